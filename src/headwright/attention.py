@@ -1,0 +1,141 @@
+"""Forward attention: logits, weights, output.
+
+    z_i = scale * (k_i . q) + bias_i        alpha = softmax(z)        c = sum_i alpha_i v_i
+
+Written against the array API: NumPy, PyTorch and JAX arrays go in, the same kind comes out on the same
+device. Leading axes of the query are free, so one query (d,), many (m, d) and many per head (h, m, d)
+are one piece of code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+
+from headwright import inputs
+from headwright.errors import InputError
+from headwright.types import Array, Logits, Mask, Mix, Output, Weights
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What one head sees: `output` c, `weights` alpha, `logits` z; leading axes are those of the query."""
+
+    output: Output
+    weights: Weights
+    logits: Logits
+
+
+@dataclass(frozen=True)
+class MultiHead:
+    """Several heads on the same keys. `output` is the mix of `outputs`; axis 0 of the rest is the head."""
+
+    output: Output
+    outputs: Output
+    weights: Weights
+    logits: Logits
+    mix: Mix
+
+
+def attend(q: Any, K: Any, V: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None) -> Attention:
+    """Attention of one query `(d,)` or many `(m, d)` over keys `(n, d)` and values `(n, v)`.
+
+    `bias` is added to the logits; `mask` is boolean, True where a key may be seen. Both broadcast against
+    the logits.
+    """
+    xp, (q, K, V, bias) = inputs.arrays(q=q, K=K, V=V, bias=bias)
+    inputs.shape("V", V, K.shape[0] if K.ndim == 2 else "n", "v")
+    z = logits(q, K, scale=scale, bias=bias)
+    alpha = weights(z, mask=mask)
+    return Attention(output=alpha @ V, weights=alpha, logits=z)
+
+
+def multihead(
+    Q: Any, K: Any, V: Any, *, mix: Any = None, scale: float = 1.0, bias: Any = None, mask: Any = None
+) -> MultiHead:
+    """`sum_h mix_h c_h` for the heads' queries `Q` of shape `(h, d)` (or `(h, m, d)`); equal mix by default."""
+    xp, (Q, K, V, bias, mix) = inputs.arrays(Q=Q, K=K, V=V, bias=bias, mix=mix)
+    if Q.ndim < 2:
+        inputs.shape("Q", Q, "h", "d")
+    mix = head_mix(mix, like=Q)
+    one = attend(Q, K, V, scale=scale, bias=bias, mask=mask)
+    output = xp.tensordot(mix, one.output, axes=1)
+    return MultiHead(output=output, outputs=one.output, weights=one.weights, logits=one.logits, mix=mix)
+
+
+def head_mix(mix: Any, *, like: Array) -> Mix:
+    """The mixing weights of the heads in `like` (axis 0): checked, or equal when not given."""
+    xp, h = compat.array_namespace(like), like.shape[0]
+    if mix is None:
+        return xp.full(h, 1.0 / h, dtype=like.dtype, device=compat.device(like))
+    return inputs.shape("mix", mix, h)
+
+
+def logits(q: Any, K: Any, *, scale: float = 1.0, bias: Any = None) -> Logits:
+    """`z = scale * K q + bias`, shape of the query's leading axes plus `(n,)`."""
+    xp, (q, K, bias) = inputs.arrays(q=q, K=K, bias=bias)
+    inputs.shape("K", K, "n", "d")
+    if q.ndim == 0 or q.shape[-1] != K.shape[1] or 0 in q.shape:
+        raise InputError(
+            wanted=f"a query of {K.shape[1]} coordinates, like the keys",
+            got=f"shape {tuple(q.shape)}",
+            attempt="pass q of shape (d,) or (m, d)",
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = (q @ K.T) * inputs.number("scale", scale)
+    if bias is not None:
+        try:
+            z = z + xp.broadcast_to(bias, z.shape)
+        except (ValueError, RuntimeError, TypeError):
+            raise InputError(
+                wanted=f"a bias that broadcasts to {tuple(z.shape)}",
+                got=f"shape {tuple(bias.shape)}",
+                attempt="give one number per key",
+            ) from None
+    return inputs.finite("logits", z)
+
+
+def weights(z: Logits, *, mask: Mask | None = None) -> Weights:
+    """Softmax over the last axis, stable at any finite logits; masked keys get weight exactly 0."""
+    xp = compat.array_namespace(z)
+    if mask is not None:
+        mask = _visible(mask, z)
+        z = xp.where(mask, z, xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z)))
+    # softmax(z) = softmax(z - max z); the largest term is then e^0 = 1 and nothing overflows.
+    e = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
+    return e / xp.sum(e, axis=-1, keepdims=True)
+
+
+def _visible(mask: Any, z: Logits) -> Mask:
+    xp = compat.array_namespace(z)
+    mask = xp.asarray(mask, device=compat.device(z))
+    if not xp.isdtype(mask.dtype, "bool"):
+        raise InputError(
+            wanted="a boolean mask, True where a key may be seen",
+            got=f"dtype {mask.dtype}",
+            attempt="mask.astype(bool); additive masks go to bias=",
+        )
+    try:
+        mask = xp.broadcast_to(mask, z.shape)
+    except (ValueError, RuntimeError, TypeError):
+        raise InputError(
+            wanted=f"a mask that broadcasts to {tuple(z.shape)}",
+            got=f"shape {tuple(mask.shape)}",
+            attempt="one flag per key",
+        ) from None
+    blind = ~xp.any(mask, axis=-1)
+    if bool(xp.any(blind)):
+        which = (
+            ""
+            if blind.ndim == 0
+            else f" (first: row {int(xp.argmax(xp.astype(xp.reshape(blind, (-1,)), xp.int8)))})"
+        )
+        raise InputError(
+            wanted="at least one visible key for every query",
+            got=f"a row whose mask hides every key{which}",
+            attempt="unmask a key there or drop that query",
+        )
+    return mask

@@ -1,0 +1,61 @@
+"""The command line: one file per noun, imported only when its command runs, so `--help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import rich_click as click
+
+from headwright import __version__
+
+# command -> (module under headwright.cli, one-line help). Listing commands imports none of them.
+COMMANDS = {
+    "tour": ("tour", "Walk the whole exercise, verified, with figures and report.html."),
+    "attend": ("attend", "Forward attention: weights and output of a query."),
+    "design": ("design", "From a target to the cheapest query, with a certificate."),
+    "certify": ("certify", "Re-check a saved design, independently of the solver."),
+    "reach": ("reach", "Which keys can ever win?"),
+    "stress": ("stress", "Exact mean and covariance of the output under random keys."),
+    "extract": ("extract", "The matrix that gets v_a back out of v_a + v_b."),
+    "symmetry": ("symmetry", "Is a layer permutation-equivariant?"),
+    "check": ("check", "Judge written answers about attention by computation."),
+    "audit": ("audit", "What the heads of a trained model do, and which break first."),
+    "lab": ("lab", "Attention under your fingers, in the browser."),
+    "bench": ("bench", "The ratios of one benchmark, peers and all, in one run."),
+}
+
+
+class _LazyGroup(click.RichGroup):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        if ctx.resilient_parsing or _only_listing(ctx):
+            return click.RichCommand(cmd_name, help=COMMANDS[cmd_name][1])
+        module = import_module(f"headwright.cli.{COMMANDS[cmd_name][0]}")
+        return module.command
+
+
+def _only_listing(ctx: click.Context) -> bool:
+    """True while `headwright --help` lists the commands: it needs names and one line each, no imports."""
+    return not any(word in COMMANDS for word in sys.argv[1:])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="headwright")
+def app() -> None:
+    """A workbench for attention heads: design, noise, check, audit, lab."""
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Entry point. A closed pipe (`headwright ... | head`) is not an error worth a traceback."""
+    try:
+        return app(args)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
