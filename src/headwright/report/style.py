@@ -1,0 +1,125 @@
+"""The house style of every picture: one fixed colour per role, ink that follows the page, no decoration.
+
+The palette is Okabe and Ito's, told apart by colour-blind readers too. Text and axes are drawn in one marked
+ink colour; `svg` turns it into `currentColor`, so that a figure inside a page is dark on light and light on
+dark without being drawn twice.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headwright.files import write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROLES = {
+    "query": "#d55e00",
+    "key": "#0072b2",
+    "value": "#009e73",
+    "output": "#cc79a7",
+    "noise": "#e69f00",
+    "good": "#009e73",
+    "bad": "#d55e00",
+    "muted": "#8a8a8a",
+}
+HEADS = ("#d55e00", "#0072b2", "#e69f00", "#56b4e9", "#cc79a7", "#009e73")
+
+# An ink no role uses, so that the SVG can be told to follow the page's text colour instead.
+_INK = "#1b1e23"
+
+_SETTINGS = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "mathtext.fontset": "cm",
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "regular",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": _INK,
+    "axes.labelcolor": _INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.7,
+    "grid.color": ROLES["muted"],
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "figure.constrained_layout.use": True,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "headwright",  # element ids, and so files, are the same in every run
+}
+
+
+@contextmanager
+def figure(
+    width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: int = 1
+) -> Iterator[tuple[Figure, Any]]:
+    """`with figure(6.4, 3) as (drawing, axes):` draws in house style; sizes in inches. The user's own
+    matplotlib settings are left alone, which is why this is a context and not a call."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
+        drawing = Figure(figsize=(width, height))
+        axes = drawing.subplots(rows, columns)
+        drawing.patch.set_alpha(0.0)
+        for one in drawing.axes:
+            one.patch.set_alpha(0.0)
+        yield drawing, axes
+
+
+def svg(drawing: Figure, *, title: str = "") -> str:
+    """Inline SVG without prolog; its ink is the surrounding text's colour. `title` is read by screen readers."""
+    text = _draw(drawing, "svg").decode()
+    text = text[text.index("<svg") :].replace(_INK, "currentColor")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    # Clip paths are named by content, so two figures may share one; prefixing keeps each figure's own.
+    mark = f"g{zlib.crc32(text.encode()):08x}-"
+    text = re.sub(r'(id="|href="#|url\(#)', rf"\1{mark}", text)
+    return _named(text, title) if title else text
+
+
+def save(drawing: Figure, stem: str | Path) -> tuple[Path, Path]:
+    """Write `stem.svg` and `stem.png` on white, for slides and papers."""
+    stem = Path(stem)
+    drawing.patch.set(alpha=1.0, facecolor="white")
+    try:
+        paths = tuple(
+            write_bytes(stem.with_suffix(f".{kind}"), _draw(drawing, kind)) for kind in ("svg", "png")
+        )
+    finally:
+        drawing.patch.set_alpha(0.0)
+    return paths[0], paths[1]
+
+
+def _draw(drawing: Figure, kind: str) -> bytes:
+    import matplotlib
+
+    out = io.BytesIO()
+    dateless = {"Date": None} if kind == "svg" else {}
+    with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
+        drawing.savefig(out, format=kind, dpi=160, metadata=dateless)
+    return out.getvalue()
+
+
+def _named(text: str, title: str) -> str:
+    from html import escape
+
+    safe = escape(title, quote=True)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{safe}" ', 1)
