@@ -1,0 +1,93 @@
+"""`moments`: mean and covariance of the attention output when the keys are random. This file only chooses the
+route; each route is a file of its own and takes the same checked `Problem`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Any
+
+import array_api_compat as compat
+
+from headwright.errors import InputError
+from headwright.noise.problem import Problem, problems
+from headwright.types import Array, Float
+
+# method -> (module, function); imported when first asked for.
+METHODS = {
+    "exact": ("headwright.noise.joint", "exact_moments"),
+    "sampled": ("headwright.noise.sampled", "sampled_moments"),
+    "limit": ("headwright.noise.limit", "limit_moments"),
+}
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and covariance of `c = sum_h mix_h c_h`. A batch of queries puts its axis m in front of everything."""
+
+    mean: Float[Array, "*m v"]
+    covariance: Float[Array, "*m v v"]
+    weights_mean: Float[Array, "*m n"]  # of the mixed weights sum_h mix_h alpha_h
+    weights_variance: Float[Array, "*m n"]
+    error: float  # no entry above is further than this from the truth (values of any size; standard error if sampled)
+    method: str
+    status: str = "done"  # "done", or why the promised accuracy was not reached
+    message: str = ""
+    mean_error: float = 0.0  # the same bound for the mean alone
+    covariance_error: float = 0.0  # and for the covariance alone
+    heads_mean: Float[Array, "*m h v"] | None = None  # E[c_h]
+    heads_weights_mean: Float[Array, "*m h n"] | None = None  # E[alpha_h]
+
+
+def moments(
+    q: Any,
+    keys: Any,
+    V: Any,
+    *,
+    method: str = "exact",
+    mix: Any = None,
+    scale: float = 1.0,
+    bias: Any = None,
+    mask: Any = None,
+    value_noise: Any = None,
+    **options: Any,
+) -> Moments:
+    """Mean and covariance of the output of the query `q` on random `keys` with values `V` (n, v).
+
+    `q` is one query `(d,)`, the heads of one output `(h, d)` (mixed by `mix`, equal by default), or a batch
+    `(m, h, d)` of such groups. `keys` is a `GaussianKeys`. `method` is "exact", "sampled" (options: samples,
+    seed, ...) or "limit" (infinite sharpness). `value_noise` is independent noise on the values.
+    """
+    extras = {"bias": bias, "mask": mask, "value_noise": value_noise}
+    route = _route(method)
+    results = [route(p, **options) for p in problems(q, keys, V, mix=mix, scale=scale, extras=extras)]
+    return _stack(results) if getattr(q, "ndim", 0) == 3 or len(results) > 1 else results[0]
+
+
+def _route(method: str) -> Callable[..., Moments]:
+    if method not in METHODS:
+        raise InputError(
+            wanted=f"method one of {', '.join(METHODS)}", got=repr(method), attempt='method="exact"'
+        )
+    module, function = METHODS[method]
+    return getattr(import_module(module), function)
+
+
+def _stack(results: list[Moments]) -> Moments:
+    """Arrays stacked along a new first axis, the worst error, the first status that is not "done"."""
+    xp = compat.array_namespace(results[0].mean)
+    worst = next((r for r in results if r.status != "done"), results[0])
+    gathered = {}
+    for name in (f.name for f in fields(Moments)):
+        column = [getattr(r, name) for r in results]
+        if isinstance(column[0], float):
+            gathered[name] = max(column)
+        elif isinstance(column[0], str) or column[0] is None:
+            gathered[name] = getattr(worst, name)
+        else:
+            gathered[name] = xp.stack(column)
+    return Moments(**gathered)
+
+
+__all__ = ["METHODS", "Moments", "Problem", "moments"]
