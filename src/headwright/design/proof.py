@@ -1,0 +1,97 @@
+"""Why a target cannot be reached, as numbers anybody can check.
+
+Two things can stand in the way of a set S of keys:
+
+    aff(S) meets conv(rest)      sum_i lam_i k_i = sum_a nu_a k_a,  lam >= 0,  sum lam = sum nu = 1
+    the shares contradict S      sum_a nu_a k_a = 0,  sum nu = 0,  but  sum_a nu_a (ln p_a - bias_a) != 0
+
+The first holds for every query, so no query can raise S above the rest; the second says that equalities between
+logits on affinely dependent keys have no solution. Coefficients are floats; `in_rationals` turns them into an
+exact solution of the exact keys (a float array is a table of rationals), which is the checker's last word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from headwright.types import Array, Float, Keys
+
+
+@dataclass(frozen=True)
+class Combination:
+    """`sum outside_coefficients * K[outside] = sum inside_coefficients * K[inside]`, both sides summing to 1."""
+
+    outside: tuple[int, ...]
+    outside_coefficients: Float[Array, "r"]  # >= 0
+    inside: tuple[int, ...]
+    inside_coefficients: Float[Array, "m"]  # any sign; (1.0,) for one key
+    residual: float  # length of left minus right, in float64
+    exact: bool  # the coefficients are the rounding of a rational solution
+    rational: tuple[str, ...] | None = None  # "p/q" for outside, then inside, when exact
+
+    def residual_on(self, K: Keys) -> float:
+        """Length of left minus right on these keys, relative to the longest key taking part."""
+        left = self.outside_coefficients @ K[list(self.outside)]
+        right = self.inside_coefficients @ K[list(self.inside)]
+        size = max(np.linalg.norm(K[[*self.outside, *self.inside]], axis=1).max(), np.finfo(float).tiny)
+        return float(np.linalg.norm(left - right) / size)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """`sum coefficients * K[keys] = 0` and the coefficients sum to 0, yet they weigh the wanted logit
+    differences to `imbalance`, which is not 0."""
+
+    keys: tuple[int, ...]
+    coefficients: Float[Array, "m"]
+    imbalance: float
+    residual: float
+
+
+def in_rationals(K: Keys, proof: Combination) -> tuple[list[Fraction], list[Fraction]] | None:
+    """Exact coefficients `(outside, inside)` near the given floats, or None if these keys do not allow it.
+
+    Row reduction over the rationals solves for the largest coefficients and keeps the others at their float
+    value; the answer counts only if every outside coefficient stays >= 0.
+    """
+    from flint import fmpq, fmpq_mat
+
+    # Free-sign coefficients first, then the largest: the leftmost independent columns become the solved ones.
+    order = np.argsort(-proof.outside_coefficients, kind="stable")
+    columns = [(K[a], -1) for a in proof.inside] + [(K[proof.outside[i]], 1) for i in order]
+    start = [*proof.inside_coefficients, *proof.outside_coefficients[order]]
+    rows = _equations(columns, fmpq)
+    reduced, rank = fmpq_mat(rows).rref()
+    width, solved = len(columns), {}
+    for r in range(rank):
+        pivot = next(c for c in range(width + 1) if reduced[r, c] != 0)
+        if pivot == width:
+            return None  # 0 = 1: no combination at all
+        solved[pivot] = r
+    value = {c: _exact(start[c], fmpq) for c in range(width) if c not in solved}
+    for pivot, r in solved.items():
+        rest = sum((reduced[r, c] * value[c] for c in value if c not in solved), fmpq(0))
+        solved_value = reduced[r, width] - rest
+        value[pivot] = solved_value
+    as_fraction = [Fraction(int(value[c].p), int(value[c].q)) for c in range(width)]
+    inside, outside = as_fraction[: len(proof.inside)], [Fraction(0)] * len(order)
+    for position, i in enumerate(order):
+        outside[i] = as_fraction[len(proof.inside) + position]
+    return (outside, inside) if min(outside) >= 0 else None
+
+
+def _equations(columns: list[tuple[np.ndarray, int]], fmpq: Any) -> list[list[Any]]:
+    """Rows of `[A | b]`: d rows `sum_i lam_i k_i - sum_a nu_a k_a = 0`, then the two sums."""
+    d = columns[0][0].shape[0]
+    rows = [[_exact(sign * float(k[j]), fmpq) for k, sign in columns] + [fmpq(0)] for j in range(d)]
+    for side in (-1, 1):
+        rows.append([fmpq(1 if sign == side else 0) for _, sign in columns] + [fmpq(1)])
+    return rows
+
+
+def _exact(x: float, fmpq: Any) -> Any:
+    return fmpq(*float(x).as_integer_ratio())
