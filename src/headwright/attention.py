@@ -46,7 +46,7 @@ def attend(q: Any, K: Any, V: Any, *, scale: float = 1.0, bias: Any = None, mask
     `bias` is added to the logits; `mask` is boolean, True where a key may be seen. Both broadcast against
     the logits.
     """
-    xp, (q, K, V, bias) = inputs.arrays(q=q, K=K, V=V, bias=bias)
+    _, (q, K, V, bias) = inputs.arrays(q=q, K=K, V=V, bias=bias)
     inputs.shape("V", V, K.shape[0] if K.ndim == 2 else "n", "v")
     z = logits(q, K, scale=scale, bias=bias)
     alpha = weights(z, mask=mask)

@@ -57,4 +57,6 @@ def to_numpy(array: Any) -> np.ndarray:
     """A NumPy copy of an array of any library, on any device."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
+        if "bfloat16" in str(array.dtype):  # NumPy has no such dtype; float32 holds every bfloat16 exactly
+            array = array.float()
     return np.asarray(array)

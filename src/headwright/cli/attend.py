@@ -19,9 +19,7 @@ _MOST_ROWS = 20
 @click.option("--keys", "K", type=ARRAY, required=True, help="Keys, n x d.")
 @click.option("--values", "V", type=ARRAY, required=True, help="Values, n x v.")
 @click.option("--query", "q", type=ARRAY, required=True, help="One query (d) or several (m x d).")
-@click.option(
-    "--scale", type=float, default=1.0, show_default=True, help="Factor on the scores, e.g. 1/sqrt(d)."
-)
+@click.option("--scale", type=float, default=1.0, show_default=True, help="Factor on the scores, e.g. 1/sqrt(d).")
 @click.option("--bias", type=ARRAY, default=None, help="Added to the logits.")
 @click.option("--mask", type=ARRAY, default=None, help="1 where a key may be seen, 0 where it is hidden.")
 def command(K: Any, V: Any, q: Any, scale: float, bias: Any, mask: Any) -> Reply:

@@ -77,9 +77,7 @@ def _inline(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise InputError(
-            wanted="a JSON array", got=text[:40], attempt="write it like [[1, 0], [0, 1]]"
-        ) from None
+        raise InputError(wanted="a JSON array", got=text[:40], attempt="write it like [[1, 0], [0, 1]]") from None
 
 
 ARRAY = ArrayFile()

@@ -38,7 +38,7 @@ _INK = "#1b1e23"
 _SETTINGS = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "mathtext.fontset": "cm",
+    "mathtext.fontset": "dejavusans",
     "font.size": 9.5,
     "axes.titlesize": 10.5,
     "axes.titleweight": "regular",

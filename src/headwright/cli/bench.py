@@ -1,0 +1,57 @@
+"""`headwright bench NAME`: runs `benchmarks/NAME.py` of the source tree and shows its table of ratios."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from rich.console import Console
+from rich.table import Table
+
+from headwright.cli.conventions import Reply
+from headwright.cli.conventions import command as headwright_command
+from headwright.errors import InputError
+
+_FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
+
+
+@headwright_command("bench")
+@click.argument("name", required=False)
+@click.option("--quick", is_flag=True, help="Small sizes, seconds instead of minutes.")
+def command(name: str | None, quick: bool) -> Reply:
+    """The ratios of one benchmark, peers and all, in one run. Without NAME: which there are."""
+    known = sorted(path.stem for path in _FOLDER.glob("*.py") if "def run(" in path.read_text(encoding="utf-8"))
+    if name is None and known:
+        return Reply({"benchmarks": known}, lambda console: console.print("benchmarks: " + ", ".join(known)))
+    if name not in known:
+        there = ", ".join(known) or "none: benchmarks come with the source tree, not with the installed package"
+        raise InputError(wanted=f"a benchmark ({there})", got=repr(name), attempt="headwright bench, in a clone")
+    result = _load(name).run(quick=quick)
+    return Reply(result, lambda console: _render(console, result))
+
+
+def _load(name: str) -> Any:
+    sys.path.insert(0, str(_FOLDER))
+    spec = importlib.util.spec_from_file_location(name, _FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _render(console: Console, result: dict[str, Any]) -> None:
+    columns = list(dict.fromkeys(column for row in result["rows"] for column in row))
+    table = Table(*columns, title=result["title"])
+    for row in result["rows"]:
+        table.add_row(*(_cell(row.get(column, "")) for column in columns))
+    console.print(table)
+    for note in result.get("notes", []):
+        console.print(f"- {note}")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

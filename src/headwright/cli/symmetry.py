@@ -1,0 +1,90 @@
+"""`headwright symmetry module:callable --shape N,D`: does a layer treat its tokens alike?"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rich_click as click
+from rich.console import Console
+
+from headwright.cli.conventions import Reply
+from headwright.cli.conventions import command as headwright_command
+from headwright.errors import InputError
+from headwright.symmetry import Symmetry, permutation
+
+
+@headwright_command("symmetry")
+@click.argument("layer", metavar="MODULE:CALLABLE")
+@click.option("--shape", required=True, metavar="N,D", help="Tokens and features of the random input.")
+@click.option("--axis", type=click.Choice(["tokens", "features"]), default="tokens", show_default=True)
+@click.option(
+    "--budget", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Permutations to try."
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+def command(layer: str, shape: str, axis: str, budget: int, seed: int) -> Reply:
+    """Check f(P X) = P f(X) for a callable on (N, D) arrays; torch modules get tensors."""
+    function = _load(layer)
+    X = np.random.default_rng(seed).standard_normal(_shape(shape))
+    result = permutation(
+        function, _input_for(function, X), axis=-2 if axis == "tokens" else -1, budget=budget, seed=seed
+    )
+    return Reply(result, lambda console: _render(console, layer, result), holds=result.holds)
+
+
+def _load(name: str) -> Any:
+    """Import `package.module:thing` (also from the working directory). A class is made without arguments."""
+    module, colon, attribute = name.partition(":")
+    if not colon or not module or not attribute:
+        raise InputError(
+            wanted="module:callable", got=name, attempt="headwright symmetry mylayers:block --shape 6,8"
+        )
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        thing = importlib.import_module(module)
+        for part in attribute.split("."):
+            thing = getattr(thing, part)
+        thing = thing() if isinstance(thing, type) else thing
+    except Exception as reason:  # whatever the user's module raises on import, the answer is the same
+        raise InputError(
+            wanted=f"an importable {name}",
+            got=f"{type(reason).__name__}: {reason}",
+            attempt="check module and name",
+        ) from None
+    if not callable(thing):
+        raise InputError(
+            wanted="a callable", got=type(thing).__name__, attempt="name a function or a module object"
+        )
+    return thing
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        shape = ()
+    if len(shape) < 2 or min(shape, default=0) < 1 or int(np.prod(shape)) > 10**8:
+        raise InputError(wanted="--shape N,D with positive numbers", got=text, attempt="--shape 6,8")
+    return shape
+
+
+def _input_for(function: Any, X: np.ndarray) -> Any:
+    """A torch module gets a tensor of its own dtype and device; anything else gets the NumPy array."""
+    if not (hasattr(function, "parameters") and hasattr(function, "state_dict")):
+        return X
+    import torch
+
+    like = next(iter(function.parameters()), torch.empty(0))
+    return torch.as_tensor(X).to(like)
+
+
+def _render(console: Console, name: str, result: Symmetry) -> None:
+    console.print(f"{name}: {result.status}")
+    console.print(f"  {result.message}")
+    if result.counterexample:
+        rows = ", ".join(str(i) for i in result.counterexample.rows[:12])
+        console.print(f"  rows that differ after the swap: {rows}")

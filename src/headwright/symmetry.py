@@ -1,0 +1,212 @@
+"""Is a layer permutation-equivariant? Rows are tokens, so the claim is `f(P X) = P f(X)` for every permutation P.
+
+Any callable on arrays can be asked. Transpositions are tried first, because one swap of two tokens is the smallest
+counterexample there is; then random permutations, each of which is broken up into swaps when it fails. Rounding
+is told apart from breakage by measuring how much the output moves when every input number moves by one rounding
+error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, pairwise
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+
+from headwright import inputs
+from headwright.errors import HeadwrightError, InputError
+from headwright.result import to_numpy
+from headwright.types import Array
+
+Layer = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """One swap that breaks the claim: reorder the input by `order`, swap tokens `swap`, and rows `rows` differ."""
+
+    swap: tuple[int, int]
+    rows: tuple[int, ...]
+    error: float
+    order: tuple[int, ...]  # the tokens before the swap; 0, 1, 2, ... unless no plain swap breaks it
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """Verdict of a check. `status` is "equivariant", "broken" or "stochastic"; only the first one `holds`."""
+
+    holds: bool
+    status: str
+    error: float
+    expected_rounding: float
+    tried: int
+    counterexample: Counterexample | None
+    message: str
+
+
+def permutation(
+    layer: Layer, X: Any, *, axis: int = -2, among: Sequence[int] | None = None, budget: int = 200, seed: int = 0
+) -> Symmetry:
+    """Check `f(P X) = P f(X)` on the tokens of `X` `(..., n, d)`.
+
+    `axis=-2` permutes tokens; `axis=-1` permutes features (the false claim `f(X P) = f(X) P`). `among` restricts
+    the permutations to some tokens, for layers with a padding mask. At most `budget` permutations are tried.
+    """
+    xp = compat.array_namespace(X) if compat.is_array_api_obj(X) else None
+    X = X if xp is not None else inputs.arrays(X=X)[1][0]
+    if X.ndim < 2 or 0 in X.shape or axis not in (-1, -2):
+        raise InputError(
+            wanted="X of shape (..., n, d), axis -2 or -1",
+            got=f"shape {tuple(X.shape)}, axis {axis}",
+            attempt="one row per token",
+        )
+    tokens = (
+        list(range(X.shape[axis])) if among is None else [inputs.index("token", i, X.shape[axis]) for i in among]
+    )
+    probe = _Probe(layer, X, axis)
+    if probe.stochastic:
+        return Symmetry(
+            False, "stochastic", probe.wobble, probe.rounding, 2, None,
+            "two calls on the same input differ: the layer is random (dropout on?); call layer.eval() first",
+        )  # fmt: skip
+    rng = np.random.default_rng(seed)
+    worst, tried, broken = 0.0, 0, None
+    for order in islice(_orders(tokens, X.shape[axis], rng, budget), budget):
+        error, rows = probe.mismatch(np.arange(X.shape[axis]), order)
+        worst, tried = max(worst, error), tried + 1
+        if error > probe.rounding and (broken is None or _is_swap(order)):
+            found = _smallest(probe, order, error, rows)
+            broken = found if broken is None or len(found.rows) < len(broken.rows) else broken
+    message = (
+        f"largest error {worst:.2g}, rounding expected {probe.rounding:.2g}, {tried} permutations"
+        if broken is None
+        else f"swapping {broken.swap[0]} and {broken.swap[1]} moves the output by {broken.error:.2g}"
+    )
+    status = "equivariant" if broken is None else "broken"
+    return Symmetry(broken is None, status, worst, probe.rounding, tried, broken, message)
+
+
+class _Probe:
+    """The layer at one input, with its rounding error and its randomness measured."""
+
+    def __init__(self, layer: Layer, X: Array, axis: int) -> None:
+        self.layer, self.X, self.axis = layer, X, axis
+        self.output = self._call(X)
+        if self.output.ndim < -axis or self.output.shape[axis] != X.shape[axis]:
+            raise InputError(
+                wanted=f"one output row per token ({X.shape[axis]} along axis {axis})",
+                got=f"output of shape {self.output.shape}",
+                attempt="wrap the layer so that it returns its sequence, e.g. lambda x: layer(x)[0]",
+            )
+        eps = (
+            float(compat.array_namespace(X).finfo(X.dtype).eps) if _floating(X) else float(np.finfo(np.float32).eps)
+        )
+        scale = float(np.abs(self.output).max())
+        # A sum of N terms of random rounding errors grows like sqrt(N) eps; an ill-conditioned layer grows more,
+        # which shows when every entry of the input is moved by one rounding error.
+        summing = 2 * eps * scale * float(np.sqrt(max(X.shape[-2:])))
+        noise = np.random.default_rng(1).choice([-1.0, 1.0], X.shape) * eps
+        moved = self._call(X + X * _like(noise, X)) if _floating(X) else self.output
+        self.wobble = float(np.abs(self._call(X) - self.output).max())
+        self.rounding = max(summing + 4 * float(np.abs(moved - self.output).max()), float(np.finfo(float).tiny))
+        self.stochastic = self.wobble > summing
+
+    def _call(self, X: Array) -> np.ndarray:
+        try:
+            made = self.layer(X)
+        except HeadwrightError:
+            raise
+        except Exception as reason:
+            first = (str(reason).splitlines() or [""])[0][:160]
+            raise InputError(
+                wanted=f"a layer that accepts shape {tuple(X.shape)}",
+                got=f"{type(reason).__name__}: {first}",
+                attempt="check the shape, the dtype and the array library the layer wants",
+            ) from reason
+        if isinstance(made, (tuple, list, dict)) or not hasattr(made, "shape"):
+            raise InputError(
+                wanted="a layer that returns one array",
+                got=type(made).__name__,
+                attempt="wrap it: lambda x: layer(x)[0]",
+            )
+        made = to_numpy(made).astype(float)
+        if not np.isfinite(made).all():
+            raise InputError(
+                wanted="finite outputs", got="NaN or infinity", attempt="check the layer on this input"
+            )
+        return made
+
+    def mismatch(self, before: np.ndarray, order: np.ndarray) -> tuple[float, tuple[int, ...]]:
+        """`|f(P Y) - P f(Y)|` for Y = X reordered by `before` and P given by `order`; and the rows that differ."""
+        plain = np.array_equal(before, np.arange(len(before)))
+        base = self.output if plain else self._call(_take(self.X, before, self.axis))
+        difference = np.abs(self._call(_take(self.X, before[order], self.axis)) - np.take(base, order, self.axis))
+        axes = tuple(i for i in range(difference.ndim) if i != difference.ndim + self.axis)
+        per_row = difference.max(axis=axes)
+        return float(per_row.max()), tuple(int(i) for i in np.flatnonzero(per_row > self.rounding))
+
+
+def _orders(tokens: list[int], n: int, rng: np.random.Generator, budget: int) -> Iterator[np.ndarray]:
+    """All swaps if they fit in half the budget, else neighbours and a random choice of them; then random ones."""
+    swaps = list(combinations(tokens, 2)) if len(tokens) ** 2 <= budget else []
+    if not swaps:
+        near = list(pairwise(tokens))[: budget // 4]
+        far = [
+            tuple(sorted(rng.choice(tokens, 2, replace=False).tolist()))
+            for _ in range(budget // 4)
+            if len(tokens) > 1
+        ]
+        swaps = [*near, *dict.fromkeys(far)]
+    for i, j in swaps:
+        yield _swapped(n, i, j)
+    while len(tokens) > 2:
+        order = np.arange(n)
+        order[tokens] = rng.permutation(tokens)
+        yield order
+
+
+def _smallest(probe: _Probe, order: np.ndarray, error: float, rows: tuple[int, ...]) -> Counterexample:
+    """A failing permutation is a chain of swaps, and one link of the chain must fail: that one is the witness."""
+    n = len(order)
+    moved = np.flatnonzero(order != np.arange(n))
+    if _is_swap(order):
+        return Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(range(n)))
+    before = np.arange(n)
+    worst = Counterexample((0, 0), rows, 0.0, tuple(range(n)))
+    for i in range(n):
+        j = int(np.flatnonzero(before == order[i])[0])
+        if i == j:
+            continue
+        step, differ = probe.mismatch(before, _swapped(n, i, j))
+        if step > probe.rounding and step > worst.error:
+            worst = Counterexample((i, j), differ, step, tuple(before.tolist()))
+        before[[i, j]] = before[[j, i]]
+    return (
+        worst if worst.error else Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(order.tolist()))
+    )
+
+
+def _is_swap(order: np.ndarray) -> bool:
+    return int((order != np.arange(len(order))).sum()) == 2
+
+
+def _swapped(n: int, i: int, j: int) -> np.ndarray:
+    order = np.arange(n)
+    order[[i, j]] = j, i
+    return order
+
+
+def _take(X: Array, order: np.ndarray, axis: int) -> Array:
+    xp = compat.array_namespace(X)
+    return xp.take(X, xp.asarray(order, device=compat.device(X)), axis=axis % X.ndim)
+
+
+def _like(noise: np.ndarray, X: Array) -> Array:
+    return compat.array_namespace(X).asarray(noise, dtype=X.dtype, device=compat.device(X))
+
+
+def _floating(X: Array) -> bool:
+    return bool(compat.array_namespace(X).isdtype(X.dtype, "real floating"))
