@@ -12,3 +12,5 @@ EXACT_COVARIANCE = 1e-8
 SINGLE = 2e-5
 # A z-score beyond this happens by chance once in 1.7 million comparisons.
 SIGMAS = 5.0
+# Two ways of adding a million positive terms of size one: n * eps, with room.
+PREFIX = 1e-9

@@ -1,0 +1,12 @@
+"""What is random: the laws a key can follow, and the logits that a query sees of them.
+
+`GaussianKeys` are independent keys with a structured covariance; `GaussianKeys.quantised` is the law of keys
+stored in few bits, and `rounded` really stores them so; `CorrelatedKeys` share common factors.
+"""
+
+from headwright.keys.correlated import CorrelatedKeys
+from headwright.keys.gaussian import GaussianKeys
+from headwright.keys.law import LogitsLaw
+from headwright.keys.rounding import rounded
+
+__all__ = ["CorrelatedKeys", "GaussianKeys", "LogitsLaw", "rounded"]

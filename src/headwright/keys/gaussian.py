@@ -1,0 +1,168 @@
+"""Independent Gaussian keys `k_i ~ N(mu_i, Sigma_i)` whose covariance is a sum of structured parts:
+
+    Sigma_i = a_i I  +  rho_i mu_i mu_i'  +  diag(D_i)  +  F_i F_i'  +  C_i
+
+One query sees a key only through its logit, a scalar Gaussian, so the law of all logits needs the quadratic
+forms `q' Sigma_i q` and never a d x d matrix (unless a full `covariance` was given).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+
+from headwright import inputs
+from headwright.errors import InputError
+from headwright.keys import covariance as parts_of
+from headwright.keys.covariance import Part
+from headwright.keys.law import LogitsLaw
+from headwright.keys.rounding import rounding_variance
+from headwright.result import to_numpy
+from headwright.types import Array, Float, Keys
+
+
+class GaussianKeys:
+    """Independent Gaussian keys around `means` `(n, d)`. Every part of the covariance is optional:
+
+    `isotropic` a variance, one or n; `radial` a variance along the key's own mean, in units of its squared
+    length, n numbers or `{key: variance}`; `diagonal` `(d,)` or `(n, d)`; `factors` `(n, d, r)`;
+    `covariance` `(d, d)` or `(n, d, d)`. No part at all: fixed keys.
+    """
+
+    def __init__(
+        self,
+        means: Any,
+        *,
+        isotropic: Any = None,
+        radial: Any = None,
+        factors: Any = None,
+        diagonal: Any = None,
+        covariance: Any = None,
+    ) -> None:
+        _, (means, isotropic, diagonal, factors, covariance) = inputs.arrays(
+            means=means, isotropic=isotropic, diagonal=diagonal, factors=factors, covariance=covariance
+        )
+        self.means: Keys = inputs.shape("means", means, "n", "d")
+        n, d = self.means.shape
+        parts: list[Part] = []
+        if isotropic is not None:
+            parts.append(parts_of.Isotropic(_variances("isotropic", isotropic, n)))
+        if radial is not None:
+            parts.append(_radial(radial, self.means))
+        if diagonal is not None:
+            parts.append(parts_of.Diagonal(_variances("diagonal", diagonal, n, d)))
+        if factors is not None:
+            parts.append(parts_of.Factors(inputs.shape("factors", factors, n, d, "r")))
+        if covariance is not None:
+            parts.append(parts_of.Covariance(_semidefinite(_per_key("covariance", covariance, n, d, d))))
+        # A part of zeros is no noise: dropping it here spares every later pass.
+        self.parts: tuple[Part, ...] = tuple(part for part in parts if _any(part.array))
+
+    @classmethod
+    def quantised(cls, keys: Any, *, bits: int, per: str = "channel", group: int | None = None) -> GaussianKeys:
+        """The law of `keys` stored in `bits` bits (see `rounded`, which stores them so).
+
+        An entry on a grid of step D is off by something close to uniform in [-D/2, D/2]: variance D^2 / 12.
+        """
+        _, (keys,) = inputs.arrays(keys=keys)
+        return cls(keys, diagonal=rounding_variance(keys, bits=bits, per=per, group=group))
+
+    def radial(self, variances: Any) -> GaussianKeys:
+        """These keys with random length: `rho_i mu_i mu_i'` added to the covariance of the keys named."""
+        more = GaussianKeys(self.means)
+        more.parts = (*self.parts, _radial(variances, self.means))
+        return more
+
+    def __len__(self) -> int:
+        return int(self.means.shape[0])
+
+    def __repr__(self) -> str:
+        n, d = self.means.shape
+        parts = ", ".join(type(part).__name__.lower() for part in self.parts) or "no noise"
+        return f"GaussianKeys(n={n}, d={d}, {parts})"
+
+    def sample(self, rng: np.random.Generator, size: int) -> Float[Array, "s n d"]:
+        """`size` draws of all keys, `(size, n, d)`. To study a query use `logits_law`: there d drops out."""
+        means = to_numpy(self.means)
+        keys = np.broadcast_to(means, (int(size), *means.shape))
+        for part in self.parts:
+            keys = keys + part.sample(rng, int(size), means)
+        xp = compat.array_namespace(self.means)
+        return xp.asarray(keys, dtype=self.means.dtype, device=compat.device(self.means))
+
+    def logits_law(self, queries: Any, *, scale: float = 1.0, bias: Any = None) -> LogitsLaw:
+        """Means, variances (and cross-covariances) of `z_hi = scale * (k_i . q_h) + bias_hi`, for one query
+        `(d,)` or several `(h, d)`."""
+        # The keys were checked when they came in; an empty slice of them decides library and dtype for free.
+        xp, (queries, bias, like) = inputs.arrays(queries=queries, bias=bias, like=self.means[:0])
+        mu, (n, d) = _converted(self.means, like), self.means.shape
+        one = queries.ndim == 1
+        Q = inputs.shape("queries", queries, d)[None, :] if one else inputs.shape("queries", queries, "h", d)
+        scale, h = inputs.number("scale", scale), Q.shape[0]
+        parts = [replace(part, array=_converted(part.array, like)) for part in self.parts]  # type: ignore[type-var]
+
+        overlaps = Q @ mu.T
+        means = overlaps * scale
+        if bias is not None:
+            means = means + _per_key("bias", bias, h, n)
+
+        def total(terms: list[Array], *shape: int) -> Array:
+            start = xp.zeros(shape, dtype=means.dtype, device=compat.device(means))
+            return inputs.finite("covariance of the logits", sum(terms, start=start) * scale**2)
+
+        variances = total([part.variances(Q, overlaps) for part in parts], h, n)
+        return LogitsLaw(
+            means=inputs.finite("mean logits", means)[0 if one else ...],
+            variances=variances[0 if one else ...],
+            _cross=lambda: total([part.cross(Q, overlaps) for part in parts], h, h, n),
+        )
+
+
+def _radial(variances: Any, means: Keys) -> Part:
+    n = means.shape[0]
+    if isinstance(variances, Mapping):
+        named, variances = variances, np.zeros(n)
+        for i, value in named.items():
+            variances[inputs.index("radial key", i, n)] = inputs.number("radial variance", value)
+    _, (_, variances) = inputs.arrays(means=means[:0], radial=variances)
+    return parts_of.Radial(_variances("radial", variances, n))
+
+
+def _converted(array: Array, like: Array) -> Array:
+    """`array` in the library, dtype and device of `like`; no copy where nothing changes."""
+    xp = compat.array_namespace(like)
+    return xp.asarray(array, dtype=like.dtype, device=compat.device(like))
+
+
+def _any(array: Array) -> bool:
+    return bool(compat.array_namespace(array).any(array != 0))
+
+
+def _variances(name: str, array: Array, *shape: int) -> Array:
+    return inputs.nonnegative(name, _per_key(name, array, *shape))
+
+
+def _per_key(name: str, array: Array, *shape: int) -> Array:
+    """One value for all keys, or one per key."""
+    if array.ndim == 0 or tuple(array.shape) == shape[1:]:
+        return compat.array_namespace(array).broadcast_to(array, shape)
+    return inputs.shape(name, array, *shape)
+
+
+def _semidefinite(C: Float[Array, "n d d"]) -> Array:
+    host = to_numpy(C)
+    size = np.abs(host).max(initial=0.0)
+    lowest = np.linalg.eigvalsh((host + host.transpose(0, 2, 1)) / 2)[:, 0].min()
+    # An eigenvalue that rounding alone can make negative is forgiven; anything larger is not a covariance.
+    slack = 8 * host.shape[1] * np.finfo(host.dtype).eps * size
+    if np.abs(host - host.transpose(0, 2, 1)).max() > slack or lowest < -slack:
+        raise InputError(
+            wanted="covariance symmetric and positive semidefinite",
+            got=f"smallest eigenvalue {lowest:.3g}" if lowest < -slack else "an asymmetric matrix",
+            attempt="pass A @ A.T, or repair it with an eigenvalue clip",
+        )
+    return C
