@@ -1,0 +1,195 @@
+"""From bytes to segments: encodings, Markdown, LaTeX, plain text, notebooks, Typst.
+
+Every reader ends in the same traced text and the same scanner; formats differ only in what they take away first.
+Nothing here raises on content: what cannot be read is a Document whose `unread` says why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from headwright.errors import InputError
+from headwright.homework import limits, tex, typst
+from headwright.homework.document import Document
+from headwright.homework.macros import STRUCK_OFF, STRUCK_ON, expanded
+from headwright.homework.segments import segmented
+from headwright.homework.traced import Traced
+
+SUFFIXES = (".md", ".markdown", ".txt", ".text", ".tex", ".latex", ".ipynb", ".typ", ".rmd", ".qmd")
+
+_CONTAINERS = {
+    b"%PDF": "a PDF: give its LaTeX source or the text pulled out of it",
+    b"PK\x03\x04": "a zip or office file: export it as text or Markdown",
+    b"\x89PNG": "a picture: give the text",
+    b"\xff\xd8\xff": "a picture: give the text",
+    b"\x1f\x8b": "compressed data: unpack it first",
+}
+_CANDIDATES = ("gb18030", "cp949", "cp1251", "cp1252")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_STRIKE = re.compile(r"~~(?=\S)((?:[^\n~$]|\$[^$\n]*\$){1,600}?)~~|<(del|s|strike)>(.{1,2000}?)</\2>", re.DOTALL)
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,12}|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
+_TAG = re.compile(
+    r"</?(?:br|p|div|span|b|i|u|em|strong|center|details|summary|font|hr|ul|ol|li|table|tr|td|th|tbody|img|a)\b[^<>\n]{0,200}>",
+    re.IGNORECASE,
+)
+_SCRIPT = re.compile(r"<(sub|sup)>([^<>\n]{1,20})</\1>", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\([_*#>|~])")
+
+
+def read_file(path: Path, *, name: str | None = None) -> Document:
+    """One file. A missing file is the caller's mistake and raises; an unreadable one is `unread`."""
+    label = name or str(path)
+    try:
+        if not path.is_file():
+            raise InputError(wanted="a readable document", got=f"no file at {path}", attempt="check the path")
+        size = path.stat().st_size
+        if size > limits.MOST_BYTES:
+            return _unread(label, f"the file has {size / 1e6:.0f} MB; the limit is {limits.MOST_BYTES / 1e6:.0f} MB")
+        data = path.read_bytes()
+    except OSError as reason:
+        return _unread(label, f"the file cannot be opened: {reason.strerror or type(reason).__name__}")
+    return read_bytes(data, name=label, suffix=path.suffix.lower())
+
+
+def read_bytes(data: bytes, *, name: str, suffix: str = "") -> Document:
+    for magic, what in _CONTAINERS.items():
+        if data.startswith(magic):
+            return _unread(name, f"this is {what}")
+    text, notes = decoded(data)
+    document = read_text(text, name=name, suffix=suffix)
+    return Document(name, document.text, document.segments, (*notes, *document.notes), document.unread)
+
+
+def read_text(text: str, *, name: str, suffix: str = "") -> Document:
+    """The document in a string; the format follows from the suffix, or else from the text."""
+    try:
+        return _read(text, name, suffix)
+    except limits.LimitReached as reason:
+        return _unread(name, str(reason), text[: limits.MOST_CHARACTERS])
+    except MemoryError:
+        return _unread(name, "reading it needs more memory than one document may use")
+
+
+def _read(text: str, name: str, suffix: str) -> Document:
+    if suffix == ".ipynb" or (not suffix and text.lstrip()[:1] == "{" and '"cells"' in text[:100_000]):
+        try:
+            text = notebook_text(text)
+        except (ValueError, RecursionError) as reason:
+            return _unread(name, f"the notebook is damaged: {reason}", text[: limits.MOST_CHARACTERS])
+    if len(text) > limits.MOST_CHARACTERS:
+        kept = text[: limits.MOST_CHARACTERS]
+        return _unread(name, f"{len(text):,} characters; the limit is {limits.MOST_CHARACTERS:,}", kept)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    controls = len(_CONTROL.findall(text))
+    if controls > 20 and controls > 0.05 * len(text):
+        return _unread(name, f"binary data: {controls:,} control characters", text)
+    source = Traced.of(_PRIVATE.sub("\ufffd", _CONTROL.sub(" ", text)))
+    is_tex = suffix in (".tex", ".latex") or (suffix != ".ipynb" and tex.is_tex(text))
+    if suffix == ".typ":
+        source = typst.translated(source)
+    source = _tex_source(source) if is_tex else _marked_up(source)
+    document = segmented(name, text, source, tex=is_tex)
+    notes = (f"{controls} control characters ignored",) if controls else ()
+    return Document(name, text, document.segments, notes)
+
+
+def _tex_source(source: Traced) -> Traced:
+    source = tex.printed(expanded(tex.body(source)))
+    if len(source) > limits.MOST_EXPANDED:
+        raise limits.LimitReached(f"it expands to more than {limits.MOST_EXPANDED:,} characters")
+    return tex.wrapped(source)
+
+
+def _marked_up(source: Traced) -> Traced:
+    """Markdown and plain text: entities, HTML scripts, strikes, escaped punctuation."""
+    source = expanded(source)
+    if "<" in source.text:
+        source = source.replace(_SCRIPT, lambda m: ("_{" if m[1].lower() == "sub" else "^{") + m[2] + "}")
+        source = source.replace(
+            _TAG, lambda m: "\n" if m.group().lower().startswith(("<br", "<p", "</p", "<li")) else ""
+        )
+    if "&" in source.text:
+        source = source.replace(_ENTITY, lambda m: unescape(m.group()).replace("\n", " "))
+    if "~~" in source.text or "<" in source.text:
+        source = _struck(source)
+    if r"\sout" in source.text or r"\st{" in source.text:
+        source = tex.wrapped(source)
+    return source
+
+
+def _struck(source: Traced) -> Traced:
+    pieces, at = [], 0
+    for match in _STRIKE.finditer(source.text):
+        group = 1 if match[1] is not None else 3
+        start, end = match.span(group)
+        if source.text.count("$", start, end) % 2:
+            continue
+        pieces += [source.cut(at, match.start()), source.standing(STRUCK_ON, match.start(), start)]
+        pieces += [source.cut(start, end), source.standing(STRUCK_OFF, end, match.end())]
+        at = match.end()
+    return Traced.join([*pieces, source.cut(at, len(source))]) if pieces else source
+
+
+def notebook_text(raw: str) -> str:
+    """The cells of a notebook, one below the other; code between fences, outputs left out."""
+    book = json.loads(raw)
+    cells = book.get("cells") if isinstance(book, dict) else None
+    if cells is None and isinstance(book, dict) and isinstance(book.get("worksheets"), list):
+        cells = [c for sheet in book["worksheets"] if isinstance(sheet, dict) for c in sheet.get("cells", [])]
+    if not isinstance(cells, list):
+        raise ValueError("it has no list of cells")
+    return "\n\n".join(filter(None, (_cell(cell) for cell in cells)))
+
+
+def _cell(cell: Any) -> str:
+    if not isinstance(cell, dict):
+        return ""
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    if not isinstance(source, str) or not source.strip():
+        return ""
+    if cell.get("cell_type") == "code":
+        return f"```python\n{source.replace('```', '``')}\n```"
+    return source
+
+
+def decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
+    """Text from bytes in whatever encoding; a guess is noted. Formulas are ASCII in all of them."""
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if data.startswith(mark):
+            return data.decode(encoding, "replace"), ()
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError:
+        pass
+    sample = data[:4000]
+    if sample.count(0) > len(sample) // 4:
+        encoding = "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
+        return data.decode(encoding, "replace"), (f"read as {encoding}",)
+    encoding = max(_CANDIDATES, key=lambda candidate: _plausible(data[:200_000], candidate))
+    return data.decode(encoding, "replace"), (f"not UTF-8; read as {encoding}",)
+
+
+_SCRIPTS = {
+    "gb18030": re.compile("[\u4e00-\u9fa5，。：；（）、]"),
+    "cp949": re.compile("[\uac00-\ud7a3]"),
+    "cp1251": re.compile("[а-яё]"),
+    "cp1252": re.compile("[äöüßéèêàçñáíóúãõâôÄÖÜÉ–’“”]"),
+}
+
+
+def _plausible(data: bytes, encoding: str) -> float:
+    """How much of what is not ASCII looks like the script that this encoding is for."""
+    text = data.decode(encoding, "replace")
+    foreign = sum(1 for c in text if ord(c) > 127) or 1
+    return (len(_SCRIPTS[encoding].findall(text)) - 3 * text.count("\ufffd")) / foreign
+
+
+def _unread(name: str, reason: str, text: str = "") -> Document:
+    return Document(name, text, (), (), reason)

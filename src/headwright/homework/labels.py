@@ -1,0 +1,89 @@
+"""Numbering at the beginning of a line or a formula: (a), a), i., ii), 1.1, Q1(b), Part c, (C) - i), 第一题, 문제 2.
+
+A label is a chain of tokens, each bracketed or punctuated, sometimes behind a word such as "Question". The text of
+the label is kept as written; what question it names is for the locator to decide, who sees the whole document.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = (
+    "question|problem|exercise|part|task|sub-?question|section|item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt|"
+    "pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie|exerc[ií]cio|quest[aã]o|item|"
+    "letra|esercizio|domanda|задание|задача|вопрос|пункт|часть|упражнение|문제|문항|질문|问题|問題|题目|題目|习题|練習|问|問|題|题|"
+    "soru|alıştırma|câu|bài|opgave|vraag|uppgift|fråga|tehtävä|otázka|úloha|cvičení|soal"
+)
+_ROMAN = r"(?:viii|vii|iii|iv|vi|ix|ii|i|v|x|VIII|VII|III|IV|VI|IX|II|I|V|X)"
+_CJK_NUMBER = "[一二三四五六七八九十]"
+_TOKEN = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}|{_CJK_NUMBER})"
+_AFTER = r"(?![\w'’]|\.\d)"
+_BRACKETED = rf"[(\[（【]\s*{_TOKEN}['’]?\s*[)\]）】]"
+_CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
+_DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
+_GLUED = rf"\d(?:[a-hA-H]{_AFTER}|[a-hA-H](?=[(.)]))"  # 1a, 2c)
+_PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
+_TAIL = rf"(?:{_PIECE}|{_TOKEN}{_AFTER})"
+_JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
+
+_CHAIN = rf"{_PIECE}(?:{_JOIN}{_PIECE}|\s?{_ROMAN}{_AFTER})*"
+_NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}(?:{_JOIN}{_TAIL})*)"  # 1.1(a), 2(c)ii, 1(a) i.
+_SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
+_WORDED = (
+    rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
+    rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$))(?:{_JOIN}{_TAIL})*"
+)
+_COUNTED = rf"第\s?(?:\d{{1,2}}|{_CJK_NUMBER})\s?(?:题|題|问|問|部分|小题|小题|节|章|大题)|\d{{1,2}}\s?번"
+_BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
+_NOT = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
+
+_AT_LINE = re.compile(
+    rf"{_NOT}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_CHAIN}|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
+    r"(?=[\W_]|$|[^\x00-\x7f])[.:：、]?",
+    re.IGNORECASE,
+)
+_LONE = re.compile(rf"{_TOKEN}[.):]?\s*$")  # a line that holds nothing but "a" or "ii"
+_HEADED = re.compile(rf"(?:[1-9]\d?(?:\.\d{{1,2}}){{0,2}}|{_ROMAN}|[A-Ha-h])(?:\.|:)?(?=\s+[^\W\d_=]|\s*$)")
+_IN_MATH = re.compile(
+    rf"\s*(?:\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)\s*\{{\s*(?P<texted>{_CHAIN}|{_WORDED})\s*[.:]?\s*\}}"
+    rf"|(?P<chain>{_BRACKETED}(?:{_JOIN}{_TAIL})*|{_CLOSED}(?:{_JOIN}{_TAIL})*)"
+    r"(?=\s*(?:\\(?:quad|qquad|[ ,;:!]|hspace|text|left|;)|~|[A-Za-z\\({$]|\s*$))"
+    rf"|(?P<bare>{_ROMAN}|[a-h])\s*[.:)]?\s*(?=\\(?:quad|qquad)))"
+)
+# A chapter-like line: a short line that opens with a number and goes on with a word ("1 Attention Exploration").
+_TITLE = re.compile(r"[1-9]\d?(?:\.\d{1,2}){0,2}\.?\s+[^\W\d_][^$\\=]{2,60}$")
+
+
+def at_line(line: str) -> re.Match[str] | None:
+    """The label at the very beginning of a line (indentation, bullets and emphasis already cut off)."""
+    return _AT_LINE.match(line)
+
+
+def alone(line: str) -> bool:
+    """A line that is nothing but a token: it can only be numbering."""
+    return _LONE.match(line) is not None
+
+
+def in_heading(line: str) -> re.Match[str] | None:
+    """In a heading a bare number or letter counts, too: "1 Attention exploration", "b Query"."""
+    return _AT_LINE.match(line) or _HEADED.match(line)
+
+
+def in_math(text: str) -> tuple[str, int] | None:
+    r"""A label at the beginning of a formula (`ii \quad k_j^T q`) and where the formula then begins."""
+    match = _IN_MATH.match(text)
+    if match is None:
+        return None
+    label = match["texted"] or match["chain"] or match["bare"]
+    if match["chain"] and _is_factor(match["chain"]):
+        return None
+    return label.strip(), match.end()
+
+
+def _is_factor(chain: str) -> bool:
+    """(1) and (2) in front of a formula may be numbers in brackets; letters and Roman numerals never are."""
+    return chain.startswith("(") and chain.strip("() ").isdigit()
+
+
+def is_title(line: str) -> bool:
+    return _TITLE.match(line) is not None
