@@ -1,0 +1,91 @@
+"""The web application: static files, documents made of data, and the engine behind `/api/`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import mimetypes
+from collections.abc import AsyncIterator
+from typing import Any
+
+from headwright.errors import MissingExtra
+
+try:
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Mount, Route
+    from starlette.staticfiles import StaticFiles
+except ImportError:
+    raise MissingExtra("starlette", "lab") from None
+
+from headwright.lab import content, limits
+from headwright.lab.guard import Guard, too_large
+from headwright.lab.workers import Workers
+
+
+def build(*, workers: int = 2, seconds: float = limits.SECONDS) -> Starlette:
+    """The application; `workers` engine processes start with it and end with it."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.workers = Workers(workers, seconds=seconds)
+        await app.state.workers.start()
+        try:
+            yield
+        finally:
+            await app.state.workers.stop()
+
+    documents = [Route(f"/{path}", _document(path, make)) for path, make in content.documents(engine=True).items()]
+    return Starlette(
+        routes=[
+            Route("/api/{name}", _engine, methods=["POST"]),
+            *documents,
+            Mount("/", StaticFiles(directory=str(content.STATIC), html=True)),
+        ],
+        middleware=[Middleware(Guard)],
+        lifespan=lifespan,
+    )
+
+
+def _document(path: str, make: Any) -> Any:
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+
+    async def respond(_: Request) -> Response:
+        return Response(await asyncio.to_thread(make), media_type=kind)
+
+    return respond
+
+
+async def _engine(request: Request) -> Response:
+    try:
+        text = await asyncio.wait_for(_read(request), limits.BODY_SECONDS)
+    except TimeoutError:
+        return JSONResponse({"error": "wanted the whole request; got it too slowly; try: again"}, 408)
+    except ClientDisconnect:
+        return Response(status_code=400)
+    if text is None:
+        return JSONResponse({"error": too_large("more")}, 413)
+    try:
+        body = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as reason:
+        return JSONResponse({"error": f"wanted JSON; got text that is not ({reason}); try: JSON.stringify"}, 400)
+    status, answer = await request.app.state.workers.call(request.path_params["name"], body)
+    return Response(answer, status, media_type="application/json")
+
+
+async def _read(request: Request) -> bytes | None:
+    """The body, or None as soon as it grows beyond the limit (a stream need not say how long it is)."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limits.BODY_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not a JSON number")

@@ -1,0 +1,81 @@
+"""The door: who may speak to the lab, in which form, and what a browser may do with the answers.
+
+The server listens on 127.0.0.1, but any web page can make a browser send requests there. A foreign page is
+kept out by its Host (DNS rebinding) and Origin headers and by the JSON content type, which a form cannot send.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwright.lab import limits
+
+_OWN_NAMES = {"127.0.0.1", "localhost", "::1"}
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+
+
+class Guard:
+    """ASGI middleware: refuse strangers, then add the security headers to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = _refusal(scope["method"], Headers(scope=scope))
+        await (refusal or self.app)(scope, receive, send_guarded)
+
+
+def _refusal(method: str, headers: Headers) -> JSONResponse | None:
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if _name(f"//{host}") not in _OWN_NAMES:
+        return _no(403, f"wanted a request to 127.0.0.1; got one to {host[:80]!r}; try: open the address printed")
+    if origin is not None and urlsplit(origin).netloc != host:
+        return _no(403, f"wanted a request from the lab's own page; got {origin[:80]!r}; try: reload the page")
+    if method not in ("GET", "HEAD", "POST"):
+        return _no(405, f"wanted GET or POST; got {method[:20]!r}; try: POST with JSON")
+    if method == "POST":
+        kind = headers.get("content-type", "none").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            return _no(415, f"wanted application/json; got {kind[:60]!r}; try: set the content type")
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > limits.BODY_BYTES:
+            return _no(413, too_large(length[:20]))
+    return None
+
+
+def too_large(got: str) -> str:
+    return f"wanted at most {limits.BODY_BYTES:,} bytes; got {got}; try: a smaller request"
+
+
+def _name(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _no(status: int, error: str) -> JSONResponse:
+    return JSONResponse({"error": error}, status_code=status)

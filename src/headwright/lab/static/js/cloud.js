@@ -1,0 +1,85 @@
+/**
+ * The sampled cloud. The normal numbers depend on seed and sizes only, so they are drawn once and kept; a drag
+ * then costs s * n * h exponentials, which fits in a frame.
+ * @typedef {import("./types.js").State} State
+ * @typedef {import("./types.js").Matrix} Matrix
+ * @typedef {import("./types.js").Cloud} Cloud
+ */
+import { gramFactor, logitsLaw } from "./law.js";
+import { normals } from "./random.js";
+
+/** @type {Map<string, Float64Array>} */
+const drawn = new Map();
+
+/** @param {number} seed @param {number} count */
+function kept(seed, count) {
+  const name = `${seed}/${count}`;
+  const found = drawn.get(name);
+  if (found) return found;
+  if (drawn.size > 4) drawn.clear();
+  const fresh = normals(seed, count);
+  drawn.set(name, fresh);
+  return fresh;
+}
+
+/** The weights asked for: equal shares on the first two keys, the exercise's target. @param {number} n */
+export function target(n) {
+  return Array.from({ length: n }, (_, i) => (i < 2 ? 1 / Math.min(n, 2) : 0));
+}
+
+/** @param {State} state @param {Matrix} queries @returns {Cloud | null} null when nothing is random */
+export function cloud(state, queries) {
+  const noisy = state.isotropic > 0 || state.radial.some((r) => r > 0);
+  if (!noisy || state.samples < 1) return null;
+  const { keys, values, scale, isotropic, samples, focus } = state;
+  const [n, h] = [keys.length, queries.length];
+  const { means } = logitsLaw(queries, keys, state);
+  const L = gramFactor(queries);
+  const rank = L[0].length;
+  const width = 1 + rank;
+  const g = kept(state.seed, samples * n * width);
+  const spread = scale * Math.sqrt(isotropic);
+  const length = state.radial.map(Math.sqrt);
+  const wanted = target(n);
+  const x = Float64Array.from(values, (v) => v[0]);
+  const y = Float64Array.from(values, (v) => v[1] ?? 0);
+  const out = {
+    samples,
+    outputs: new Float64Array(2 * samples),
+    focus: new Float64Array(h * samples),
+    mixed: new Float64Array(samples),
+    errors: new Float64Array(samples),
+  };
+  const e = new Float64Array(n);
+  const mixed = new Float64Array(n);
+  for (let s = 0; s < samples; s++) {
+    mixed.fill(0);
+    for (let head = 0; head < h; head++) {
+      // z_i = m_i (1 + sqrt(rho_i) g_0) + scale sqrt(a) (L g)_h
+      const m = means[head];
+      const row = L[head];
+      let top = -Infinity;
+      for (let i = 0, at = s * n * width; i < n; i++, at += width) {
+        let z = m[i] * (1 + length[i] * g[at]);
+        if (spread > 0) for (let r = 0; r < rank; r++) z += spread * row[r] * g[at + 1 + r];
+        e[i] = z;
+        if (z > top) top = z;
+      }
+      let total = 0;
+      for (let i = 0; i < n; i++) total += e[i] = Math.exp(e[i] - top);
+      for (let i = 0; i < n; i++) mixed[i] += e[i] / (total * h);
+      out.focus[head * samples + s] = e[focus] / total;
+    }
+    let [cx, cy, error] = [0, 0, 0];
+    for (let i = 0; i < n; i++) {
+      cx += mixed[i] * x[i];
+      cy += mixed[i] * y[i];
+      error += (mixed[i] - wanted[i]) ** 2;
+    }
+    out.outputs[2 * s] = cx;
+    out.outputs[2 * s + 1] = cy;
+    out.mixed[s] = mixed[focus];
+    out.errors[s] = error;
+  }
+  return out;
+}

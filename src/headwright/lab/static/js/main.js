@@ -1,0 +1,188 @@
+/**
+ * The plane page: one state, one frame. A change is drawn in the next animation frame; a commit also goes to
+ * the address bar and to the engine.
+ * @typedef {import("./types.js").State} State
+ * @typedef {import("./types.js").Model} Model
+ */
+import { createBars } from "./bars.js";
+import { createControls, short } from "./controls.js";
+import { createDesign } from "./design.js";
+import { element } from "./draw.js";
+import { setEngine } from "./engine.js";
+import { createExact } from "./exact.js";
+import { createHistogram } from "./histogram.js";
+import { createKeyPlane } from "./keyplane.js";
+import { createLogitPlane } from "./logitplane.js";
+import { derive } from "./model.js";
+import { read } from "./owndata.js";
+import { copy, theme, toast } from "./page.js";
+import { createSavers } from "./pictures.js";
+import { toPython } from "./python.js";
+import { fromHash, toHash } from "./state.js";
+import { createStations, startHash } from "./stations.js";
+import { createStore } from "./store.js";
+import { createValuePlane } from "./valueplane.js";
+
+const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+
+const site = await (await fetch("data/site.json")).json();
+/** @type {import("./state.js").Presets} */
+const presets = site.presets;
+setEngine(site.engine);
+
+/** The state an address means; an unreadable one says why and falls back. @param {string} hash @returns {State} */
+function stateOf(hash) {
+  const first = startHash(site.stations, 1);
+  try {
+    return fromHash(hash.includes("=") ? hash : first, presets);
+  } catch (reason) {
+    toast(/** @type {Error} */ (reason).message);
+    return fromHash(first, presets);
+  }
+}
+
+const store = createStore(stateOf(location.hash));
+const keys = createKeyPlane(find("keys"), store);
+const logits = createLogitPlane(find("logits"), store);
+const values = createValuePlane(find("values"), find("cloud"), store);
+const single = createValuePlane(find("single"), find("single-cloud"), store);
+const bars = createBars(find("weights"), (focus) => store.commit({ focus }));
+const histogram = createHistogram(find("histogram"));
+const stations = createStations(site.stations, presets, store);
+const controls = createControls(store, presets, (preset) => store.commit({ ...presets[preset], station: store.get().station }));
+const design = createDesign(store, (proof) => {
+  keys.prove(proof);
+  schedule();
+});
+const exact = createExact((moments, alone) => {
+  values.exact(moments);
+  single.exact(alone);
+  schedule();
+});
+
+/** @type {Model} */
+let model = derive(store.get());
+let scheduled = false;
+let fitted = "";
+
+function schedule() {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(frame);
+}
+
+function frame() {
+  scheduled = false;
+  const begin = performance.now();
+  const { state } = model;
+  const planar = state.keys[0].length === 2;
+  find("keys").classList.toggle("hidden", !planar);
+  find("logits").classList.toggle("hidden", planar);
+  find("keys-title").textContent = planar ? "Keys and queries" : `Logits (keys of ${state.keys[0].length} dimensions)`;
+  find("values-title").textContent = model.single ? `Output of ${state.directions.length} heads` : "Values and output";
+  find("single-figure").classList.toggle("hidden", !model.single);
+  find("planes").classList.toggle("three", Boolean(model.single));
+  if (planar) keys.draw(model);
+  else logits.draw(model);
+  values.draw(model);
+  if (model.single) single.draw(model.single);
+  bars.draw(model);
+  histogram.draw(model);
+  readings();
+  controls.draw(model);
+  design.draw(model);
+  stations.draw(model);
+  performance.measure("frame", { start: begin, end: performance.now() });
+}
+
+function readings() {
+  const { state, mixed } = model;
+  const top = mixed.indexOf(Math.max(...mixed));
+  line("keys-reading", ["largest weight ", `${short(mixed[top])}`, ` on key ${state.names[top]}`]);
+  for (const [id, m] of /** @type {[string, Model | null][]} */ ([["values-reading", model], ["single-reading", model.single]])) {
+    if (m) line(id, ["c = ", `(${m.output.slice(0, 3).map(fixed).join(", ")}${m.output.length > 3 ? ", …" : ""})`, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
+  }
+}
+
+/** Three decimals, and no minus before zero. @param {number} x */
+const fixed = (x) => (Math.round(x * 1000) / 1000 || 0).toFixed(3);
+
+/** @param {string} id @param {string[]} words the second one is the number */
+function line(id, [before, number, after]) {
+  const host = find(id);
+  if (!host.firstChild) host.append("", element("b"), "");
+  [host.childNodes[0].textContent, host.childNodes[1].textContent, host.childNodes[2].textContent] = [before, number, after];
+}
+
+/** Fit the windows again when another setting is shown, or when a point has left. */
+function fit() {
+  const { state } = model;
+  const now = `${state.preset}/${state.station}/${state.keys.length}`;
+  const always = now !== fitted;
+  fitted = now;
+  keys.fit(state, always);
+  logits.fit(model);
+  values.fit(state, always);
+  single.fit(state, always);
+}
+
+store.subscribe((state, kind) => {
+  const began = performance.now();
+  model = derive(state);
+  performance.measure("derive", { start: began, end: performance.now() });
+  keys.prove(null);
+  if (kind === "commit") {
+    fit();
+    const hash = toHash(state, presets);
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+    find("undo").disabled = !store.canUndo();
+    find("redo").disabled = !store.canRedo();
+  }
+  exact.update(model);
+  schedule();
+});
+
+addEventListener("hashchange", () => {
+  if (location.hash.includes("=") && location.hash !== toHash(store.get(), presets)) store.commit(stateOf(location.hash));
+});
+find("undo").addEventListener("click", store.undo);
+find("redo").addEventListener("click", store.redo);
+find("reset").addEventListener("click", () => {
+  const { station, preset } = store.get();
+  store.commit(station ? stateOf(startHash(site.stations, station)) : { ...presets[preset] });
+});
+find("copy-link").addEventListener("click", () => copy(new URL(toHash(store.get(), presets), location.href).href, "Link copied"));
+find("copy-python").addEventListener("click", () => copy(toPython(store.get()), "Python copied"));
+find("own-data").addEventListener("click", () => find("data-dialog").showModal());
+find("data-use").addEventListener("click", () => {
+  try {
+    store.commit(read(find("data-text").value, store.get()));
+    find("data-dialog").close();
+    find("data-fault").textContent = "";
+  } catch (reason) {
+    find("data-fault").textContent = /** @type {Error} */ (reason).message;
+  }
+});
+addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.target instanceof HTMLTextAreaElement) return;
+  const wanted = { z: event.shiftKey ? store.redo : store.undo, y: store.redo }[event.key.toLowerCase()];
+  if (!wanted) return;
+  event.preventDefault();
+  wanted();
+});
+
+/** The canvas knows no CSS: it is told its size and colour. */
+function dress() {
+  const colour = getComputedStyle(document.documentElement).getPropertyValue("--noise").trim();
+  for (const canvas of [find("cloud"), find("single-cloud")]) {
+    const size = Math.round((canvas.clientWidth || 400) * (devicePixelRatio || 1));
+    if (canvas.width !== size) canvas.width = canvas.height = size;
+    canvas.dataset.colour = colour;
+  }
+  schedule();
+}
+new ResizeObserver(dress).observe(find("planes"));
+theme(dress);
+createSavers(() => model);
+store.commit();
+document.body.dataset.ready = "yes";
