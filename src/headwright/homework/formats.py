@@ -28,7 +28,7 @@ _CONTAINERS = {
     b"\xff\xd8\xff": "a picture: give the text",
     b"\x1f\x8b": "compressed data: unpack it first",
 }
-_CANDIDATES = ("gb18030", "cp949", "cp1251", "cp1252")
+_CANDIDATES = ("cp949", "gb18030", "cp1251", "cp1252")  # Hangul first: its bytes are Chinese characters, too
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _STRIKE = re.compile(r"~~(?=\S)((?:[^\n~$]|\$[^$\n]*\$){1,600}?)~~|<(del|s|strike)>(.{1,2000}?)</\2>", re.DOTALL)
@@ -84,6 +84,8 @@ def _read(text: str, name: str, suffix: str) -> Document:
     if len(text) > limits.MOST_CHARACTERS:
         kept = text[: limits.MOST_CHARACTERS]
         return _unread(name, f"{len(text):,} characters; the limit is {limits.MOST_CHARACTERS:,}", kept)
+    if not text.strip():
+        return _unread(name, "the document is empty")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     controls = len(_CONTROL.findall(text))
     if controls > 20 and controls > 0.05 * len(text):
@@ -99,10 +101,7 @@ def _read(text: str, name: str, suffix: str) -> Document:
 
 
 def _tex_source(source: Traced) -> Traced:
-    source = tex.printed(expanded(tex.body(source)))
-    if len(source) > limits.MOST_EXPANDED:
-        raise limits.LimitReached(f"it expands to more than {limits.MOST_EXPANDED:,} characters")
-    return tex.wrapped(source)
+    return tex.wrapped(tex.printed(expanded(tex.body(source))))
 
 
 def _marked_up(source: Traced) -> Traced:

@@ -21,17 +21,18 @@ _AFTER = r"(?![\w'’]|\.\d)"
 _BRACKETED = rf"[(\[（【]\s*{_TOKEN}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
-_GLUED = rf"\d(?:[a-hA-H]{_AFTER}|[a-hA-H](?=[(.)]))"  # 1a, 2c)
+_GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
-_TAIL = rf"(?:{_PIECE}|{_TOKEN}{_AFTER})"
+_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"  # never c, v or x: those begin formulas
 _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
 
-_CHAIN = rf"{_PIECE}(?:{_JOIN}{_PIECE}|\s?{_ROMAN}{_AFTER})*"
-_NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}(?:{_JOIN}{_TAIL})*)"  # 1.1(a), 2(c)ii, 1(a) i.
+_MORE = rf"(?:{_JOIN}{_PIECE}|[-.]?{_BARE_TAIL})*"
+_CHAIN = rf"{_PIECE}{_MORE}"
+_NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a), 2(c)ii, 1(a) i.
 _SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
-    rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$))(?:{_JOIN}{_TAIL})*"
+    rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
 _COUNTED = rf"第\s?(?:\d{{1,2}}|{_CJK_NUMBER})\s?(?:题|題|问|問|部分|小题|小题|节|章|大题)|\d{{1,2}}\s?번"
 _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
@@ -46,7 +47,7 @@ _LONE = re.compile(rf"{_TOKEN}[.):]?\s*$")  # a line that holds nothing but "a" 
 _HEADED = re.compile(rf"(?:[1-9]\d?(?:\.\d{{1,2}}){{0,2}}|{_ROMAN}|[A-Ha-h])(?:\.|:)?(?=\s+[^\W\d_=]|\s*$)")
 _IN_MATH = re.compile(
     rf"\s*(?:\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)\s*\{{\s*(?P<texted>{_CHAIN}|{_WORDED})\s*[.:]?\s*\}}"
-    rf"|(?P<chain>{_BRACKETED}(?:{_JOIN}{_TAIL})*|{_CLOSED}(?:{_JOIN}{_TAIL})*)"
+    rf"|(?P<chain>{_BRACKETED}{_MORE}|{_CLOSED}{_MORE})"
     r"(?=\s*(?:\\(?:quad|qquad|[ ,;:!]|hspace|text|left|;)|~|[A-Za-z\\({$]|\s*$))"
     rf"|(?P<bare>{_ROMAN}|[a-h])\s*[.:)]?\s*(?=\\(?:quad|qquad)))"
 )

@@ -18,8 +18,8 @@ from headwright.errors import HeadwrightError
 
 MOST_BYTES = 40_000_000  # of a file (a notebook may carry pictures)
 MOST_CHARACTERS = 1_000_000  # of readable text; a long thesis has about as many
-MOST_EXPANSIONS = 20_000  # of macros in one document
-MOST_EXPANDED = 2_000_000  # characters after macro expansion
+MOST_EXPANSIONS = 5_000  # of macros in one document
+MOST_EXPANDED = 300_000  # characters written by macros
 MOST_NESTING = 60  # macros within macros
 MOST_SEGMENTS = 40_000
 SECONDS = 5.0

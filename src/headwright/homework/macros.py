@@ -33,6 +33,9 @@ _NAME = re.compile(r"\s*\{?\s*\\(?P<name>[A-Za-z@]+|.)\s*\}?")
 _ENVIRONMENT = re.compile(r"\s*\{(?P<name>[^{}]*)\}")
 _OPTION = re.compile(r"\s*\[([^\]]*)\]")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+$")
+_TOKEN = re.compile(r"\\[A-Za-z@]+|\\.|.", re.DOTALL)
+_LET_GOAL = re.compile(r"\s*=?\s*\\([A-Za-z@]+|.)")
 _PARAMETER = re.compile(r"#([1-9])")
 
 
@@ -135,7 +138,7 @@ def _signature(text: str, at: int, how: str) -> tuple[int, str | None, int]:
 
 
 def _let(text: str, at: int, name: str, macros: dict[str, Macro]) -> int:
-    goal = re.compile(r"\s*=?\s*\\([A-Za-z@]+|.)").match(text, at)
+    goal = _LET_GOAL.match(text, at)
     if goal is None:
         return -1
     macros[name] = macros.get(goal[1], Macro(f"\\{goal[1]} ", primitive=True))
@@ -161,7 +164,7 @@ def _group(text: str, at: int) -> tuple[str, int]:
     if not 0 <= at < len(text):
         return "", -1
     if text[at] != "{":
-        token = re.compile(r"\\[A-Za-z@]+|\\.|.", re.DOTALL).match(text, at)
+        token = _TOKEN.match(text, at)
         return (token.group(), token.end()) if token else ("", -1)
     end = closing(text, at)
     return (text[at + 1 : end], end + 1) if end > 0 else ("", -1)
@@ -205,11 +208,11 @@ def _bounded(expansions: int, written: int, depth: int) -> None:
 
 def _call(frame: Traced, match: re.Match[str], macro: Macro) -> tuple[Traced, int]:
     """The body with its arguments in place, and the index behind the call."""
-    at, given = match.end(), []
+    at, given, here = match.end(), [], frame.span(match.start(), match.end())
     for number in range(macro.arguments):
         if number == 0 and macro.default is not None:
             option = _OPTION.match(frame.text, at)
-            given.append(frame.cut(*option.span(1)) if option else _made(frame, match, macro.default))
+            given.append(frame.cut(*option.span(1)) if option else Traced.at(macro.default, here))
             at = option.end() if option else at
             continue
         text, end = _group(frame.text, at)
@@ -218,25 +221,20 @@ def _call(frame: Traced, match: re.Match[str], macro: Macro) -> tuple[Traced, in
         inner = end - 1 if frame.text[end - 1] == "}" and len(text) < end - at - 1 else end
         given.append(frame.cut(inner - len(text), inner))
         at = end
-    body = _filled(frame, match, macro.body, given)
+    body = _filled(macro.body, given, here)
     if macro.arguments and match["name"].lower() in ANSWER_NAMES:
-        body = Traced.join([_made(frame, match, ANSWER_ON), body, _made(frame, match, ANSWER_OFF)])
+        body = Traced.join([Traced.at(ANSWER_ON, here), body, Traced.at(ANSWER_OFF, here)])
     return body, at
 
 
-def _made(frame: Traced, match: re.Match[str], text: str) -> Traced:
-    return frame.standing(text, match.start(), match.end())
-
-
-def _filled(frame: Traced, match: re.Match[str], body: str, given: list[Traced]) -> Traced:
+def _filled(body: str, given: list[Traced], here: tuple[int, int]) -> Traced:
     pieces, at = [], 0
     for parameter in _PARAMETER.finditer(body):
-        pieces.append(_made(frame, match, body[at : parameter.start()]))
+        pieces.append(Traced.at(body[at : parameter.start()], here))
         number = int(parameter[1])
         if number <= len(given):
             pieces.append(given[number - 1])
         at = parameter.end()
-    pieces.append(_made(frame, match, body[at:]))
-    if not given:  # a space keeps \R x from becoming \Rx after expansion
-        pieces.append(_made(frame, match, " " if re.search(r"\\[A-Za-z]+$", body) else ""))
-    return Traced.join(pieces)
+    # A space keeps \\R x from becoming \\Rx after expansion.
+    pieces.append(Traced.at(body[at:] + (" " if _ENDS_IN_COMMAND.search(body) else ""), here))
+    return Traced.join(pieces) if len(pieces) > 1 else pieces[0]

@@ -194,6 +194,6 @@ class _Dollars:
         tried = range(min(len(places), 40))
         return max(([*places[:k], *places[k + 1 :]] for k in tried), key=self._score)
 
-    def _score(self, places: list[int]) -> float:
+    def _score(self, places: list[int]) -> int:
         inside = [self.text[a + 1 : b] for a, b in zip(places[::2], places[1::2], strict=True)]
         return sum(len(_MATHS.findall(part)) - 3 * len(_WORDS.findall(part)) for part in inside)

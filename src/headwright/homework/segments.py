@@ -64,7 +64,7 @@ class _Assembler:
     # ------------------------------------------------------------------ prose
     def prose(self, gap: Traced) -> None:
         at = 0
-        for end in [match.end() for match in re.finditer(r"\n", gap.text)] + [len(gap)]:
+        for end in [*(match.end() for match in re.finditer(r"\n", gap.text)), len(gap)]:
             if end > at:
                 self._line(gap.cut(at, end))
             at = end
@@ -87,6 +87,7 @@ class _Assembler:
         if not body.strip() or _RULE.fullmatch(body.rstrip("\n")):
             if line.text.endswith("\n"):
                 self._break()
+                self.quote = False
             return line if MARKS.search(line.text) else line.cut(0, 0) if not body.strip() else _newline(line)
         marks = re.compile(r"[\ue000-\ue003\s]*").match(line.text)
         lead = marks.end() if marks and MARKS.search(marks.group()) else 0
@@ -94,11 +95,10 @@ class _Assembler:
         line = line.cut(lead, len(line))
         prefix = _PREFIX.match(line.text)
         assert prefix is not None  # every part of the pattern may be empty
-        quote, self.quote = self.quote, bool(prefix["quote"])
+        quote = bool(prefix["quote"])
         if prefix["hashes"] or prefix["bullet"] or quote != self.quote or announces_answer(line.text):
-            self.quote, quote = quote, self.quote
             self._break()
-            self.quote = quote
+        self.quote = quote
         self.heading = bool(prefix["hashes"])
         rest = line.text[prefix.end() :]
         found = labels.in_heading(rest) if self.heading else labels.at_line(rest)

@@ -113,9 +113,15 @@ _EXAM_STYLES = {"questions": "arabic.", "parts": "(alph)", "subparts": "roman.",
 _SHORT_STYLES = {"a": "alph", "A": "Alph", "i": "roman", "I": "Roman", "1": "arabic"}
 _ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _MOST_BRACES = 1000
-_FORMULA_WORDS = frozenset(
-    ["alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "lambda", "mu", "nu", "rho", "sigma", "Sigma", "tau", "phi", "psi", "omega", "eta", "theta", "kappa", "zeta", "xi", "pi", "gg", "ll", "ge", "geq", "le", "leq", "neq", "ne", "approx", "sim", "simeq", "propto", "to", "rightarrow", "Rightarrow", "infty", "cdot", "times", "top", "intercal", "mathsf", "mathbf", "boldsymbol", "bm", "vec", "hat", "bar", "mathbb", "mathcal", "mathrm", "frac", "dfrac", "tfrac", "sqrt", "sum", "prod", "exp", "ln", "log", "lim", "max", "min", "in", "notin", "forall", "exists", "langle", "rangle", "lVert", "rVert", "Vert", "boxed", "left", "right", "quad", "qquad", "dots", "ldots", "cdots", "implies", "iff"]
-)
+_FORMULA_WORDS = {
+    "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "lambda", "mu", "nu", "rho", "sigma",
+    "Sigma", "tau", "phi", "psi", "omega", "eta", "theta", "kappa", "zeta", "xi", "pi", "gg", "ll", "ge",
+    "geq", "le", "leq", "neq", "ne", "approx", "sim", "simeq", "propto", "to", "rightarrow", "Rightarrow",
+    "infty", "cdot", "times", "top", "intercal", "mathsf", "mathbf", "boldsymbol", "bm", "vec", "hat",
+    "bar", "mathbb", "mathcal", "mathrm", "frac", "dfrac", "tfrac", "sqrt", "sum", "prod", "exp", "ln",
+    "log", "lim", "max", "min", "in", "notin", "forall", "exists", "langle", "rangle", "lVert", "rVert",
+    "Vert", "boxed", "left", "right", "quad", "qquad", "dots", "ldots", "cdots", "implies", "iff",
+}  # fmt: skip
 
 _TEXT = re.compile(
     r"\\begin\s*\{(?P<begin>[A-Za-z]+\*?)\}(?P<options>\s*\[(?:[^\[\]]|\[[^\]]*\])*\])?(?:\{\d\})?"

@@ -29,6 +29,11 @@ class Traced:
         return cls(text, start, start + 1)
 
     @classmethod
+    def at(cls, text: str, span: tuple[int, int]) -> Traced:
+        """Text of which every character stands for the same span."""
+        return cls(text, np.full(len(text), span[0], np.int32), np.full(len(text), span[1], np.int32))
+
+    @classmethod
     def join(cls, pieces: Iterable[Traced]) -> Traced:
         pieces = [piece for piece in pieces if piece.text]
         if not pieces:
@@ -58,8 +63,7 @@ class Traced:
 
     def standing(self, text: str, start: int, end: int) -> Traced:
         """New text in place of the characters start:end; all of it points at their whole span."""
-        low, high = self.span(start, end)
-        return Traced(text, np.full(len(text), low, np.int32), np.full(len(text), high, np.int32))
+        return Traced.at(text, self.span(start, end))
 
     def replace(self, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str | None]) -> Traced:
         """Every match rewritten by `write`; `None` keeps the match as it is."""

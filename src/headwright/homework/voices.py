@@ -37,7 +37,7 @@ def announces_answer(line: str) -> bool:
 def voiced(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """The segments with `voice` filled in, item by item."""
     out: list[Segment] = []
-    for item in _items(segments):
+    for item in filter(None, _items(segments)):
         out += _item(item)
     return tuple(out)
 
