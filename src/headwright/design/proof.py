@@ -20,6 +20,12 @@ import numpy as np
 
 from headwright.types import Array, Float, Keys
 
+# Rational row reduction is tried up to this many keys; beyond it a dependence stays a float statement.
+_MOST_EXACT = 40
+EXACT_SIZE = 20_000  # coordinates in a combination, likewise
+# Coefficients in float64 fit their keys to this, relative to the longest key.
+_FITS = 1e-9
+
 
 @dataclass(frozen=True)
 class Combination:
@@ -50,6 +56,21 @@ class Contradiction:
     coefficients: Float[Array, "m"]
     imbalance: float
     residual: float
+
+
+def how_it_holds(K: Keys, proof: Combination) -> str:
+    """ "rationals" if exact coefficients exist near the given ones, "float" if they fit to rounding and the keys are
+    too many for exact arithmetic, "none" if they do not fit."""
+    lam, nu = proof.outside_coefficients, proof.inside_coefficients
+    named = [*proof.outside, *proof.inside]
+    sums = max(abs(lam.sum() - 1), abs(nu.sum() - 1))
+    if min(named, default=-1) < 0 or max(named) >= K.shape[0] or lam.min() < 0 or sums > _FITS:
+        return "none"
+    if proof.residual_on(K) > _FITS * (1 + np.abs(nu).sum()):
+        return "none"
+    if len(named) * K.shape[1] > EXACT_SIZE:
+        return "float"
+    return "rationals" if in_rationals(K, proof) is not None else "none"
 
 
 def in_rationals(K: Keys, proof: Combination) -> tuple[list[Fraction], list[Fraction]] | None:
@@ -95,3 +116,41 @@ def _equations(columns: list[tuple[np.ndarray, int]], fmpq: Any) -> list[list[An
 
 def _exact(x: float, fmpq: Any) -> Any:
     return fmpq(*float(x).as_integer_ratio())
+
+
+def most_mass(proof: Combination, goal: Float[Array, "m"], bias: Float[Array, "n"] | None) -> float:
+    """The most mass any query with these shares puts on S, given the combination: 1 / (1 + e^{H(lam) + lam.c}).
+
+    `goal` is ln p - bias on `proof.inside`. lam.c = lam.bias + nu.goal, because the combination makes the query
+    drop out of both sides; Gibbs' inequality does the rest.
+    """
+    lam = proof.outside_coefficients[proof.outside_coefficients > 0]
+    entropy = -float(lam @ np.log(lam))
+    shift = 0.0 if bias is None else float(proof.outside_coefficients @ bias[list(proof.outside)])
+    return float(np.exp(-np.logaddexp(0.0, entropy + shift + float(proof.inside_coefficients @ goal))))
+
+
+def contradicts(K: Keys, proof: Contradiction, goal: Float[Array, "m"]) -> bool:
+    """Is the dependence exact in the rationals, and the imbalance more than rounding? Only then is it a proof.
+
+    `goal` is ln p - bias on `proof.keys`. Keys with a vanishing coefficient take no part.
+    """
+    from flint import fmpq, fmpq_mat
+
+    part = np.flatnonzero(np.abs(proof.coefficients) > 1e-9)
+    if part.size > _MOST_EXACT:
+        return False
+    keys = [proof.keys[i] for i in part]
+    rows = [[_exact(float(K[a, j]), fmpq) for a in keys] for j in range(K.shape[1])]
+    reduced, rank = fmpq_mat([*rows, [fmpq(1)] * len(keys)]).rref()
+    pivots = [next(c for c in range(len(keys)) if reduced[r, c] != 0) for r in range(rank)]
+    for free in set(range(len(keys))) - set(pivots):
+        # One vector of the null space: free coordinate 1, pivots minus their column.
+        nu = np.zeros(len(keys))
+        nu[free] = 1.0
+        for r, pivot in enumerate(pivots):
+            nu[pivot] = -float(Fraction(int(reduced[r, free].p), int(reduced[r, free].q)))
+        weighed = np.abs(nu) * (np.abs(goal[part]) + 1.0)
+        if abs(nu @ goal[part]) > 1e-9 * weighed.sum():
+            return True
+    return False

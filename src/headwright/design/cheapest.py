@@ -1,0 +1,197 @@
+"""The cheapest query: minimise ||y||^2 / 2 subject to f(y) = ln sum exp(u(y)) <= ell.
+
+One smooth convex constraint, so Newton on the optimality conditions  y = mu X' lam,  f = ell,  lam = softmax(u):
+
+    (I + mu C) dy = mu_new g - y,      g.dy = f - ell,      g = X' lam,  C = Cov_lam(x)
+
+Every iterate is pulled back onto f = ell along its own ray (u is linear along a ray, so this costs no product
+with the keys); on that surface dy is a descent direction of ||y||, which makes backtracking safe. Any lam on the
+simplex bounds the optimum from below (Lagrange and Gibbs), and lam = softmax(u) does so tightly:
+
+    ||y*|| >= (f + g.y - ell) / ||g||          hence a certified gap at every iterate, and the stopping rule.
+
+Rejected: the hard-margin relaxation (a support-vector machine), which is sufficient only and gives longer
+queries, and exponential cones, which cost minutes at n = 1e4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwright.design.curvature import Curvature, typical_square
+from headwright.design.reduced import Reduced
+from headwright.types import Array, Float, Query
+
+GAP = 1e-8
+_STEPS = 300
+_EPS = np.finfo(float).eps
+# A ray is followed until f = ell to this accuracy, from below; the leak then has the same relative accuracy.
+_BAND = 1e-10
+# f cannot fall by more than g.y towards anything no longer than y; below this the minimum of f is reached.
+_FLAT = 1e-10
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """`status` "solved" (gap closed), "slow" (feasible, gap open) or "stuck": no feasible query was met, `level`
+    is the smallest f found and `y` the query that has it. Stuck is an observation, never a proof."""
+
+    status: str
+    y: Query
+    norm: float
+    lower: float
+    level: float
+    steps: int
+
+
+@dataclass(frozen=True)
+class _Point:
+    """An iterate y, slope = X y, and what one more pass gives: f = LSE(c - slope), lam = softmax, g = X' lam."""
+
+    y: Query
+    slope: Float[Array, "n"]
+    f: float
+    lam: Float[Array, "n"]
+    g: Query
+
+
+def cheapest(problem: Reduced, ell: float, *, gap: float = GAP, start: Query | None = None) -> Cheapest:
+    """The shortest y with f(y) <= ell, to a certified relative gap. `start`: a query believed to separate."""
+    rest = level(problem.c)
+    if rest <= ell:
+        return Cheapest("solved", np.zeros_like(problem.k0), 0.0, 0.0, rest, 0)
+    # Away from the mean of all keys: right at once on most keys of a trained model.
+    y = problem.off(problem.k0 - problem.K.mean(axis=0) if start is None else start)
+    slope = problem.along(y)
+    t = ray(problem.c, slope, ell)
+    if t is not None:
+        return _descend(problem, _point(problem, t * y, t * slope), ell, gap=gap, steps=1)
+    return _approach(problem, ell, gap=gap)
+
+
+def level(u: Float[Array, "n"]) -> float:
+    """f = ln sum exp(u)."""
+    top = u.max()
+    return float(top + np.log(np.exp(u - top).sum())) if np.isfinite(top) else float(top)
+
+
+def _point(problem: Reduced, y: Query, slope: Float[Array, "n"]) -> _Point:
+    u = problem.c - slope
+    top = u.max()
+    e = np.exp(u - top)
+    total = e.sum()
+    lam = e / total
+    return _Point(y, slope, float(top + np.log(total)), lam, problem.pull(lam))
+
+
+def _descend(problem: Reduced, at: _Point, ell: float, *, gap: float, steps: int) -> Cheapest:
+    """Newton along the surface f = ell, from a point on it."""
+    curvature, last, lower = Curvature(problem, typical_square(problem)), np.inf, 0.0
+    norm = float(np.linalg.norm(at.y))
+    for step in range(steps, _STEPS):
+        pull = float(np.linalg.norm(at.g))
+        lower = max(lower, (at.f - ell + at.g @ at.y) / pull)
+        open_ = 1.0 - lower / norm
+        if open_ <= gap:
+            return Cheapest("solved", at.y, norm, lower, at.f, step)
+        if open_ > 0.1 * last:
+            curvature = curvature.finer()
+        last = open_
+        dy = _tangent_step(curvature, at, norm / pull)
+        moved = _backtrack(problem, at, dy, ell)
+        if moved is None:
+            if curvature.complete:
+                break
+            curvature, last = curvature.finer(100.0), np.inf
+            continue
+        at = _point(problem, *moved)
+        norm = float(np.linalg.norm(at.y))
+    return Cheapest("slow", at.y, norm, lower, at.f, _STEPS)
+
+
+def _tangent_step(curvature: Curvature, at: _Point, mu: float) -> Query:
+    # dy = A^-1 (mu_new g - y) with mu_new such that g.dy = 0: the step stays on the surface to first order.
+    solve = curvature.factor(at.lam, at.g, mu)
+    a, b = solve(at.g), solve(at.y)
+    return a * ((at.g @ b) / (at.g @ a)) - b
+
+
+def _backtrack(problem: Reduced, at: _Point, dy: Query, ell: float) -> tuple[Query, Float[Array, "n"]] | None:
+    """The first of dy, dy/2, dy/4, ... whose pull-back onto the surface is shorter than where we are."""
+    w, norm2, fall = problem.along(dy), at.y @ at.y, max(-(at.y @ dy), 0.0)
+    t = 1.0
+    for _ in range(30):
+        y, slope = at.y + t * dy, at.slope + t * w
+        s = ray(problem.c, slope, ell, near=1.0)
+        if s is not None and s * s * (y @ y) <= norm2 - 1e-3 * t * fall:
+            return s * y, s * slope
+        t /= 2
+    return None
+
+
+def _approach(problem: Reduced, ell: float, *, gap: float) -> Cheapest:
+    """No easy start: follow the minimiser of ||y||^2/2 + nu f(y) as nu grows, until its ray meets f = ell."""
+    size = typical_square(problem)
+    curvature, nu = Curvature(problem, size).finer(10.0), 1.0 / size
+    at = _point(problem, np.zeros_like(problem.k0), np.zeros_like(problem.c))
+    best = at
+    for step in range(_STEPS):
+        t = ray(problem.c, at.slope, ell, near=1.0) if step else None
+        if t is not None:
+            on = _point(problem, t * at.y, t * at.slope)
+            return _descend(problem, on, ell, gap=gap, steps=step)
+        if at.f < best.f:
+            best = at
+        force = nu * at.g - at.y
+        dy = curvature.factor(at.lam, at.g, nu)(force)
+        if step and at.g @ at.y < _FLAT and dy @ force < nu * _FLAT:
+            break
+        at, full = _penalised(problem, at, dy, nu)
+        nu *= 10.0 if full else 2.0
+        if nu * size > 1e30:
+            break
+    return Cheapest("stuck", best.y, float(np.linalg.norm(best.y)), 0.0, best.f, step + 1)
+
+
+def _penalised(problem: Reduced, at: _Point, dy: Query, nu: float) -> tuple[_Point, bool]:
+    """A backtracked step on ||y||^2/2 + nu f(y); True if it was taken whole."""
+    w, here = problem.along(dy), 0.5 * (at.y @ at.y) + nu * at.f
+    fall = dy @ (nu * at.g - at.y)
+    t = 1.0
+    for _ in range(40):
+        y = at.y + t * dy
+        slope = at.slope + t * w
+        if 0.5 * (y @ y) + nu * level(problem.c - slope) <= here - 1e-4 * t * fall:
+            return _point(problem, y, slope), t == 1.0
+        t /= 2
+    return at, True
+
+
+def ray(c: Float[Array, "n"], slope: Float[Array, "n"], ell: float, *, near: float = 0.0) -> float | None:
+    """The smallest t > 0 with LSE(c - t slope) <= ell (to `_BAND`, from below); None if the ray never gets there.
+
+    f is convex in t, so Newton from the infeasible side climbs to the crossing without passing it, and from the
+    feasible side jumps back to the infeasible one. `near` is a guess; 0 is always safe.
+    """
+    band = max(_BAND, 64 * _EPS * float(np.abs(c[np.isfinite(c)]).max(initial=0.0)))
+    t = near
+    for _ in range(200):
+        u = c - t * slope
+        top = u.max()
+        e = np.exp(u - top)
+        total = e.sum()
+        f, fall = float(top + np.log(total)), float(e @ slope) / float(total)
+        if -band <= f - ell <= 0.0:
+            return t
+        if fall <= 0.0:
+            if t == 0.0 or (f > ell and near == 0.0):
+                return None
+            # Past the lowest point of the ray: come back, or start over from the safe side.
+            t, near = (t / 2, near) if f <= ell else (0.0, 0.0)
+            continue
+        t += (f - ell + 0.5 * band) / fall
+        if not np.isfinite(t):
+            return None
+    return None

@@ -1,0 +1,136 @@
+"""A design: the queries, what they do, how good they provably are, and how to check it all again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headwright.design.certificate import Certificate, Claim, Face, examine, examine_proof
+from headwright.design.proof import Combination, Contradiction
+from headwright.design.target import Target, Wanted
+from headwright.types import Array, Float, Heads, Mix
+
+# How far weights may stray from their shares (beyond the leak) for the format the query is stored in.
+TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 1e-2}
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """Squared error E ||c - target||^2 under the law of the keys, exact and sampled, beside the textbook heads."""
+
+    error: float
+    textbook: float
+    gain: float  # textbook / error
+    sampled: float
+    sampled_error: float  # one standard error of `sampled`
+    textbook_sampled: float
+    textbook_sampled_error: float
+    budget: float  # the length no query exceeds
+    samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """What was asked and what came out.
+
+    `status` is "reached" (the queries do it), "impossible" (`proof` says why; the queries are the best there are),
+    "nearest" (the closest reachable mixture) or "undecided" (neither a query nor a proof was found).
+    `leak` is the mass outside the target, `leak_asked` what was allowed; `sharpness` the lead of the weakest key of
+    the target over the strongest other, in query units; `norm` the length of the longest query and `lower_bound`
+    what no query (for the same split) can be shorter than; `ceiling` the most mass any query puts on the target.
+    """
+
+    status: str
+    queries: Heads
+    mix: Mix
+    weights: Float[Array, "n"]
+    leak: float
+    sharpness: float
+    norm: float
+    lower_bound: float
+    target: Target
+    leak_asked: float
+    scale: float = 1.0
+    storage: str = "float64"
+    faces: tuple[Face, ...] = ()
+    fewest_heads: int = 1
+    proof: Combination | Contradiction | None = None
+    ceiling: float | None = None
+    robust: Robustness | None = None
+    message: str = ""
+    _wanted: Wanted | None = None
+
+    def certify(self, *, method: str = "float", tolerance: float | None = None) -> Certificate:
+        """Check the design again from keys and queries alone. `method`: "float" (error bounds) or "ball".
+
+        An impossible design is certified by its proof. `tolerance` is how far weights may be from their shares
+        beyond the leak; by default what the storage format can hold.
+        """
+        assert self._wanted is not None
+        claim = self.claim(tolerance)
+        if self.status == "impossible":
+            return examine_proof(claim, self._wanted.keys, self.proof)
+        return examine(claim, self._wanted.keys, method=method)
+
+    def claim(self, tolerance: float | None = None) -> Claim:
+        return Claim(
+            queries=self.queries,
+            mix=self.mix,
+            target=Face(self.target.support, self.target.shares),
+            leak=self.leak_asked,
+            scale=self.scale,
+            bias=None if self._wanted is None else self._wanted.bias,
+            faces=self.faces,
+            storage=self.storage,
+            tolerance=TOLERANCE[self.storage] if tolerance is None else tolerance,
+        )
+
+    def _with(self, **changes: Any) -> Design:
+        return replace(self, **changes)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the design as versioned JSON, with a digest of the keys it belongs to."""
+        from headwright.design.saved import save
+
+        return save(self, path)
+
+
+def lead(z: Float[Array, "h n"], faces: tuple[Face, ...]) -> float:
+    """The weakest lead over all heads: smallest logit on the face minus the largest beside it; 0 if none is beside."""
+    leads = []
+    for row, face in zip(z, faces, strict=True):
+        beside = np.delete(row, list(face.support))
+        leads.append(row[list(face.support)].min() - beside.max() if beside.size else 0.0)
+    return float(min(leads))
+
+
+def shown(design: Design) -> dict[str, Any]:
+    """The parts of a design that the command line and the file share."""
+    return {
+        "status": design.status,
+        "target": {
+            "word": design.target.word,
+            "support": list(design.target.support),
+            "shares": design.target.shares,
+        },
+        "leak_asked": design.leak_asked,
+        "queries": design.queries,
+        "mix": design.mix,
+        "leak": design.leak,
+        "sharpness": design.sharpness,
+        "norm": design.norm,
+        "lower_bound": design.lower_bound,
+        "ceiling": design.ceiling,
+        "weights_on_target": design.weights[list(design.target.support)],
+        "heads": [{"support": list(f.support), "shares": f.shares} for f in design.faces],
+        "fewest_heads": design.fewest_heads,
+        "scale": design.scale,
+        "storage": design.storage,
+        "proof": design.proof,
+        "robust": design.robust,
+        "message": design.message,
+    }
