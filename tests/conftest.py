@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-jaxtyping.install_import_hook("headwright", "beartype.beartype")
+jaxtyping.install_import_hook("headwright", "shapes.check")
 
 # No deadline: a loaded machine must not fail a test. Fixed seed: two runs test the same examples.
-settings.register_profile(
-    "headwright", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("headwright", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("headwright")
 os.environ.setdefault("MPLBACKEND", "Agg")
 

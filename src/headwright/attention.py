@@ -17,7 +17,7 @@ import numpy as np
 
 from headwright import inputs
 from headwright.errors import InputError
-from headwright.types import Array, Logits, Mask, Mix, Output, Weights
+from headwright.types import Array, HeadOutputs, HeadWeights, Logits, Mask, Mix, Output, Weights
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class MultiHead:
     """Several heads on the same keys. `output` is the mix of `outputs`; axis 0 of the rest is the head."""
 
     output: Output
-    outputs: Output
-    weights: Weights
-    logits: Logits
+    outputs: HeadOutputs
+    weights: HeadWeights
+    logits: HeadWeights
     mix: Mix
 
 
@@ -98,7 +98,7 @@ def logits(q: Any, K: Any, *, scale: float = 1.0, bias: Any = None) -> Logits:
     return inputs.finite("logits", z)
 
 
-def weights(z: Logits, *, mask: Mask | None = None) -> Weights:
+def weights(z: Logits, *, mask: Any = None) -> Weights:
     """Softmax over the last axis, stable at any finite logits; masked keys get weight exactly 0."""
     xp = compat.array_namespace(z)
     if mask is not None:

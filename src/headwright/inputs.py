@@ -23,7 +23,7 @@ def arrays(**named: Any) -> tuple[Any, tuple[Any, ...]]:
     library's default float where it has no float64).
     """
     given = {name: x for name, x in named.items() if x is not None}
-    library = [x for x in given.values() if compat.is_array_api_obj(x) and not compat.is_numpy_array(x)]
+    library = [x for x in given.values() if _is_foreign(x)]
     if not library:
         made = {name: _numpy(name, x) for name, x in given.items()}
         dtype = np.result_type(*(x.dtype for x in made.values())) if made else np.dtype(float)
@@ -58,13 +58,18 @@ def _numpy(name: str, value: Any) -> np.ndarray:
 
 
 def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any) -> Array:
-    if compat.is_array_api_obj(value) and not compat.is_numpy_array(value):
+    if _is_foreign(value):
         if xp.isdtype(value.dtype, "complex floating"):
             raise InputError(
                 wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part"
             )
         return finite(name, xp.astype(value, dtype, copy=False))
     return xp.asarray(_numpy(name, value), dtype=dtype, device=device)
+
+
+def _is_foreign(value: Any) -> bool:
+    """An array of a library other than NumPy."""
+    return bool(compat.is_array_api_obj(value)) and not compat.is_numpy_array(value)
 
 
 def _is_float(xp: Any, array: Array) -> bool:

@@ -63,9 +63,7 @@ def permutation(
             got=f"shape {tuple(X.shape)}, axis {axis}",
             attempt="one row per token",
         )
-    tokens = (
-        list(range(X.shape[axis])) if among is None else [inputs.index("token", i, X.shape[axis]) for i in among]
-    )
+    tokens = list(range(X.shape[axis])) if among is None else [inputs.index("token", i, X.shape[axis]) for i in among]
     probe = _Probe(layer, X, axis)
     if probe.stochastic:
         return Symmetry(
@@ -101,9 +99,7 @@ class _Probe:
                 got=f"output of shape {self.output.shape}",
                 attempt="wrap the layer so that it returns its sequence, e.g. lambda x: layer(x)[0]",
             )
-        eps = (
-            float(compat.array_namespace(X).finfo(X.dtype).eps) if _floating(X) else float(np.finfo(np.float32).eps)
-        )
+        eps = float(compat.array_namespace(X).finfo(X.dtype).eps) if _floating(X) else float(np.finfo(np.float32).eps)
         scale = float(np.abs(self.output).max())
         # A sum of N terms of random rounding errors grows like sqrt(N) eps; an ill-conditioned layer grows more,
         # which shows when every entry of the input is moved by one rounding error.
@@ -134,9 +130,7 @@ class _Probe:
             )
         made = to_numpy(made).astype(float)
         if not np.isfinite(made).all():
-            raise InputError(
-                wanted="finite outputs", got="NaN or infinity", attempt="check the layer on this input"
-            )
+            raise InputError(wanted="finite outputs", got="NaN or infinity", attempt="check the layer on this input")
         return made
 
     def mismatch(self, before: np.ndarray, order: np.ndarray) -> tuple[float, tuple[int, ...]]:
@@ -151,14 +145,11 @@ class _Probe:
 
 def _orders(tokens: list[int], n: int, rng: np.random.Generator, budget: int) -> Iterator[np.ndarray]:
     """All swaps if they fit in half the budget, else neighbours and a random choice of them; then random ones."""
-    swaps = list(combinations(tokens, 2)) if len(tokens) ** 2 <= budget else []
-    if not swaps:
-        near = list(pairwise(tokens))[: budget // 4]
-        far = [
-            tuple(sorted(rng.choice(tokens, 2, replace=False).tolist()))
-            for _ in range(budget // 4)
-            if len(tokens) > 1
-        ]
+    share = max(budget // 2, 1)
+    swaps = list(islice(combinations(tokens, 2), share + 1))
+    if len(swaps) > share:
+        near = list(pairwise(tokens))[: max(share // 2, 1)]
+        far = [tuple(sorted(rng.choice(tokens, 2, replace=False).tolist())) for _ in range(share - len(near))]
         swaps = [*near, *dict.fromkeys(far)]
     for i, j in swaps:
         yield _swapped(n, i, j)
@@ -184,9 +175,7 @@ def _smallest(probe: _Probe, order: np.ndarray, error: float, rows: tuple[int, .
         if step > probe.rounding and step > worst.error:
             worst = Counterexample((i, j), differ, step, tuple(before.tolist()))
         before[[i, j]] = before[[j, i]]
-    return (
-        worst if worst.error else Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(order.tolist()))
-    )
+    return worst if worst.error else Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(order.tolist()))
 
 
 def _is_swap(order: np.ndarray) -> bool:

@@ -21,9 +21,11 @@ Weights = Float[Array, "*m n"]
 Logits = Float[Array, "*m n"]
 Output = Float[Array, "*m v"]
 Mask = Bool[Array, "*m n"]
+HeadWeights = Float[Array, "h *m n"]
+HeadOutputs = Float[Array, "h *m v"]
 Mix = Float[Array, "h"]
 
 __all__ = [
-    "Array", "Bool", "Float", "Heads", "Int", "Keys", "Logits", "Mask", "Mix",
+    "Array", "Bool", "Float", "HeadOutputs", "HeadWeights", "Heads", "Int", "Keys", "Logits", "Mask", "Mix",
     "Output", "Queries", "Query", "Shaped", "Values", "Weights",
 ]  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any
 
 import rich_click as click
 
@@ -36,7 +35,7 @@ class _LazyGroup(click.RichGroup):
         if cmd_name not in COMMANDS:
             return None
         if ctx.resilient_parsing or _only_listing(ctx):
-            return click.RichCommand(cmd_name, help=COMMANDS[cmd_name][1])
+            return click.Command(cmd_name, help=COMMANDS[cmd_name][1])
         module = import_module(f"headwright.cli.{COMMANDS[cmd_name][0]}")
         return module.command
 
@@ -52,10 +51,18 @@ def app() -> None:
     """A workbench for attention heads: design, noise, check, audit, lab."""
 
 
-def main(args: list[str] | None = None) -> Any:
-    """Entry point. A closed pipe (`headwright ... | head`) is not an error worth a traceback."""
+def main(args: list[str] | None = None) -> None:
+    """Entry point: bad input is one line on stderr and exit 2, whoever found it; a closed pipe is no traceback."""
     try:
-        return app(args)
+        code = app.main(args, standalone_mode=False)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        place = context.command_path if context else "headwright"
+        click.echo(f"{place}: {' '.join(error.format_message().split())}", err=True)
+        raise SystemExit(2) from None
+    except click.Abort:
+        raise SystemExit(130) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    raise SystemExit(code if isinstance(code, int) else 0)

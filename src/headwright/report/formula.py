@@ -30,3 +30,36 @@ def typeset(text: str) -> str:
     """Plain text with `$...$` formulas -> HTML with the formulas typeset and everything else escaped."""
     parts = re.split(r"\$([^$]+)\$", text)
     return "".join(formula(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+
+
+# How a terminal spells LaTeX, innermost braces first. Order matters: exponents before fractions, words last.
+_SPELLING = [
+    (r"\^\{([^{}]*)\}", r"^(\1)"),
+    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)"),
+    (r"\\frac12 ?", "½ "),
+    (r"\\frac34 ?", "¾ "),
+    (r"\\frac14 ?", "¼ "),
+    (r"\\sqrt\{([^{}]*)\}", r"√(\1)"),
+    (r"\\sqrt", "√"),
+    (r"\\mathrm\{([^{}]*)\}", r"\1"),
+    (r"\^ᵀ", "ᵀ"),
+    (r"\\,\\%", " %"),
+    (r"/\((\w+)\)", r"/\1"),
+    (r"\((\w+)\)/", r"\1/"),
+    (r"½ (?=[).,$(])", "½"),
+    (r"[{}$]", ""),
+]
+_WORDS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "pi": "π", "epsilon": "ε", "varepsilon": "ε", "Delta": "Δ",
+    "Sigma": "Σ", "Phi": "Φ", "sum": "Σ", "geq": "≥", "to": "→", "infty": "∞", "approx": "≈", "sim": "~", "ln": "ln ",
+    "sin": "sin", "cos": "cos", "top": "ᵀ",
+}  # fmt: skip
+
+
+def spelled(text: str) -> str:
+    """Text with `$...$` formulas for a terminal: Greek letters, roots and fractions in one line of Unicode."""
+    text = re.sub(r"\\([a-zA-Z]+)", lambda word: _WORDS.get(word[1], word[0]), text)
+    for pattern, plain in _SPELLING:
+        while text != (shorter := re.sub(pattern, plain, text)):
+            text = shorter
+    return re.sub(r" {2,}", " ", text)

@@ -19,6 +19,8 @@ from headwright.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+else:
+    Figure = Any  # matplotlib is imported when something is drawn, not before
 
 ROLES = {
     "query": "#d55e00",
@@ -30,7 +32,8 @@ ROLES = {
     "bad": "#d55e00",
     "muted": "#8a8a8a",
 }
-HEADS = ("#d55e00", "#0072b2", "#e69f00", "#56b4e9", "#cc79a7", "#009e73")
+# Heads stand beside keys and values in one picture: no head but the first shares a colour with a role.
+HEADS = ("#d55e00", "#56b4e9", "#882255", "#999933", "#332288", "#661100")
 
 # An ink no role uses, so that the SVG can be told to follow the page's text colour instead.
 _INK = "#1b1e23"
@@ -73,10 +76,10 @@ def figure(
     """`with figure(6.4, 3) as (drawing, axes):` draws in house style; sizes in inches. The user's own
     matplotlib settings are left alone, which is why this is a context and not a call."""
     import matplotlib
-    from matplotlib.figure import Figure
+    from matplotlib import figure as canvas
 
     with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
-        drawing = Figure(figsize=(width, height))
+        drawing = canvas.Figure(figsize=(width, height))
         axes = drawing.subplots(rows, columns)
         drawing.patch.set_alpha(0.0)
         for one in drawing.axes:

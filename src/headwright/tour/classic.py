@@ -1,0 +1,58 @@
+"""The setting of stations 6 to 12: n = 20 keys with orthonormal means, values e_1 .. e_n (so the output is the
+weights), and the slow honest route to every number: draw the keys themselves, attend, average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.integrate import quad
+
+from headwright.attention import multihead
+from headwright.keys import GaussianKeys
+from headwright.noise import moments
+
+N, A, B = 20, 0, 1
+BETA = 30.0
+MEANS = np.eye(N)
+BOTH = MEANS[A] + MEANS[B]
+TARGET = BOTH / 2
+DRAWS = 20_000
+SIGMAS = 5.0  # a sampled number may be this many standard errors off: one false alarm in 1.7 million
+EXACT = 1e-8  # what the exact engine promises
+
+
+def long_or_short(*who: int) -> GaussianKeys:
+    """Keys at their means, but those named have a random length gamma ~ N(1, 1/2)."""
+    return GaussianKeys(MEANS).radial(dict.fromkeys(who, 0.5))
+
+
+def draw_weights(Q: np.ndarray, keys: GaussianKeys, seed: int) -> np.ndarray:
+    """Mixed weights of the heads for `DRAWS` draws of all keys in R^d: nothing analytic, and so a true check."""
+    rng = np.random.default_rng(seed)
+    return np.array([multihead(Q, K, MEANS).output for K in keys.sample(rng, DRAWS)])
+
+
+def squared_errors(alpha: np.ndarray) -> np.ndarray:
+    return ((alpha - TARGET) ** 2).sum(axis=-1)
+
+
+def exact_squared_error(Q: np.ndarray, keys: GaussianKeys) -> float:
+    """E || c - target ||^2 = || E c - target ||^2 + trace Cov(c), from the exact engine."""
+    m = moments(Q, keys, MEANS)
+    return float(((m.mean - TARGET) ** 2).sum() + np.trace(m.covariance))
+
+
+def sampled(values: np.ndarray) -> tuple[float, float]:
+    """Mean, and the tolerance that sampling error deserves."""
+    return float(values.mean()), SIGMAS * float(values.std()) / np.sqrt(len(values))
+
+
+def over_gamma(f: Callable[[float], float]) -> float:
+    """E f(gamma) for gamma ~ N(1, 1/2), by adaptive quadrature."""
+
+    def integrand(gamma: float) -> float:
+        return f(gamma) * np.exp(-((gamma - 1) ** 2)) / np.sqrt(np.pi)
+
+    return float(quad(integrand, -6, 8, points=[0.0, 1.0], limit=400, epsabs=1e-12)[0])

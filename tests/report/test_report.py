@@ -1,0 +1,69 @@
+"""Pages and figures: self-contained, the same in every run, ink that follows the page."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from headwright.report.formula import formula, spelled, typeset
+from headwright.report.page import page
+from headwright.report.style import ROLES, figure, save, svg
+
+
+def _drawing():
+    with figure(4, 2) as (drawing, axis):
+        axis.plot([0, 1], [0, 1], color=ROLES["key"], label=r"$\alpha_a$")
+        axis.set_title("a line")
+        axis.legend()
+    return drawing
+
+
+def test_inline_figure_follows_the_pages_ink_and_is_reproducible():
+    one, two = svg(_drawing(), title='a "line"'), svg(_drawing(), title='a "line"')
+    assert one == two
+    assert "currentColor" in one
+    assert 'aria-label="a &quot;line&quot;"' in one
+    assert "<metadata>" not in one
+    ET.fromstring(one)
+
+
+def test_saved_figures_are_svg_and_png(tmp_path):
+    vector, bitmap = save(_drawing(), tmp_path / "line")
+    assert vector.read_text().lstrip().startswith("<?xml")
+    assert bitmap.read_bytes().startswith(b"\x89PNG")
+
+
+def test_user_settings_are_left_alone():
+    import matplotlib
+
+    before = matplotlib.rcParams["axes.titlelocation"]
+    _drawing()
+    assert matplotlib.rcParams["axes.titlelocation"] == before
+
+
+@pytest.mark.parametrize(
+    "latex", [r"\beta \geq \ln\frac{(n-1)(1-\varepsilon)}{\varepsilon}", r"A^\top B = 0", r"\mathrm{Var}(c)"]
+)
+def test_formulas_are_wellformed_svg_with_their_source_as_label(latex):
+    drawn = ET.fromstring(formula(latex))
+    assert drawn.attrib["aria-label"] == latex
+    assert "id=" not in formula(latex)
+
+
+def test_typeset_escapes_the_prose():
+    assert "&lt;b&gt;" in typeset("<b> $x$")
+    assert typeset("<b> $x$").count("<svg") == 1
+
+
+def test_spelled_for_the_terminal():
+    assert (
+        spelled(r"$q = \beta(\mu_a + \mu_b)$, $\frac{e^\beta}{n - 2 + 2e^\beta}$")
+        == "q = β(μ_a + μ_b), (e^β)/(n - 2 + 2e^β)"
+    )
+    assert spelled(r"$k_j^\top q \geq \sqrt{2\alpha}$") == "k_jᵀ q ≥ √(2α)"
+
+
+def test_pages_ask_nothing_of_the_network():
+    text = page("a <title>", "<h1>x</h1>")
+    assert "a &lt;title&gt;" in text
+    assert not re.search(r"(src|href)=|url\(|@import", text)
