@@ -14,6 +14,20 @@ settings.register_profile("headwright", deadline=None, derandomize=True, suppres
 settings.load_profile("headwright")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# What no machine of ours can have: an accelerator, and the material beside our own checkout.
+_NOT_TO_BE_HAD = ("CUDA", "../shared")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Continuous integration sets HEADWRIGHT_REQUIRE_ALL: a skip there is a hole in the tests, not a courtesy."""
+    if not os.environ.get("HEADWRIGHT_REQUIRE_ALL"):
+        return
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    holes = [reason for reason in reasons if not any(word in reason for word in _NOT_TO_BE_HAD)]
+    if holes:
+        terminalreporter.write_line(f"{len(holes)} skipped where nothing may be skipped: {holes[0]}", red=True)
+        terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

@@ -32,6 +32,8 @@ ROLES = {
     "bad": "#d55e00",
     "muted": "#8a8a8a",
 }
+# Curves that have no role: three that are readable on white and on black.
+SERIES = ("#d55e00", "#56b4e9", "#009e73")
 # Heads stand beside keys and values in one picture: no head but the first shares a colour with a role.
 HEADS = ("#d55e00", "#56b4e9", "#882255", "#999933", "#332288", "#661100")
 

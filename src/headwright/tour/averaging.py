@@ -9,7 +9,7 @@ import numpy as np
 
 from headwright.attention import attend
 from headwright.design import closed_form
-from headwright.report.style import HEADS, ROLES, figure
+from headwright.report.style import ROLES, SERIES, figure
 from headwright.tour.station import Comparison, Station
 
 ROUNDING = 1e-12
@@ -62,7 +62,7 @@ def _weight(label: str, K: np.ndarray, beta: float) -> Comparison:
 def _draw() -> Any:
     beta = np.linspace(0, 10, 200)
     with figure(6.4, 2.8) as (drawing, axis):
-        for n, colour in zip((2, 10, 100), (ROLES["muted"], HEADS[0], HEADS[1]), strict=True):
+        for n, colour in zip((2, 10, 100), (ROLES["muted"], SERIES[0], SERIES[1]), strict=True):
             height = np.exp(beta) / (n - 2 + 2 * np.exp(beta))
             axis.plot(beta, height, color=colour, label=f"n = {n}")
             for b in (0.5, 1.0):

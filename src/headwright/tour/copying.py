@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 
 from headwright.attention import attend, weights
 from headwright.design import closed_form
-from headwright.report.style import HEADS, ROLES, figure
+from headwright.report.style import ROLES, SERIES, figure
 from headwright.tour.station import Comparison, Station
 
 ROUNDING = 1e-12
@@ -90,7 +90,7 @@ def _needed(n: int, eps: float) -> float:
 def _draw_sharpness() -> Any:
     beta = np.linspace(0, 24, 200)
     with figure(6.4, 3.0) as (drawing, axis):
-        for n, colour in zip((10, 1000, 1_000_000), HEADS, strict=False):
+        for n, colour in zip((10, 1000, 1_000_000), SERIES, strict=False):
             axis.semilogy(beta, [closed_form.leak(n, sharpness=b) for b in beta], color=colour, label=f"n = {n:,}")
             axis.plot(closed_form.sharpness(n, leak=0.01), 0.01, "o", color=colour)
         axis.axhline(0.01, color=ROLES["muted"], linewidth=0.8, linestyle=":")
@@ -134,9 +134,9 @@ def larger_is_not_enough(seed: int) -> Station:
 def _draw_lead() -> Any:
     lead = np.linspace(0, 14, 200)
     with figure(6.4, 2.8) as (drawing, axis):
-        for n, colour in zip((10, 100, 1000), HEADS, strict=False):
+        for n, colour in zip((10, 100, 1000), SERIES, strict=False):
             axis.plot(lead, 1 / (1 + (n - 1) * np.exp(-lead)), color=colour, label=f"n = {n}")
-        axis.plot(0.1, 1 / (1 + 9 * math.exp(-0.1)), "o", color=HEADS[0])
+        axis.plot(0.1, 1 / (1 + 9 * math.exp(-0.1)), "o", color=SERIES[0])
         axis.axhline(0.99, color=ROLES["muted"], linewidth=0.8, linestyle=":")
         axis.text(0.1, 0.92, "99 %", color=ROLES["muted"], fontsize=8.5)
         axis.set(xlabel=r"lead $\Delta$ of $k_j^\top q$ over every other score", ylabel=r"$\alpha_j$", ylim=(0, 1.03))

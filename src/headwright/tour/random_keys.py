@@ -11,7 +11,7 @@ from scipy.special import expit, ndtr
 from headwright.attention import attend
 from headwright.keys import GaussianKeys
 from headwright.noise import moments
-from headwright.report.style import HEADS, ROLES, figure
+from headwright.report.style import ROLES, SERIES, figure
 from headwright.tour.classic import (
     BETA,
     BOTH,
@@ -65,7 +65,7 @@ def _error_by_routes(keys: GaussianKeys, beta: float, *, seed: int) -> tuple[dic
 def _draw_limits() -> Any:
     betas = np.geomspace(1, 3000, 40)
     with figure(6.4, 2.8) as (drawing, axis):
-        for alpha, colour in zip((1e-2, 1e-4, 1e-6), HEADS, strict=False):
+        for alpha, colour in zip((1e-2, 1e-4, 1e-6), SERIES, strict=False):
             keys = GaussianKeys(MEANS, isotropic=alpha)
             exponent = round(math.log10(alpha))
             errors = [exact_squared_error(b * BOTH, keys) for b in betas]
@@ -155,7 +155,7 @@ def _draw_lengths(seed: int) -> Any:
     alpha = attend(BETA * BOTH, drawn.reshape(-1, N), np.zeros((len(drawn) * N, 1))).logits.reshape(-1, N)
     first = alpha[:, A] > alpha[:, B]
     with figure(4.6, 3.4) as (drawing, axis):
-        for who, colour, label in ((first, HEADS[0], r"$c \approx v_a$"), (~first, HEADS[1], r"$c \approx v_b$")):
+        for who, colour, label in ((first, SERIES[0], r"$c \approx v_a$"), (~first, SERIES[1], r"$c \approx v_b$")):
             axis.plot(lengths[who, 0], lengths[who, 1], ".", color=colour, markersize=3, label=label)
         axis.axline((1, 1), slope=1, color=ROLES["muted"], linewidth=0.8)
         axis.set(xlabel=r"length $\epsilon_a$", ylabel=r"length $\epsilon_b$", aspect="equal")

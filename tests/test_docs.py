@@ -1,0 +1,45 @@
+"""Documents keep their promises: README's example prints what README says, every public name and command has a page."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+import headwright as hw
+from headwright.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_readme_example_prints_what_readme_says():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = re.search(r"<!-- example -->\s*```python\n(.*?)```", text, re.S)
+    shown = re.search(r"<!-- output -->\s*```\n(.*?)```", text, re.S)
+    assert code is not None
+    assert shown is not None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code[1], "README example", "exec"), {})
+    assert printed.getvalue() == shown[1]
+
+
+def test_every_public_name_and_command_is_documented():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name in hw.__all__:
+        assert f"hw.{name}" in text, name
+    for name in COMMANDS:
+        assert f"headwright {name}" in text, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_pictures_exist(page):
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://", "mailto:")):
+            assert (page.parent / target).exists(), target
+
+
+def test_contributing_is_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) < 50
