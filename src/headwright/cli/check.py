@@ -1,0 +1,224 @@
+"""`headwright check`: written answers in, verdicts out, on the terminal or as JSON, CSV, HTML, Gradescope."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from headwright.cli.conventions import Reply, progress
+from headwright.cli.conventions import command as headwright_command
+from headwright.errors import InputError
+from headwright.files import write_json, write_text
+
+_STYLES = {"correct": "green", "incomplete": "yellow", "wrong": "red", "missing": "dim", "unread": "dim"}
+_MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
+
+
+class _Verdicts(Reply):
+    """A reply whose exit code also tells a document that could not be read (2) from an answer that fails (1)."""
+
+    def __init__(self, reports: Sequence[Any]) -> None:
+        from headwright.homework.exports import WHOLE, rows
+
+        Reply.__init__(self, {"verdicts": rows(reports)}, lambda console: _render(console, reports))
+        judged = [v for r in reports for v in r.verdicts if v.question != WHOLE]
+        self.holds = all(v.status in ("correct", "unread") for v in judged)
+        self.unreadable = any(v.question == WHOLE for r in reports for v in r.verdicts)
+
+    def show(self, as_json: bool) -> None:
+        Reply.show(self, as_json)
+        if self.holds and self.unreadable:
+            raise SystemExit(2)
+
+
+@headwright_command("check")
+@click.argument("paths", nargs=-1, metavar="FILE|DIR ...")
+@click.option("--csv", "csv_file", type=click.Path(), help="One row per document and question.")
+@click.option("--html", "html_folder", type=click.Path(), help="One page per document, and an index of the class.")
+@click.option("--gradescope", "gradescope_file", type=click.Path(), help="That platform's results.json.")
+@click.option("--bank", "bank_file", type=click.Path(), help="Your own questions and points, in TOML.")
+@click.option("--questions", is_flag=True, help="Print the question bank and stop.")
+@click.option("--explain", metavar="ID", help="Show how one question is tested, e.g. b.q.")
+def command(
+    paths: tuple[str, ...], bank_file: str | None, questions: bool, explain: str | None, **outputs: Any
+) -> Reply:
+    """Judge written answers about attention by computation.
+
+    Reads Markdown, LaTeX, plain text, notebooks and Typst; `-` is standard input. Exit code 0: all correct;
+    1: something is wrong, incomplete or missing; 2: unreadable input.
+    """
+    from headwright.exercise.bank import load
+
+    bank = load(bank_file)
+    if explain:
+        question = bank[explain]
+        return Reply(question, lambda console: _explain(console, question))
+    if questions:
+        return Reply(bank, lambda console: _questions(console, bank))
+    reports = _judge(paths, bank, **outputs)
+    return _Verdicts(reports)
+
+
+def _judge(
+    paths: tuple[str, ...], bank: Any, *, csv_file: str | None, html_folder: str | None, gradescope_file: str | None
+) -> list[Any]:
+    """Judge everything; pages are written as documents are done, so that memory does not grow with the class."""
+    from headwright.homework import exports, pages
+    from headwright.homework.batch import judge_many
+
+    documents = _documents(paths)
+    folder = Path(html_folder) if html_folder else None
+    reports, entries = [], []
+    done = judge_many(documents, bank, keep_text=folder is not None)
+    for number, outcome in enumerate(progress(done, "checking", total=len(documents))):
+        reports.append(outcome.report)
+        if folder:
+            entries.append(pages.write_page(folder, outcome.report, outcome.text, number=number + 1))
+    if folder:
+        pages.write_index(folder, entries)
+    if csv_file:
+        write_text(csv_file, exports.as_csv(reports))
+    if gradescope_file:
+        write_json(gradescope_file, exports.gradescope(reports, bank))
+    return reports
+
+
+def _documents(paths: tuple[str, ...]) -> list[Any]:
+    from headwright.homework.batch import Source, sources
+    from headwright.homework.formats import decoded
+    from headwright.homework.limits import MOST_BYTES
+
+    if not paths:
+        raise InputError(
+            wanted="documents to check",
+            got="none",
+            attempt="headwright check answers.md, a folder, or - for standard input",
+        )
+    found = [] if paths == ("-",) else sources([p for p in paths if p != "-"])
+    if "-" in paths:
+        text, _ = decoded(sys.stdin.buffer.read(MOST_BYTES))
+        found.insert(0, Source("standard input", text=text))
+    return found
+
+
+# ------------------------------------------------------------------------------------------- for people
+
+
+def _render(console: Console, reports: Sequence[Any]) -> None:
+    if len(reports) <= _MOST_LISTED:
+        for report in reports:
+            _document(console, report)
+    else:
+        _class(console, reports)
+
+
+def _document(console: Console, report: Any) -> None:
+    console.print(Text(report.document, style="bold", overflow="ellipsis", no_wrap=True))
+    console.print(_counted(Counter(v.status for v in report.verdicts)))
+    for note in report.notes:
+        console.print(Text(f"note: {note}", style="dim"))
+    console.print()
+    for verdict in report.verdicts:
+        _verdict(console, verdict)
+    console.print()
+
+
+def _counted(counts: Counter[str]) -> Text:
+    from headwright.homework.exports import STATUSES
+    from headwright.homework.pages import SIGNS
+
+    parts = [Text(f"{SIGNS[s]} {counts[s]} {s}", style=_STYLES[s]) for s in STATUSES if counts[s]]
+    return Text("   ").join(parts) if parts else Text("nothing found to judge", style="dim")
+
+
+def _verdict(console: Console, verdict: Any) -> None:
+    from headwright.homework.pages import SIGNS
+
+    line = Text(f"{SIGNS[verdict.status]} ", style=_STYLES[verdict.status])
+    line.append(f"{verdict.question:7}", style="bold")
+    line.append(f"{verdict.status:11}", style=_STYLES[verdict.status])
+    line.append(f"line {verdict.span.line_start:<5}" if verdict.span else " " * 10, style="dim")
+    line.append(" ".join(verdict.answer.split()))
+    line.truncate(console.width, overflow="ellipsis")
+    console.print(line, no_wrap=True)
+    if verdict.status == "missing":
+        return
+    details = [verdict.reason] if verdict.status != "correct" else []
+    details += [f"repair: {verdict.repair}"] if verdict.repair else []
+    details += [str(remark) for remark in verdict.remarks]
+    for text in details:
+        console.print(Padding(Text(text), (0, 0, 0, 9)))
+    for step in verdict.steps:
+        if step.status in ("wrong", "incomplete"):
+            words = f"step {SIGNS[step.status]} {' '.join(step.answer.split())[:60]}: {step.reason}"
+            console.print(Padding(Text(words, style=_STYLES[step.status]), (0, 0, 0, 9)))
+
+
+def _class(console: Console, reports: Sequence[Any]) -> None:
+    from headwright.homework.exports import WHOLE, faults, tallies
+    from headwright.homework.pages import SIGNS
+
+    counts = tallies(reports)
+    questions = [q for q in counts if q != WHOLE]
+    wide = max(12, console.width - 6 * len(questions) - 1)
+    console.print(Text(f"{len(reports)} documents", style="bold"))
+    console.print(_counted(Counter(v.status for r in reports for v in r.verdicts)))
+    console.print()
+    for chunk in [questions[i : i + 11] for i in range(0, len(questions), 11)]:
+        wide = max(12, console.width - 6 * len(chunk) - 1)
+        console.print(Text(" " * wide + "".join(f"{q:>6}"[-6:] for q in chunk), style="dim"), no_wrap=True)
+        for report in reports:
+            console.print(_row(report, chunk, wide, SIGNS), no_wrap=True)
+        console.print()
+    for fault in faults(reports, most=5):
+        head = Text(f"{len(fault.documents)}x ", style="bold")
+        head.append(f"{SIGNS[fault.status]} {fault.question} ", style=_STYLES[fault.status])
+        head.append(fault.reason)
+        console.print(head)
+    console.print(Text("more: --html DIR for pages, --csv FILE for a table, --json for everything", style="dim"))
+
+
+def _row(report: Any, questions: Sequence[str], wide: int, signs: dict[str, str]) -> Text:
+    from headwright.homework.exports import WHOLE
+
+    name = Path(report.document).name or report.document
+    line = Text((name if len(name) < wide else name[: wide - 2] + "…").ljust(wide))
+    statuses = {v.question: v.status for v in report.verdicts}
+    if WHOLE in statuses:
+        reason = next(v.reason for v in report.verdicts if v.question == WHOLE)
+        return line.append(f"unread: {reason}"[: 6 * len(questions)], style="dim")
+    for question in questions:
+        status = statuses.get(question)
+        line.append(f"{signs[status] if status else '':>6}", style=_STYLES.get(status or "", ""))
+    return line
+
+
+def _questions(console: Console, bank: Any) -> None:
+    console.print(Text(bank.title, style="bold"))
+    console.print(Text(bank.setting, style="dim"))
+    for question in bank:
+        console.print()
+        head = Text(f"{question.id:8}", style="bold")
+        head.append(question.title)
+        head.append(f"  ({question.points:g} point{'s' if question.points != 1 else ''})", style="dim")
+        console.print(head)
+        console.print(Padding(Text(question.asked), (0, 0, 0, 8)))
+        if question.right:
+            console.print(Padding(Text(f"right: {question.right}", style="green"), (0, 0, 0, 8)))
+
+
+def _explain(console: Console, question: Any) -> None:
+    console.print(Text(f"{question.id}  {question.title}", style="bold"))
+    for label, text in (("asked", question.asked), ("right", question.right), ("tested", question.explain)):
+        if text:
+            console.print(Text(f"{label:7}", style="dim").append(text, style="default"))
+    if question.parameters:
+        console.print(Text("with   ", style="dim").append(str(dict(question.parameters)), style="default"))

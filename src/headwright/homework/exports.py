@@ -1,0 +1,152 @@
+"""Reports as other programs want them: flat rows, CSV, Gradescope's results.json, and the faults of a class.
+
+Points: a correct answer earns them all, an incomplete one half. What was not judged is neither given nor taken: it
+counts zero of zero, and a person decides.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headwright.homework.verdict import Report, Verdict
+from headwright.result import plain
+
+STATUSES = ("correct", "incomplete", "wrong", "missing", "unread")
+WHOLE = "*"  # the question id of a verdict on a document that could not be read at all
+_SHARE = {"correct": 1.0, "incomplete": 0.5, "wrong": 0.0, "missing": 0.0}
+_COLUMNS = (
+    "document", "question", "status", "line_start", "line_end", "answer", "reason", "counterexample", "repair",
+    "remarks", "confidence",
+)  # fmt: skip
+
+
+def rows(reports: Iterable[Report]) -> list[dict[str, Any]]:
+    """One JSON-ready record per document and question; steps stay inside their answer's record."""
+    return [{"document": report.document, **plain(verdict)} for report in reports for verdict in report.verdicts]
+
+
+def as_csv(reports: Iterable[Report]) -> str:
+    out = io.StringIO()
+    table: csv.DictWriter[str] = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
+    table.writeheader()
+    for report in reports:
+        for verdict in report.verdicts:
+            table.writerow(_cells(report, verdict))
+    return out.getvalue()
+
+
+def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
+    span = verdict.span
+    return {
+        "document": _inert(report.document),
+        "question": verdict.question,
+        "status": verdict.status,
+        "line_start": span.line_start if span else "",
+        "line_end": span.line_end if span else "",
+        "answer": _inert(verdict.answer),
+        "reason": _inert(verdict.reason),
+        "counterexample": json.dumps(plain(verdict.counterexample), ensure_ascii=False)
+        if verdict.counterexample
+        else "",
+        "repair": _inert(verdict.repair or ""),
+        "remarks": _inert(" ".join(verdict.remarks)),
+        "confidence": f"{verdict.confidence:.2f}",
+    }
+
+
+def _inert(cell: str) -> str:
+    """A spreadsheet runs cells that begin like a formula; an apostrophe makes them text."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def gradescope(reports: Sequence[Report], bank: Any) -> dict[str, Any]:
+    """The platform's results.json for one submission; several documents of it are merged question by question."""
+    tests = [_graded(question, _best(reports, question.id)) for question in bank]
+    tests = [test for test in tests if test is not None]
+    unreadable = [
+        f"{r.document}: {v.reason}" for r in reports for v in r.verdicts if v.question == WHOLE and v.status == "unread"
+    ]
+    return {
+        "score": sum(test["score"] for test in tests),
+        "output": "\n".join(["Judged by computation; answers in words are left to a person.", *unreadable]),
+        "visibility": "visible",
+        "tests": tests,
+    }
+
+
+def _best(reports: Sequence[Report], question: str) -> Verdict | None:
+    found = [v for report in reports for v in report.verdicts if v.question == question]
+    return min(found, key=lambda v: STATUSES.index(v.status) if v.status != "missing" else 9, default=None)
+
+
+def _graded(question: Any, verdict: Verdict | None) -> dict[str, Any] | None:
+    if verdict is None:
+        return None
+    share = _SHARE.get(verdict.status)
+    test: dict[str, Any] = {
+        "number": question.id,
+        "name": f"{question.id} {question.title}",
+        "score": 0.0 if share is None else share * question.points,
+        "max_score": 0.0 if share is None else question.points,
+        "output": "\n".join(_sentences(verdict)),
+        "visibility": "visible",
+    }
+    if share is not None:
+        test["status"] = "passed" if share == 1 else "failed"
+    return test
+
+
+def _sentences(verdict: Verdict) -> list[str]:
+    repair = f"Smallest repair: {verdict.repair}" if verdict.repair else ""
+    steps = [f"Step {s.question.partition('/step:')[2]}: {s.status}. {s.reason}" for s in verdict.steps]
+    opening = f"{verdict.status}: {verdict.reason}"
+    return [line for line in (opening, verdict.answer, repair, *verdict.remarks, *steps) if line]
+
+
+# ------------------------------------------------------------------------------------------- the whole class
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The same mistake, made in several documents."""
+
+    question: str
+    status: str
+    reason: str  # in the words of its first occurrence
+    answer: str
+    documents: tuple[str, ...]
+
+
+def tallies(reports: Iterable[Report]) -> dict[str, Counter[str]]:
+    """Statuses by question, in the order in which questions first occur."""
+    counts: dict[str, Counter[str]] = {}
+    for report in reports:
+        for verdict in report.verdicts:
+            counts.setdefault(verdict.question, Counter())[verdict.status] += 1
+    return counts
+
+
+def faults(reports: Iterable[Report], most: int = 8) -> list[Fault]:
+    """The most common wrong and incomplete answers; reasons that differ only in numbers and names are one fault."""
+    groups: dict[tuple[str, str, str], list[tuple[str, Verdict]]] = {}
+    for report in reports:
+        for verdict in report.verdicts:
+            if verdict.status in ("wrong", "incomplete"):
+                key = (verdict.question, verdict.status, _gist(verdict.reason))
+                groups.setdefault(key, []).append((report.document, verdict))
+    common = sorted(groups.values(), key=len, reverse=True)[:most]
+    return [
+        Fault(v[0][1].question, v[0][1].status, v[0][1].reason, v[0][1].answer, tuple(name for name, _ in v))
+        for v in common
+    ]
+
+
+def _gist(reason: str) -> str:
+    return re.sub(r"[-+]?\d[\d.,e+-]*|\s+|[\"'`].*?[\"'`]", " ", reason.lower())[:80]
