@@ -1,0 +1,131 @@
+"""The question bank: what is asked, how an answer is found and which computation decides.
+
+The built-in bank is a file of the same form a teacher writes (`--bank FILE.toml`), read by the same function.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from headwright.errors import InputError
+
+TESTS = (
+    "distribution", "condition", "output", "matrix", "query", "queries", "variation", "self_output", "self_matrices",
+    "equivariance", "positions", "prose",
+)  # fmt: skip
+_REQUIRED = {"id": str, "title": str, "asked": str, "test": str}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. `part` is the letter before the dot of its id; answers are looked for in the bank's order."""
+
+    id: str
+    title: str
+    asked: str
+    test: str
+    right: str = ""
+    explain: str = ""
+    labels: tuple[str, ...] = ()
+    points: float = 1.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    shapes: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def part(self) -> str:
+        return self.id.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Bank:
+    title: str
+    setting: str
+    questions: tuple[Question, ...]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def __getitem__(self, id: str) -> Question:
+        for question in self.questions:
+            if question.id == id:
+                return question
+        known = ", ".join(q.id for q in self.questions)
+        raise InputError(wanted="the id of a question", got=repr(id), attempt=f"one of {known}")
+
+
+def load(path: str | Path | None = None) -> Bank:
+    """The bank in a TOML file; the classic exercise without one."""
+    if path is None:
+        text = resources.files("headwright.exercise").joinpath("bank.toml").read_text("utf-8")
+        return _bank(tomllib.loads(text), "the built-in bank")
+    try:
+        table = tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(wanted="a readable TOML file", got=f"{path}: {error}", attempt="check the path") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            wanted="a question bank in TOML", got=f"{path}: {error}", attempt="see docs/guides/bank.md"
+        ) from None
+    return _bank(table, str(path))
+
+
+def _bank(table: dict[str, Any], where: str) -> Bank:
+    rows = table.get("question")
+    if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):
+        raise InputError(wanted="[[question]] tables", got=f"none in {where}", attempt="see docs/guides/bank.md")
+    questions = tuple(_question(row, where) for row in rows)
+    ids = [q.id for q in questions]
+    if len(set(ids)) < len(ids):
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        raise InputError(wanted="each id once", got=f"{', '.join(twice)} twice in {where}", attempt="rename one")
+    return Bank(str(table.get("title", where)), str(table.get("setting", "")), questions)
+
+
+def _question(row: dict[str, Any], where: str) -> Question:
+    name = row.get("id", "a question without id")
+    for key, kind in _REQUIRED.items():
+        if not isinstance(row.get(key), kind) or not row[key]:
+            raise InputError(
+                wanted=f"'{key}' as text in every question", got=f"{name} of {where}", attempt=f"add {key} = ..."
+            )
+    unknown = set(row) - set(Question.__dataclass_fields__)
+    if unknown:
+        raise InputError(
+            wanted=f"the keys {', '.join(Question.__dataclass_fields__)}",
+            got=f"{', '.join(sorted(unknown))} in {name} of {where}",
+            attempt="remove or rename it",
+        )
+    if row["test"] not in TESTS:
+        raise InputError(
+            wanted=f"a test among {', '.join(TESTS)}", got=f"{row['test']} in {name}", attempt="choose one"
+        )
+    _target(row, name)
+    for pattern in row.get("words", {}):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputError(
+                wanted="regular expressions in words", got=f"{pattern}: {error}", attempt="escape it"
+            ) from None
+    return Question(**{**row, "labels": tuple(row.get("labels", ()))})
+
+
+def _target(row: dict[str, Any], name: str) -> None:
+    """A query question says which weights are wanted; they must be a distribution."""
+    target = row.get("parameters", {}).get("target")
+    if row["test"] not in ("query", "queries"):
+        return
+    fits = isinstance(target, dict) and target and all(isinstance(p, (int, float)) and p > 0 for p in target.values())
+    if not fits or abs(sum(target.values()) - 1) > 1e-9:
+        raise InputError(
+            wanted="parameters.target with positive weights that sum to 1",
+            got=f"{target} in {name}",
+            attempt="target = { a = 0.5, b = 0.5 }",
+        )

@@ -1,0 +1,314 @@
+"""The value of an expression in a given world: numbers, column vectors, matrices. No `eval`, no algebra system.
+
+A world (see `worlds`) knows what each symbol stands for; this module knows arithmetic. Vectors are columns, so the
+shape of a product decides what it means: `k' q` is a number, `a a'` a matrix, and a vector never equals a number.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from headwright.homework.formula import Node, Symbol
+from headwright.homework.formula import tree as T
+
+Value = float | np.ndarray
+MOST_TERMS = 200
+
+
+class Unknown(Exception):
+    """The expression cannot be evaluated here; `str(error)` says which part."""
+
+
+class Mismatch(Exception):
+    """The expression is evaluable but its shapes contradict each other: a mistake, not a gap in reading."""
+
+
+class World(Protocol):
+    def value(self, symbol: Symbol, bound: Mapping[str, int]) -> Value: ...
+
+    def function(self, symbol: Symbol) -> Callable[..., Value] | None: ...
+
+    def run(self, over: T.Index, body: Node) -> list[int]: ...
+
+    def family(self, symbol: Symbol) -> np.ndarray | None: ...
+
+    def word(self, text: str) -> Value: ...
+
+
+def evaluate(node: Node, world: World, bound: Mapping[str, int] | None = None) -> Value:
+    """The value of `node`. Raises Unknown or Mismatch; never returns NaN."""
+    with np.errstate(all="ignore"):
+        value = _value(node, world, bound or {})
+    if np.any(np.isnan(value)):
+        raise Unknown("not a number (such as inf - inf)")
+    return value
+
+
+@functools.singledispatch
+def _value(node: Node, world: World, bound: Mapping[str, int]) -> Value:
+    raise Unknown(f"{type(node).__name__.lower()} has no value here")
+
+
+@_value.register
+def _(node: T.Number, world: World, bound: Mapping[str, int]) -> Value:
+    return node.value
+
+
+@_value.register
+def _(node: T.Infinity, world: World, bound: Mapping[str, int]) -> Value:
+    return math.inf
+
+
+@_value.register
+def _(node: T.Word, world: World, bound: Mapping[str, int]) -> Value:
+    return world.word(node.text)
+
+
+@_value.register
+def _(node: T.Symbol, world: World, bound: Mapping[str, int]) -> Value:
+    return world.value(node, bound)
+
+
+@_value.register
+def _(node: T.Add, world: World, bound: Mapping[str, int]) -> Value:
+    if any(isinstance(t, T.Dots) for t in node.terms):
+        return _series(node, world, bound)
+    values = [_value(t, world, bound) for t in node.terms]
+    total = values[0]
+    for value in values[1:]:
+        if np.shape(total) != np.shape(value):
+            raise Mismatch(f"{describe(total)} is added to {describe(value)}")
+        total = total + value
+    return total
+
+
+def _series(node: T.Add, world: World, bound: Mapping[str, int]) -> Value:
+    """`x_1 y_1 + ... + x_m y_m`: the first and last term name the sum."""
+    first = node.terms[0]
+    if len(node.terms) < 3 or "1" not in {s.index for s in T.symbols(first)}:
+        raise Unknown("an unclear ellipsis")
+    body = _reindexed(first, "1", "_t")
+    places = world.run(T.Index("_t"), body)
+    return _total([_value(body, world, {**bound, "_t": k}) for k in places])
+
+
+def _reindexed(node: Node, old: str, new: str) -> Node:
+    if isinstance(node, Symbol):
+        return Symbol(node.name, new) if node.index == old else node
+    if isinstance(node, T.Multiply):
+        return T.Multiply(tuple(_reindexed(f, old, new) for f in node.factors), node.dotted)
+    if isinstance(node, (T.Transpose, T.Prime)):
+        return type(node)(_reindexed(node.of, old, new))
+    return node
+
+
+@_value.register
+def _(node: T.Negate, world: World, bound: Mapping[str, int]) -> Value:
+    return -_value(node.of, world, bound)
+
+
+@_value.register
+def _(node: T.Multiply, world: World, bound: Mapping[str, int]) -> Value:
+    product = _value(node.factors[0], world, bound)
+    for factor in node.factors[1:]:
+        product = multiply(product, _value(factor, world, bound))
+    return product
+
+
+@_value.register
+def _(node: T.Divide, world: World, bound: Mapping[str, int]) -> Value:
+    above, below = _value(node.above, world, bound), _value(node.below, world, bound)
+    if not isinstance(below, float):
+        raise Mismatch(f"division by {describe(below)}")
+    return np.divide(above, below) if isinstance(above, np.ndarray) else float(np.divide(above, below))
+
+
+@_value.register
+def _(node: T.Power, world: World, bound: Mapping[str, int]) -> Value:
+    if isinstance(node.base, T.Apply) and world.function(node.base.head) is None:  # type: ignore[arg-type]
+        inner = T.Power(node.base.arguments[0], node.exponent)  # beta (x)^2 is beta times (x)^2
+        return multiply(_value(node.base.head, world, bound), _value(inner, world, bound))
+    base, exponent = _value(node.base, world, bound), _value(node.exponent, world, bound)
+    if not isinstance(exponent, float):
+        raise Mismatch(f"an exponent that is {describe(exponent)}")
+    if isinstance(base, float):
+        return float(np.power(base, exponent)) if base >= 0 or exponent == round(exponent) else math.nan
+    return _matrix_power(base, exponent)
+
+
+def _matrix_power(base: np.ndarray, exponent: float) -> Value:
+    if base.shape[1] == 1 and exponent == 2:  # k^2 is read as k'k
+        return float((base.T @ base)[0, 0])
+    if base.shape[0] != base.shape[1]:
+        raise Mismatch(f"{describe(base)} raised to {exponent:g}")
+    if exponent == -1:
+        if np.linalg.cond(base) > 1e12:
+            raise Mismatch(f"{describe(base)} that has no inverse is inverted")
+        return np.linalg.inv(base)
+    if exponent in (0, 1, 2, 3):
+        return np.linalg.matrix_power(base, int(exponent))
+    raise Unknown("that power of a matrix")
+
+
+@_value.register
+def _(node: T.Transpose, world: World, bound: Mapping[str, int]) -> Value:
+    inner = node.of
+    if isinstance(inner, T.Apply) and world.function(inner.head) is None and len(inner.arguments) == 1:  # type: ignore[arg-type]
+        return multiply(_value(inner.head, world, bound), _value(T.Transpose(inner.arguments[0]), world, bound))
+    value = _value(inner, world, bound)
+    return value if isinstance(value, float) else value.T
+
+
+@_value.register
+def _(node: T.Prime, world: World, bound: Mapping[str, int]) -> Value:
+    if isinstance(node.of, Symbol):
+        try:
+            return world.value(Symbol(node.of.name + "'", node.of.index), bound)
+        except Unknown:
+            pass
+    return _value(T.Transpose(node.of), world, bound)
+
+
+@_value.register
+def _(node: T.PseudoInverse, world: World, bound: Mapping[str, int]) -> Value:
+    value = _value(node.of, world, bound)
+    return 1.0 / value if isinstance(value, float) and value else np.linalg.pinv(np.atleast_2d(value))
+
+
+@_value.register
+def _(node: T.Norm, world: World, bound: Mapping[str, int]) -> Value:
+    value = _value(node.of, world, bound)
+    return abs(value) if isinstance(value, float) else float(np.linalg.norm(value))
+
+
+@_value.register
+def _(node: T.Sum, world: World, bound: Mapping[str, int]) -> Value:
+    over = node.over if node.over.variable else T.Index(_free_index(node.body))
+    places = world.run(over, node.body)
+    if len(places) > MOST_TERMS:
+        raise Unknown("a sum of very many terms")
+    return _total([_value(node.body, world, {**bound, over.variable: k}) for k in places])
+
+
+def _free_index(body: Node) -> str:
+    """`sum alpha_i v_i` without a subscript runs over the index its terms share."""
+    return next((s.index for s in T.symbols(body) if s.index in ("i", "j", "l", "t", "k")), "")
+
+
+def _total(values: list[Value]) -> Value:
+    if not values:
+        return 0.0
+    if any(np.shape(v) != np.shape(values[0]) for v in values):
+        raise Mismatch("a sum of terms of different shape")
+    return functools.reduce(lambda x, y: x + y, values)
+
+
+@_value.register
+def _(node: T.Apply, world: World, bound: Mapping[str, int]) -> Value:
+    function = world.function(node.head) if isinstance(node.head, Symbol) else None
+    arguments = [_value(a, world, bound) for a in node.arguments]
+    if function is not None:
+        return function(*arguments)
+    if len(arguments) != 1:
+        raise Unknown(f"{getattr(node.head, 'name', 'a symbol')} applied to {len(arguments)} arguments")
+    return multiply(_value(node.head, world, bound), arguments[0])
+
+
+@_value.register
+def _(node: T.Call, world: World, bound: Mapping[str, int]) -> Value:
+    arguments = [_value(a, world, bound) for a in node.arguments]
+    if node.function == "dot" and len(arguments) == 2:
+        return multiply(np.transpose(arguments[0]), arguments[1])
+    known = _FUNCTIONS.get(node.function)
+    if known is None or len(arguments) != 1:
+        raise Unknown(f"the function {node.function}")
+    value = known(arguments[0])
+    return value if isinstance(value, np.ndarray) else float(value)
+
+
+@_value.register
+def _(node: T.Matrix, world: World, bound: Mapping[str, int]) -> Value:
+    if any(isinstance(n, T.Dots) for row in node.rows for n in row):
+        return _whole_family([n for row in node.rows for n in row], world)
+    blocks = [[np.atleast_2d(_value(n, world, bound)) for n in row] for row in node.rows]
+    try:
+        return np.block(blocks)
+    except ValueError:
+        raise Mismatch("a matrix of blocks that do not fit") from None
+
+
+@_value.register
+def _(node: T.Bracket, world: World, bound: Mapping[str, int]) -> Value:
+    if node.open != "[":
+        raise Unknown("a list")
+    if any(isinstance(n, T.Dots) for n in node.items):
+        return _whole_family(list(node.items), world)
+    return np.hstack([np.atleast_2d(_value(n, world, bound)) for n in node.items])
+
+
+def _whole_family(entries: list[Node], world: World) -> np.ndarray:
+    """`[a_1, ..., a_m]`: all vectors of that letter side by side; written with transposes, below each other."""
+    first = next((e for e in entries if not isinstance(e, T.Dots)), None)
+    rows = isinstance(first, (T.Transpose, T.Prime))
+    symbol = first.of if isinstance(first, (T.Transpose, T.Prime)) else first
+    family = world.family(symbol) if isinstance(symbol, Symbol) else None
+    if family is None:
+        raise Unknown("an unclear ellipsis")
+    return family.T if rows else family
+
+
+def softmax(z: Value) -> Value:
+    """Row by row for a matrix, over all entries for one column."""
+    z = np.atleast_2d(np.asarray(z, dtype=float))
+    axis = 0 if z.shape[1] == 1 else 1
+    e = np.exp(z - z.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+_FUNCTIONS: dict[str, Callable[[Value], Value]] = {
+    "exp": np.exp, "ln": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "softmax": softmax,
+    "tr": np.trace, "max": np.max, "min": np.min,
+}  # fmt: skip
+
+
+def multiply(left: Value, right: Value) -> Value:
+    """Matrix product where shapes allow; two columns side by side (`k_j q`, `k_j . q`) are their inner product."""
+    if isinstance(left, float) or isinstance(right, float):
+        return left * right
+    if left.shape[1] == right.shape[0]:
+        product = left @ right
+    elif left.shape == right.shape and left.shape[1] == 1:
+        product = left.T @ right
+    elif left.shape == right.shape and left.shape[0] == 1:
+        product = left @ right.T
+    else:
+        raise Mismatch(f"{describe(left)} is multiplied by {describe(right)}")
+    return float(product[0, 0]) if product.shape == (1, 1) else product
+
+
+def describe(value: Value) -> str:
+    """`a number`, `a vector of 9`, `a 4 x 9 matrix`."""
+    if isinstance(value, float) or np.ndim(value) == 0:
+        return "a number"
+    rows, columns = value.shape
+    if columns == 1:
+        return f"a vector of {rows}"
+    return f"a row of {columns}" if rows == 1 else f"a {rows} x {columns} matrix"
+
+
+def agree(left: Value, right: Value, tolerance: float) -> bool:
+    """Equal up to `tolerance`, relative to the larger of the two sizes and 1. Different shapes never agree
+    (but the number 0 agrees with a zero vector)."""
+    if np.shape(left) != np.shape(right):
+        zero = left if isinstance(left, float) else right
+        if not (isinstance(zero, float) and zero == 0.0):
+            return False
+    if np.any(np.isinf(left)) or np.any(np.isinf(right)):
+        return bool(np.all(np.equal(left, right)))
+    size = max(1.0, float(np.max(np.abs(left))), float(np.max(np.abs(right))))
+    return bool(np.max(np.abs(np.subtract(left, right))) <= tolerance * size)

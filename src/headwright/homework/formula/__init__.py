@@ -1,0 +1,12 @@
+"""Formulas as students write them: characters -> tokens -> statements."""
+
+from __future__ import annotations
+
+from headwright.homework.formula.parse import Item, Mark, Missing, Text, Unread, expression, join, parse
+from headwright.homework.formula.tokens import FormulaError
+from headwright.homework.formula.tree import Chain, Node, Symbol, symbols, walk
+
+__all__ = [
+    "Chain", "FormulaError", "Item", "Mark", "Missing", "Node", "Symbol", "Text", "Unread", "expression", "join", "parse",
+    "symbols", "walk",
+]  # fmt: skip

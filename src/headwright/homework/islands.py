@@ -1,0 +1,75 @@
+"""Formulas in plain prose: `so q = beta*(k_a + k_b) with beta >> 0` has no dollar signs but two statements."""
+
+from __future__ import annotations
+
+import re
+
+from headwright.homework.formula.symbols import FRACTIONS, FUNCTIONS, GREEK, GREEK_LETTERS, SUBSCRIPTS, SUPERSCRIPTS
+
+_RELATION = re.compile(r"[=≈≫≪<>≤≥∈→∼~≃∝»«≠]|\\(?:approx|gg|ll|to|geq|leq|sim|neq|in)\b")
+_SIGN = re.compile(
+    rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖×\\−»≠{''.join(GREEK_LETTERS)}{''.join(SUBSCRIPTS)}{''.join(SUPERSCRIPTS)}{''.join(FRACTIONS)}]"
+)
+_LONG_WORD = re.compile(r"[A-Za-z]{4,}")
+_KNOWN = {*GREEK, *FUNCTIONS, "softmax", "sum", "infinity", "infty", "inf", "attention", "frac", "sqrt", "perm"}
+_ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
+# Scripts without spaces between words: their letters end a formula.
+_FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ]+")
+_GLUED = re.compile(r"(?<![A-Za-z\\_^{])(k|v|q|c|mu|alpha|u|μ|α)([abij12])(?![A-Za-z0-9_^{])")
+
+
+def islands(text: str) -> list[tuple[int, int]]:
+    """Where formulas with a relation stand in prose, as offsets."""
+    if not _RELATION.search(text) or _ODD.search(text[:200]):
+        return []
+    runs: list[list[tuple[int, int]]] = [[]]
+    for match in re.finditer(r"[^\s぀-ヿ㐀-鿿가-힯，。；]+|[぀-ヿ㐀-鿿가-힯，。；]+", text):
+        if _mathy(match[0]):
+            runs[-1].append(match.span())
+            if match[0][-1:] in ";.。":
+                runs.append([])
+        elif runs[-1]:
+            runs.append([])
+    spans = [_trim(text, run) for run in runs if run]
+    return [(a, b) for a, b in spans if a < b and _states(text[a:b])]
+
+
+def plain(text: str) -> str:
+    """`ka`, `mu1` typed without an underscore become `k_a`, `mu_1` (only where nothing else has scripts)."""
+    return text if "\\" in text else _GLUED.sub(r"\1_\2", text)
+
+
+def _mathy(word: str) -> bool:
+    core = word.strip(".,;:!?()[]{}\"'*")
+    if not core:
+        return word in ("(", ")", "[", "]", "*", "{", "}")
+    if _FOREIGN.search(core):
+        return False
+    letters = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
+    if letters:
+        return bool(re.search(r"[_^(=]", core)) and len(letters) == 1 and len(letters[0]) < 10 and "'" not in core
+    if _SIGN.search(core) or core.lower() in _KNOWN:
+        return True
+    return (
+        len(core) == 1
+        or core.replace(".", "", 1).isdigit()
+        or bool(re.fullmatch(r"(?:k|v|q|c|mu|u|M|A{1,2})[abij12T'’]*\w?", core))
+    )
+
+
+def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
+    """Cut an article "a", a dash or a bullet at the ends, and closing punctuation."""
+    while run and text[run[0][0] : run[0][1]] in ("a", "A", "I", "-", "*", "•", "/", "+", ")", "–", "—", "·"):
+        run = run[1:]
+    while run and text[run[-1][0] : run[-1][1]] in ("a", "I", "-", "(", "–", "—", "*"):
+        run = run[:-1]
+    if not run:
+        return 0, 0
+    start, end = run[0][0], run[-1][1]
+    while end > start and text[end - 1] in ".,;:":
+        end -= 1
+    return start, end
+
+
+def _states(piece: str) -> bool:
+    return bool(_RELATION.search(piece)) and len(piece) >= 3

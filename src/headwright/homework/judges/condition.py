@@ -1,0 +1,245 @@
+"""When does almost all weight fall on key j? A stated condition is taken at its word.
+
+Worlds are built that might satisfy it (small leads, huge scores with a larger rival, long keys that point away,
+q equal to k_j, ...); among those that do, alpha_j is computed. The worst of them decides, and is the counterexample.
+`x >> y` means a difference of at least `MARGIN` for scores and a large ratio for things that are positive.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwright import attention
+from headwright.exercise.instances import SEED, Instance, orthonormal
+from headwright.homework import words
+from headwright.homework.answer import Answer, Judged, unread
+from headwright.homework.evaluate import Mismatch, Unknown, Value, evaluate
+from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, walk
+from headwright.homework.formula import tree as T
+from headwright.homework.shapes import KEYS, bare, is_score
+from headwright.homework.sizes import size_of
+from headwright.homework.statements import Statement
+from headwright.homework.target import target_letter
+from headwright.homework.verdict import Outcome
+from headwright.homework.worlds import Roles, Scene
+
+MARGIN, RATIO = 20.0, 50.0
+ENOUGH = 0.9
+REPAIR = "k_j'q - k_i'q >= ln((n - 1) 99) for every i != j: 6.79 at n = 10 puts 99 % on j"
+SIGNS = {">", ">>", "<", "<<", ">=", "<=", "=", "~=", "->"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One world: keys, a query, and where it came from."""
+
+    K: np.ndarray
+    q: np.ndarray
+    story: str
+
+    @property
+    def weights(self) -> np.ndarray:
+        return attention.weights(self.K @ self.q)
+
+    @property
+    def orthonormal(self) -> bool:
+        return bool(np.allclose(self.K @ self.K.T, np.eye(len(self.K))))
+
+
+J = 2
+
+
+@functools.cache
+def cases() -> tuple[Case, ...]:
+    """n = 10 keys in R^10, key J the one that should win."""
+    rng = np.random.default_rng(SEED)
+    n = 10
+    out = []
+    skew = rng.standard_normal((n, n)) + 3 * np.eye(n)
+    basis = orthonormal(n, n, rng)
+    for lead in (0.1, 1.0, MARGIN, 2 * MARGIN):
+        for shift in (0.0, -60.0, 60.0, 1.5 * MARGIN):
+            z = np.full(n, shift)
+            z[J] += lead
+            out.append(Case(skew, np.linalg.solve(skew, z), f"key j leads by {lead:g}"))
+            out.append(Case(basis, basis.T @ z, f"key j leads by {lead:g}, orthonormal keys"))
+    rival = np.full(n, -200.0)
+    rival[J], rival[5] = 2 * MARGIN, 3 * MARGIN
+    out.append(Case(skew, np.linalg.solve(skew, rival), "another key has an even larger score"))
+    far = np.zeros(n)
+    far[J], far[5] = -2 * MARGIN, 0.5
+    out.append(Case(skew, np.linalg.solve(skew, far), "key j has a very negative score"))
+    long = basis.copy()
+    long[J] *= 100.0
+    out.append(Case(long, -basis[J], "key j is 100 times longer and points away from q"))
+    out.append(Case(long, 0.001 * basis[J], "key j is long but q is short"))
+    twice = basis.copy()
+    twice[5] = 2 * basis[J]
+    for beta in (1.0, 2 * MARGIN):
+        out.append(Case(basis, beta * basis[J], f"q = {beta:g} k_j, orthonormal keys"))
+        out.append(Case(twice, beta * basis[J], f"q = {beta:g} k_j, another key is 2 k_j"))
+    return tuple(out)
+
+
+def judge_condition(answer: Answer) -> Judged:
+    found = [s for s in answer.statements if _is_condition(s.chain)]
+    if not found:
+        return _without_relation(answer)
+    letter = target_letter(answer.everything, found)
+    if letter is None:
+        return Judged(Outcome("unread", "could not tell which key is meant to win"), tuple(found))
+    alone = [(s, _outcome([s], letter, answer)) for s in found]
+    right = [(s, o) for s, o in alone if o.status == "correct"]
+    if right:
+        return Judged(right[-1][1], (right[-1][0],))
+    together = _outcome(found, letter, answer) if len(found) > 1 else alone[0][1]
+    if together.status == "unread":
+        read = [(s, o) for s, o in alone if o.status != "unread"]
+        together = read[-1][1] if len(read) == 1 and len(found) == 1 else together
+    return Judged(together, tuple(found))
+
+
+def _without_relation(answer: Answer) -> Judged:
+    if any(
+        words.says("large", s.after) or words.says("large", s.before)
+        for s in answer.statements
+        if is_score(s.chain.terms[0])
+    ):
+        return unread("a score is called large in words; what it is compared with was not read")
+    return unread("no relation between scores was found")
+
+
+def _is_condition(chain: Chain) -> bool:
+    """A relation about keys and the query that could be a condition; weights and definitions are not."""
+    if not chain.relations or not set(chain.relations) <= SIGNS or any(isinstance(t, Missing) for t in chain.terms):
+        return False
+    names = {s.name for t in chain.terms for s in symbols(t)}
+    indices = {s.index for t in chain.terms for s in symbols(t) if s.name in KEYS}
+    if "alpha" in names or not names & KEYS or indices & {"a", "b"}:
+        return False
+    if set(chain.relations) <= {"=", "~="}:
+        far = any(isinstance(n, T.Infinity) for t in chain.terms for n in walk(t))
+        return far or bare(chain.terms[0]) == Symbol("q") or bare(chain.terms[-1]) == Symbol("q") or _settled(chain)
+    return True
+
+
+def _settled(chain: Chain) -> bool:
+    """`k_i'q = 0`: a score said to be some number."""
+    return is_score(chain.terms[0]) and isinstance(chain.terms[-1], T.Number) and len(chain.terms) == 2
+
+
+def _outcome(statements: list[Statement], letter: str, answer: Answer) -> Outcome:
+    try:
+        fitting = [c for c in cases() if all(_holds(s.chain, c, letter, answer) for s in statements)]
+    except Unknown as error:
+        return Outcome("unread", f"could not tell {error}")
+    except Mismatch as error:
+        return Outcome("wrong", f"the condition has no value: {error}", repair=REPAIR)
+    if not fitting:
+        return Outcome("unread", "no example that satisfies the condition was found")
+    worst = min(fitting, key=lambda c: c.weights[J])
+    alpha = float(worst.weights[J])
+    if alpha >= ENOUGH:
+        return Outcome("correct", f"in all {len(fitting)} examples that satisfy it alpha_j >= {alpha:.3f} (n = 10)")
+    tame = [c for c in fitting if np.abs(np.delete(c.K @ c.q, J)).max() <= 1.0]
+    plain = [c for c in fitting if c.orthonormal]
+    leads = all(c.weights.argmax() == J for c in fitting)
+    bounded = bool(tame) and all(c.weights[J] >= ENOUGH for c in tame)
+    ahead = bool(plain) and all(c.weights.argmax() == J for c in plain)
+    if leads or bounded or ahead:
+        worst = min(plain if ahead and not leads and not bounded else fitting, key=lambda c: c.weights[J])
+        reason = f"it can hold and still leave alpha_j = {_short(float(worst.weights[J]))} at n = 10 ({worst.story})"
+        return Outcome("incomplete", reason, _example(worst), REPAIR)
+    reason = f"it does not force the weight onto j: {worst.story}, and alpha_j = {_short(alpha)} at n = 10"
+    return Outcome("wrong", reason, _example(worst), REPAIR)
+
+
+def _short(x: float) -> str:
+    return f"{x:.3f}" if x >= 1e-3 else f"{x:.0e}"
+
+
+def _example(case: Case) -> dict[str, object]:
+    return {"story": case.story, "scores": (case.K @ case.q).round(3), "weights": case.weights.round(4), "j": J}
+
+
+def _holds(chain: Chain, case: Case, letter: str, answer: Answer) -> bool:
+    """Is the statement true in this world, for every other key its free index may name?"""
+    others = _free_letters(chain, letter)
+    places = [k for k in range(len(case.K)) if k != J] if others else [J]
+    return all(_true(chain, case, dict.fromkeys(others, place), letter, answer) for place in places)
+
+
+def _free_letters(chain: Chain, letter: str) -> list[str]:
+    found = {_variable(s.index) for t in chain.terms for s in symbols(t) if s.name in KEYS and s.index}
+    return sorted(found - {letter, ""})
+
+
+def _variable(index: str) -> str:
+    """`i`, and also the `i` of k_{i != j}."""
+    return index.split("!=")[0].split("notin")[0]
+
+
+def _true(chain: Chain, case: Case, bound: dict[str, int], letter: str, answer: Answer) -> bool:
+    scene = _scene(case, chain, bound, letter, answer)
+    values = [evaluate(t, scene, bound) for t in chain.terms]
+    return all(
+        _related(r, values[k], values[k + 1], (chain.terms[k], chain.terms[k + 1]))
+        for k, r in enumerate(chain.relations)
+    )
+
+
+def _scene(case: Case, chain: Chain, bound: dict[str, int], letter: str, answer: Answer) -> Scene:
+    instance = Instance(K=case.K, V=np.eye(len(case.K)), A=np.eye(3)[:, :1], B=np.eye(3)[:, 1:2], places=(("j", J),))
+    scalars = {s: _scalar(s, answer) for t in chain.terms for s in symbols(t) if s.name not in KEYS | {"q", "n", "d"}}
+    spelled = {
+        s.index: _variable(s.index) for t in chain.terms for s in symbols(t) if "!=" in s.index or "notin" in s.index
+    }
+    roles = Roles(dict.fromkeys(KEYS, "keys"), {letter: "j", **spelled})
+    if "j" != letter and "j" in bound:  # the student's running index is called j
+        roles = Roles(roles.of, {letter: "j", **spelled, "j": "_other"})
+        bound["_other"] = bound["j"]
+    return Scene(instance, roles, scalars=scalars, given={Symbol("q"): case.q[:, None]})
+
+
+def _scalar(symbol: Symbol, answer: Answer) -> float:
+    if symbol.name in ("epsilon", "delta"):
+        return 0.01
+    size = size_of(symbol, list(answer.pieces))
+    if size.said == "number":
+        return size.number
+    return 0.1 if size.said in ("positive", "any", "small") else MARGIN
+
+
+def _related(relation: str, left: Value, right: Value, nodes: tuple[Node, Node]) -> bool:
+    if relation in ("<", "<<", "<="):
+        return _related({"<": ">", "<<": ">>", "<=": ">="}[relation], right, left, nodes[::-1])
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return _vectors_related(relation, left, right)
+    if relation in ("=", "~=", "->"):
+        if math.isinf(left) or math.isinf(right):
+            finite, infinite = (left, right) if math.isinf(right) else (right, left)
+            return finite >= MARGIN if infinite > 0 else finite <= -MARGIN
+        return abs(left - right) <= 0.05 * max(1.0, abs(right))
+    if relation == ">>":
+        if math.isinf(right):
+            return False
+        if any(_positive(n) for n in nodes):
+            return left >= RATIO * right if right > 0 else left > RATIO
+        return left - right >= MARGIN
+    return left > right if relation == ">" else left >= right
+
+
+def _vectors_related(relation: str, left: Value, right: Value) -> bool:
+    big, small = float(np.linalg.norm(left)), float(np.linalg.norm(right))
+    if relation in ("=", "~=", "->"):
+        return np.shape(left) == np.shape(right) and bool(np.allclose(left, right, atol=0.01))
+    return big >= RATIO * small if relation == ">>" else big > small
+
+
+def _positive(node: Node) -> bool:
+    """A quantity that is positive by form (an exponential, a norm): compared by ratio."""
+    return isinstance(node, T.Norm) or any(isinstance(n, T.Call) and n.function == "exp" for n in walk(node))

@@ -1,0 +1,48 @@
+"""What words say about quantities, in the languages of `words.toml`.
+
+A list of fragments and nothing cleverer: a word that is not listed leaves an answer `unread`, which is honest; a
+language model that guesses would not be.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from importlib import resources
+
+
+@functools.cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    table = tomllib.loads(resources.files("headwright.homework").joinpath("words.toml").read_text("utf-8"))
+    return {
+        meaning: re.compile("|".join(_fragment(f) for lists in by_language.values() for f in lists), re.IGNORECASE)
+        for meaning, by_language in table.items()
+    }
+
+
+def _fragment(text: str) -> str:
+    bounded = re.match(r"[\w(]", text) and not re.search(r"[぀-ヿ㐀-鿿가-힯]", text)
+    return rf"(?<![^\W\d_])(?:{text})(?![^\W\d_])" if bounded else f"(?:{text})"
+
+
+def says(meaning: str, text: str) -> bool:
+    """Does `text` contain a phrase with this meaning?"""
+    return _patterns()[meaning].search(text) is not None
+
+
+def find(meaning: str, text: str) -> list[str]:
+    return [m[0] for m in _patterns()[meaning].finditer(text)]
+
+
+def large_number(text: str) -> bool:
+    """Words that stand for a large factor: "a large number", "很大的常数", "große Zahl"."""
+    return len(text) < 60 and says("large", text) and (says("number", text) or len(text.split()) <= 2)
+
+
+def comparison(text: str) -> str | None:
+    """The relation that words between two quantities express, or None."""
+    for meaning, relation in (("much_greater", ">>"), ("much_less", "<<"), ("greater", ">")):
+        if says(meaning, text):
+            return None if says("negation", text) else relation
+    return None
