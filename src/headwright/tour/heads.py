@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from headwright.attention import multihead
+from headwright.attention import multihead, weights
 from headwright.noise import moments
 from headwright.report.style import HEADS, ROLES, figure
 from headwright.tour.classic import (
@@ -140,7 +140,7 @@ def _draw_equal(seed: int) -> Any:
     K = long_or_short(A).sample(np.random.default_rng(seed), 1000)
     with figure(6.4, 2.9, columns=2) as (drawing, axes):
         for axis, Q, title in zip(axes, (np.concatenate([ONE, ONE]), TWO), ("equal", "different"), strict=True):
-            w = np.array([multihead(Q, one, MEANS).weights[:, A] for one in K])
+            w = weights(np.einsum("snd,hd->shn", K, Q))[:, :, A]
             axis.plot(w[:, 0], w[:, 1], ".", color=ROLES["noise"], markersize=4, alpha=0.4)
             axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", title=f"{title} queries")
             axis.set_xlabel(r"$\alpha_a$ in head 1")

@@ -122,7 +122,7 @@ def _draw_coin(drawn: np.ndarray) -> Any:
 
 def two_lengths(seed: int) -> Station:
     two = GaussianKeys(MEANS[:2]).radial({0: 0.5, 1: 0.5})
-    exact_two = moments(BETA * BOTH[:], GaussianKeys(MEANS).radial({A: 0.5, B: 0.5}), MEANS)
+    exact_two = moments(BETA * BOTH, GaussianKeys(MEANS).radial({A: 0.5, B: 0.5}), MEANS)
     pair = moments(BETA * BOTH, two, np.eye(2))
     # With two keys alpha_a = logistic(beta (eps_a - eps_b)), and eps_a - eps_b ~ N(0, 1).
     difference = over_gamma(lambda g: float(expit(BETA * math.sqrt(2) * (g - 1))) ** 2)
@@ -152,8 +152,7 @@ def two_lengths(seed: int) -> Station:
 def _draw_lengths(seed: int) -> Any:
     drawn = long_or_short(A, B).sample(np.random.default_rng(seed), 2000)
     lengths = drawn[:, [A, B], [A, B]]
-    alpha = attend(BETA * BOTH, drawn.reshape(-1, N), np.zeros((len(drawn) * N, 1))).logits.reshape(-1, N)
-    first = alpha[:, A] > alpha[:, B]
+    first = lengths[:, 0] > lengths[:, 1]  # the longer key has the larger logit
     with figure(4.6, 3.4) as (drawing, axis):
         for who, colour, label in ((first, SERIES[0], r"$c \approx v_a$"), (~first, SERIES[1], r"$c \approx v_b$")):
             axis.plot(lengths[who, 0], lengths[who, 1], ".", color=colour, markersize=3, label=label)
