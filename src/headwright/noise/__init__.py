@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from headwright.noise.moments import Moments, moments
 
 if TYPE_CHECKING:
+    from headwright.noise.distribution import exceedance, weight_distribution
+    from headwright.noise.limit import winners
     from headwright.noise.worst import worst_case
 
-__all__ = ["Moments", "moments", "worst_case"]
+# name -> file of this folder it lives in, imported when first used.
+_HOME = {
+    "exceedance": "distribution",
+    "weight_distribution": "distribution",
+    "winners": "limit",
+    "worst_case": "worst",
+}
+
+__all__ = ["Moments", "exceedance", "moments", "weight_distribution", "winners", "worst_case"]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "worst_case":
+    if name not in _HOME:
         raise AttributeError(f"module 'headwright.noise' has no attribute {name!r}")
-    from headwright.noise.worst import worst_case
-
-    return worst_case
+    return getattr(import_module(f"headwright.noise.{_HOME[name]}"), name)

@@ -24,13 +24,15 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and covariance of `c = sum_h mix_h c_h`. A batch of queries puts its axis m in front of everything."""
+    """Mean and covariance of `c = sum_h mix_h c_h`. A batch of queries puts its axis m in front of each array.
+
+    No entry is further than `error` from the truth (sampled: one standard error)."""
 
     mean: Float[Array, "*m v"]
     covariance: Float[Array, "*m v v"]
     weights_mean: Float[Array, "*m n"]  # of the mixed weights sum_h mix_h alpha_h
     weights_variance: Float[Array, "*m n"]
-    error: float  # no entry above is further than this from the truth (values of any size; standard error if sampled)
+    error: float
     method: str
     status: str = "done"  # "done", or why the promised accuracy was not reached
     message: str = ""
@@ -67,9 +69,7 @@ def moments(
 
 def _route(method: str) -> Callable[..., Moments]:
     if method not in METHODS:
-        raise InputError(
-            wanted=f"method one of {', '.join(METHODS)}", got=repr(method), attempt='method="exact"'
-        )
+        raise InputError(wanted=f"method one of {', '.join(METHODS)}", got=repr(method), attempt='method="exact"')
     module, function = METHODS[method]
     return getattr(import_module(module), function)
 

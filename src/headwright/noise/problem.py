@@ -1,6 +1,6 @@
 """One question to the noise engines, checked once: heads' queries, key law, values, mixing weights.
 
-    z_hi = scale * (k_i . q_h) + bias_hi        alpha_h = softmax(z_h)        c = sum_h mix_h sum_i alpha_hi v_i
+    z_hi = scale * (k_i . q_h) + bias_hi      alpha_h = softmax(z_h)      c = sum_h mix_h sum_i alpha_hi v_i
 
 All routes (exact, sampled, limit) take this record, so they cannot disagree about what was asked.
 """
@@ -16,7 +16,7 @@ import array_api_compat as compat
 
 from headwright import attention, inputs
 from headwright.errors import InputError
-from headwright.keys import GaussianKeys, LogitsLaw
+from headwright.keys import CorrelatedKeys, GaussianKeys, LogitsLaw
 from headwright.types import Array, Bool, Float, Heads, Mix, Values
 
 
@@ -26,7 +26,7 @@ class Problem:
     True where a key may be seen; `value_noise` is the covariance of each value, see `_value_noise`."""
 
     queries: Heads
-    keys: GaussianKeys
+    keys: GaussianKeys | CorrelatedKeys
     values: Values
     mix: Mix
     scale: float = 1.0
@@ -44,13 +44,11 @@ class Problem:
 
     @cached_property
     def law(self) -> LogitsLaw:
-        """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand; masked keys included."""
+        """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand; no mask applied."""
         return self.keys.logits_law(self.queries, scale=self.scale, bias=self.bias)
 
 
-def problems(
-    q: Any, keys: Any, V: Any, *, mix: Any, scale: float, extras: dict[str, Any]
-) -> Iterator[Problem]:
+def problems(q: Any, keys: Any, V: Any, *, mix: Any, scale: float, extras: dict[str, Any]) -> Iterator[Problem]:
     """The problems in one call: q `(d,)` is one head, `(h, d)` several heads, `(m, h, d)` m such groups.
 
     `extras` holds bias, mask and value_noise. Plain arrays are keys without noise.
@@ -109,7 +107,7 @@ def _visible(mask: Any, xp: Any, shape: tuple[int, int], device: Any) -> Array:
 
 
 def _value_noise(noise: Array, xp: Any, shape: tuple[int, int]) -> Array:
-    """Covariance of each value: one variance, `(n,)` variances, `(n, v)` per coordinate, or `(n, v, v)` full."""
+    """Covariance of each value: one variance, or `(n,)`, or `(n, v)` per coordinate, or `(n, v, v)` in full."""
     n, v = shape
     if noise.ndim == 0:
         noise = xp.broadcast_to(noise, (n,))
@@ -120,8 +118,6 @@ def _value_noise(noise: Array, xp: Any, shape: tuple[int, int]) -> Array:
             attempt="give variances of the values, not standard deviations",
         )
     if noise.ndim == 3:
-        GaussianKeys(
-            xp.zeros((n, v), dtype=noise.dtype), covariance=noise
-        )  # refuses an indefinite covariance
+        GaussianKeys(xp.zeros((n, v), dtype=noise.dtype), covariance=noise)  # refuses an indefinite covariance
         return noise
     return inputs.nonnegative("value_noise", noise)

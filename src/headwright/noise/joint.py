@@ -1,0 +1,194 @@
+"""Several heads on the same random keys: exact mean and covariance of `c = sum_h mix_h c_h`.
+
+Each head alone is `exact.head_moments` (`spread` for many keys). Two heads depend on each other only through keys
+whose two logits are correlated: with none, their covariance is exactly zero (the classic exercise); with some, it
+is the double integral of `pair`. Heads with the same query are one random variable and are merged first. Where the
+double integral would cost too much the covariance is sampled, and the status says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+
+from headwright.errors import InputError
+from headwright.noise.exact import HeadMoments, integral
+from headwright.noise.moments import Moments
+from headwright.noise.pair import PairLaw, PairMoments, pair_moments
+from headwright.noise.problem import Problem
+from headwright.noise.sampled import sampled_moments
+from headwright.noise.spread import DIRECT, logits_moments
+from headwright.result import to_numpy
+from headwright.types import Array
+
+# Promised for values at most 1 away from their centre; a result that misses it says so.
+PROMISED_MEAN, PROMISED_COVARIANCE = 1e-9, 1e-8
+# A sampled covariance is reported with this many standard errors.
+SIGMAS = 5.0
+
+
+@dataclass(frozen=True)
+class _Head:
+    """One distinct head: the mix of all heads with its query, and its moments."""
+
+    row: int
+    mix: float
+    moments: HeadMoments
+
+
+def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
+    """Exact moments; `seed` is used only where the covariance between heads has to be sampled."""
+    if problem.law.shared is not None:
+        raise InputError(
+            wanted="independent keys for the exact method",
+            got=repr(problem.keys),
+            attempt='method="sampled" takes correlated keys',
+        )
+    m, s = logits_law(problem)
+    values = problem.values if isinstance(m[0], type(problem.values)) else to_numpy(problem.values)
+    heads = [
+        _Head(rows[0], float(sum(problem.mix[h] for h in rows)), logits_moments(m[rows[0]], s[rows[0]], values))
+        for rows in _distinct(problem)
+    ]
+    pairs = [(g, h, _pair(problem, (m, s), g, h)) for g, h in combinations(heads, 2)]
+    mean = sum(h.mix * h.moments.mean for h in heads)
+    covariance = sum(h.mix**2 * h.moments.covariance for h in heads)
+    weights = sum(h.mix * h.moments.weights_mean for h in heads)
+    variance = sum(h.mix**2 * (h.moments.weights_square - h.moments.weights_mean**2) for h in heads)
+    for g, h, pair in pairs:
+        if pair is not None:
+            covariance = covariance + g.mix * h.mix * _like(pair.covariance + pair.covariance.T, covariance)
+            variance = variance + 2 * g.mix * h.mix * _like(pair.weights, variance)
+    if problem.value_noise is not None:
+        covariance = covariance + _value_noise(problem.value_noise, variance + weights**2, mean.shape[0])
+    result = _result(problem, heads, (mean, covariance, weights, variance), _errors(heads, pairs))
+    return result if all(pair is not None for *_, pair in pairs) else _sampled_covariance(problem, result, seed)
+
+
+def logits_law(problem: Problem) -> tuple[list[Array], list[Array]]:
+    """Means and deviations per head in double precision; a masked key has mean minus infinity and no noise.
+
+    Few keys come to the host; many stay where they are, unless their library has no double precision."""
+    xp, law, mask = problem.xp, problem.law, problem.mask
+    stay = problem.values.shape[0] > DIRECT and _has_double(problem.values)
+
+    def take(x: Array) -> Array:
+        return xp.astype(x, xp.float64, copy=False) if stay else to_numpy(x).astype(float, copy=False)
+
+    lib = xp if stay else np
+    means, deviations = [], []
+    for h in range(problem.heads):
+        m, s = take(law.means[h, ...]), lib.sqrt(take(law.variances[h, ...]))
+        if mask is not None:
+            seen = mask[h, ...] if stay else to_numpy(mask[h, ...])
+            m, s = lib.where(seen, m, lib.full_like(m, -np.inf)), lib.where(seen, s, 0.0 * s)
+        means.append(m)
+        deviations.append(s)
+    return means, deviations
+
+
+def _has_double(array: Array) -> bool:
+    info = compat.array_namespace(array).__array_namespace_info__()
+    return "float64" in info.dtypes(kind="real floating")
+
+
+def _distinct(problem: Problem) -> list[list[int]]:
+    """Heads grouped by equal query, bias and mask."""
+    groups: dict[bytes, list[int]] = {}
+    rows = (problem.queries, problem.bias, problem.mask)
+    for h in range(problem.heads):
+        name = b"".join(to_numpy(x[h, ...]).tobytes() for x in rows if x is not None and problem.heads > 1)
+        groups.setdefault(name, []).append(h)
+    return list(groups.values())
+
+
+def _pair(problem: Problem, law: tuple[list, list], g: _Head, h: _Head) -> PairMoments | None:
+    """Covariance of two heads; None where the double integral is out of reach."""
+    cross = to_numpy(problem.law.cross[g.row, h.row, ...]).astype(float)
+    if problem.mask is not None:
+        cross = cross * to_numpy(problem.mask[g.row, ...] & problem.mask[h.row, ...])
+    n, v = problem.values.shape
+    if not cross.any():
+        return PairMoments(np.zeros((v, v)), np.zeros(n), 0.0)
+    if n > DIRECT:
+        return None
+    m, s = (np.stack([x[g.row], x[h.row]]) for x in law)
+    tables = integral(m[0], s[0]), integral(m[1], s[1])
+    V = to_numpy(problem.values).astype(float, copy=False)
+    return pair_moments(*tables, PairLaw(m, s, cross), V, heads=(g.moments, h.moments))
+
+
+def _like(host: np.ndarray, array: Array) -> Array:
+    xp = compat.array_namespace(array)
+    return xp.asarray(host, dtype=array.dtype, device=compat.device(array))
+
+
+def _value_noise(noise: Array, square: Array, v: int) -> Array:
+    """Independent noise on the values adds `sum_i E[A_i^2] Sigma_i`, A the mixed weights."""
+    xp = compat.array_namespace(square)
+    added = xp.tensordot(square, _like(to_numpy(noise), square), axes=1)
+    return added if noise.ndim == 3 else xp.eye(v, dtype=square.dtype, device=compat.device(square)) * added
+
+
+def _errors(heads: list[_Head], pairs: list[tuple]) -> tuple[float, float, float]:
+    """Bounds for values of their real size: mean, covariance, and the weights (whose size is one)."""
+    mean = sum(abs(h.mix) * h.moments.first * h.moments.spread for h in heads)
+    covariance = sum(h.mix**2 * h.moments.second * h.moments.spread**2 for h in heads)
+    weights = sum(abs(h.mix) * h.moments.first + h.mix**2 * h.moments.second for h in heads)
+    for g, h, pair in pairs:
+        if pair is not None:
+            both = 2 * abs(g.mix * h.mix) * pair.error
+            covariance += both * g.moments.spread * h.moments.spread
+            weights += both
+    return mean, covariance, weights
+
+
+def _result(problem: Problem, heads: list[_Head], results: tuple, errors: tuple[float, float, float]) -> Moments:
+    """The record, in the library, on the device and in the precision of the values."""
+    xp, values = problem.xp, problem.values
+    mean, covariance, weights, variance = (
+        xp.asarray(x, dtype=values.dtype, device=compat.device(values)) for x in results
+    )
+    rounding = float(xp.finfo(values.dtype).eps)
+    scale = [1.0 + float(xp.max(xp.abs(x))) for x in (mean, covariance, weights)]
+    mean_error, covariance_error, weights_error = (e + rounding * x for e, x in zip(errors, scale, strict=True))
+    misses = [
+        name
+        for name, reached, promised in (
+            ("mean", max(h.moments.first for h in heads), PROMISED_MEAN),
+            ("covariance", max(h.moments.second for h in heads), PROMISED_COVARIANCE),
+        )
+        if reached > promised
+    ]
+    return Moments(
+        mean=mean,
+        covariance=covariance,
+        weights_mean=weights,
+        weights_variance=xp.clip(variance, min=0.0),
+        error=max(mean_error, covariance_error, weights_error),
+        method="exact",
+        status=f"inaccurate {' and '.join(misses)}" if misses else "done",
+        message="the error bound is larger than promised; the numbers are good to `error`" if misses else "",
+        mean_error=mean_error,
+        covariance_error=covariance_error,
+    )
+
+
+def _sampled_covariance(problem: Problem, exact: Moments, seed: int) -> Moments:
+    """Mean and weights stay exact; covariances come from sampling, with their own error."""
+    drawn = sampled_moments(problem, seed=seed)
+    error = SIGMAS * drawn.error
+    return replace(
+        exact,
+        covariance=drawn.covariance,
+        weights_variance=drawn.weights_variance,
+        error=max(exact.error, error),
+        covariance_error=error,
+        status="sampled covariance",
+        message="two heads are correlated through too many keys for the double integral; "
+        f"the covariance between heads is sampled, {SIGMAS:g} standard errors stated",
+    )
