@@ -17,7 +17,7 @@ from headwright.errors import InputError
 
 TESTS = (
     "distribution", "condition", "output", "matrix", "query", "queries", "variation", "self_output", "self_matrices",
-    "equivariance", "positions", "prose",
+    "equivariance", "positions", "weights", "prose",
 )  # fmt: skip
 _REQUIRED = {"id": str, "title": str, "asked": str, "test": str}
 

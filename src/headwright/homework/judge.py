@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from headwright.exercise.bank import Bank
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.document import Document
+from headwright.homework.formula import symbols
 from headwright.homework.judges.claims import judge_distribution, judge_output, judge_variation
 from headwright.homework.judges.condition import judge_condition
+from headwright.homework.judges.equivariance import checked_equations, judge_equivariance
 from headwright.homework.judges.matrix import judge_matrix
+from headwright.homework.judges.positions import judge_positions
 from headwright.homework.judges.query import judge_queries, judge_query
+from headwright.homework.judges.selfattention import judge_self_matrices, judge_self_output
 from headwright.homework.locate import Located
 from headwright.homework.queries import Heads
 from headwright.homework.statements import Piece, Statement
+from headwright.homework.steps import check_steps
 from headwright.homework.verdict import Span, Verdict
 
 QUOTE = 400
+# Tests whose intermediate formulas are checked, too.
+STEPS = ("query", "queries", "variation")
 
 
 def _prose(answer: Answer) -> Judged:
@@ -31,6 +38,10 @@ TESTS: dict[str, Callable[[Answer], Judged]] = {
     "query": judge_query,
     "queries": judge_queries,
     "variation": judge_variation,
+    "self_output": judge_self_output,
+    "self_matrices": judge_self_matrices,
+    "equivariance": judge_equivariance,
+    "positions": judge_positions,
     "prose": _prose,
 }
 
@@ -55,9 +66,48 @@ def judge(located: Located, bank: Bank, document: Document, pieces: list[Piece],
         counterexample=judged.outcome.counterexample,
         repair=judged.outcome.repair,
         span=_span(answer, judged),
+        steps=_steps(answer, judged),
         remarks=remarks,
         confidence=located.confidence,
     )
+
+
+# Of several steps of one kind the worst is reported.
+_WORST = ("wrong", "incomplete", "correct", "unread")
+
+
+def _steps(answer: Answer, judged: Judged) -> tuple[Verdict, ...]:
+    found: dict[str, Verdict] = {}
+    for name, statement, outcome in _found_steps(answer, judged):
+        id = f"{answer.question.id}/step:{name}"
+        place = answer.document.segments[statement.segment]
+        verdict = Verdict(
+            question=id,
+            answer=_spelled(statement),
+            status=outcome.status,
+            reason=outcome.reason,
+            counterexample=outcome.counterexample,
+            repair=outcome.repair,
+            span=Span(statement.start, statement.end, place.line_start, place.line_end),
+            confidence=answer.located.confidence,
+        )
+        if id not in found or _WORST.index(verdict.status) < _WORST.index(found[id].status):
+            found[id] = verdict
+    return tuple(found.values())
+
+
+def _found_steps(answer: Answer, judged: Judged) -> Iterable[tuple[str, Statement, Outcome]]:
+    if answer.question.test == "equivariance":
+        equations = [(s, o) for s, o, about in checked_equations(answer) if not about and s not in judged.chosen]
+        return [(_letter(s), s, o) for s, o in equations]
+    return check_steps(answer, judged.chosen) if answer.question.test in STEPS else ()
+
+
+def _letter(statement: Statement) -> str:
+    """Equations about Q, K, V and S are reported under that letter; S is the scores."""
+    found = symbols(statement.chain.terms[0])
+    name = found[0].name[:1] if found else "equation"
+    return "scores" if name == "S" else name
 
 
 def _spelled(statement: Statement) -> str:

@@ -171,7 +171,11 @@ def _length_noise(chain: Chain) -> bool:
     law = "~" in chain.relations and any(
         isinstance(t, Apply) and t.arguments[:1] == (Number(1.0),) for t in chain.terms
     )
-    return "gamma" in names or law or _radial(chain)
+    first = head(chain)
+    interval = (
+        first is not None and first.name in KEYS and chain.relations == ("in",) and isinstance(chain.terms[1], Bracket)
+    )
+    return "gamma" in names or law or interval or _radial(chain)
 
 
 def _radial(chain: Chain) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from headwright.homework.formula import tree
 from headwright.homework.formula.parse import Item, Mark, Missing, Text, Unread, expression, join, parse
 from headwright.homework.formula.tokens import FormulaError
 from headwright.homework.formula.tree import Chain, Node, Symbol, symbols, walk
 
 __all__ = [
     "Chain", "FormulaError", "Item", "Mark", "Missing", "Node", "Symbol", "Text", "Unread", "expression", "join", "parse",
-    "symbols", "walk",
+    "symbols", "tree", "walk",
 ]  # fmt: skip

@@ -193,15 +193,12 @@ def _true(chain: Chain, case: Case, bound: dict[str, int], letter: str, answer: 
 
 
 def _scene(case: Case, chain: Chain, bound: dict[str, int], letter: str, answer: Answer) -> Scene:
-    instance = Instance(K=case.K, V=np.eye(len(case.K)), A=np.eye(3)[:, :1], B=np.eye(3)[:, 1:2], places=(("j", J),))
-    scalars = {s: _scalar(s, answer) for t in chain.terms for s in symbols(t) if s.name not in KEYS | {"q", "n", "d"}}
-    spelled = {
-        s.index: _variable(s.index) for t in chain.terms for s in symbols(t) if "!=" in s.index or "notin" in s.index
-    }
-    roles = Roles(dict.fromkeys(KEYS, "keys"), {letter: "j", **spelled})
-    if "j" != letter and "j" in bound:  # the student's running index is called j
-        roles = Roles(roles.of, {letter: "j", **spelled, "j": "_other"})
-        bound["_other"] = bound["j"]
+    K, basis = case.K, np.eye(3)
+    instance = Instance(K=K, V=np.eye(len(K)), A=basis[:, :1], B=basis[:, 1:2], places=((letter, J),))
+    used = [s for t in chain.terms for s in symbols(t)]
+    scalars = {s: _scalar(s, answer) for s in used if s.name not in KEYS | {"q", "n", "d"}}
+    spelled = {s.index: _variable(s.index) for s in used if "!=" in s.index or "notin" in s.index}
+    roles = Roles(dict.fromkeys(KEYS, "keys"), spelled)
     return Scene(instance, roles, scalars=scalars, given={Symbol("q"): case.q[:, None]})
 
 
