@@ -14,6 +14,7 @@ from headwright.errors import MissingExtra
 try:
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
+    from starlette.middleware.gzip import GZipMiddleware
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Mount, Route
@@ -45,7 +46,7 @@ def build(*, workers: int = 2, seconds: float = limits.SECONDS) -> Starlette:
             *documents,
             Mount("/", StaticFiles(directory=str(content.STATIC), html=True)),
         ],
-        middleware=[Middleware(Guard)],
+        middleware=[Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)],
         lifespan=lifespan,
     )
 

@@ -42,7 +42,9 @@ def answer(name: str, body: Any) -> tuple[int, dict[str, Any]]:
 
 def _need(body: dict[str, Any], name: str) -> Any:
     if body.get(name) is None:
-        raise InputError(wanted=f"the field {name}", got=f"fields: {', '.join(body) or 'none'}"[:200], attempt=f"add {name}")
+        raise InputError(
+            wanted=f"the field {name}", got=f"fields: {', '.join(body) or 'none'}"[:200], attempt=f"add {name}"
+        )
     return body[name]
 
 
@@ -78,7 +80,8 @@ def reach(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def design(body: dict[str, Any]) -> dict[str, Any]:
-    """`kind` copy | average | mixture, `target` a key, keys, or {key: share}; with the certificate."""
+    """`kind` copy | average | mixture, `target` a key, keys, or {key: share}; with the certificate. Given the
+    noise of the keys and the values, the heads are chosen to withstand it."""
     kinds: dict[str, Callable[[Any], Any]] = {
         "copy": lambda target: target,
         "average": list,
@@ -93,10 +96,18 @@ def design(body: dict[str, Any]) -> dict[str, Any]:
         raise InputError(
             wanted="a target like 0, [0, 1] or {0: 0.7, 1: 0.3}", got=repr(body["target"])[:60], attempt="[0, 1]"
         ) from None
-    leak = inputs.number("leak", body.get("leak", 1e-2), low=0, high=1, open_ends=True)
-    made = getattr(hw.design, kind)(target, keys, leak=leak, heads=body.get("heads", 1))
-    certificate = None if made.status == "impossible" else made.certify()
-    return {**plain(made), "certificate": certificate}
+    noisy = body.get("isotropic") is not None or body.get("radial") is not None
+    robust = {"law": _law(body), "values": _need(body, "values")} if noisy else {}
+    made = getattr(hw.design, kind)(
+        target,
+        keys,
+        leak=inputs.number("leak", body.get("leak", 1e-2), low=0, high=1, open_ends=True),
+        heads=body.get("heads", 1),
+        scale=body.get("scale", 1.0),
+        seconds=limits.SECONDS / 2,
+        **robust,
+    )
+    return {**plain(made), "certificate": made.certify()}
 
 
 def _key(text: Any) -> int:
@@ -110,7 +121,11 @@ def check(body: dict[str, Any]) -> Any:
     text = _need(body, "text")
     if not isinstance(text, str):
         raise InputError(wanted="text", got=type(text).__name__, attempt="paste the answer as it was written")
-    return hw.check(text)
+    # Not hw.check: it opens a file when the text names one, and this text comes from a browser.
+    from headwright.homework import judge_document
+    from headwright.homework.formats import read_text
+
+    return judge_document(read_text(text, name="answer"))
 
 
 ENDPOINTS: dict[str, Callable[[dict[str, Any]], Any]] = {

@@ -67,9 +67,7 @@ class Workers:
                 raise
             reply = b""
             if isinstance(reason, TimeoutError):
-                return 504, _error(
-                    f"wanted an answer within {self._seconds:g} s; got none; try: a smaller problem"
-                )
+                return 504, _error(f"wanted an answer within {self._seconds:g} s; got none; try: a smaller problem")
         if not reply.endswith(b"\n"):
             await self._end(process)
             return 500, _error("the engine stopped on this request and was started again; try: a smaller problem")

@@ -30,16 +30,14 @@ export function output(alpha, values) {
   return values[0].map((_, j) => alpha.reduce((sum, a, i) => sum + a * values[i][j], 0));
 }
 
-/** The plain mean of some rows. @param {Matrix} rows @returns {Vector} */
-export function mean(rows) {
-  return rows[0].map((_, j) => rows.reduce((sum, row) => sum + row[j], 0) / rows.length);
-}
+/** Equal shares. @param {number} h @returns {Vector} */
+export const equal = (h) => Array(h).fill(1 / h);
 
-/** Several heads on the same keys, mixed equally.
- * @param {Matrix} queries @param {Matrix} keys @param {Matrix} values @param {number} scale */
-export function multihead(queries, keys, values, scale = 1) {
+/** Several heads on the same keys, mixed by shares.
+ * @param {Matrix} queries @param {Matrix} keys @param {Matrix} values @param {{scale: number, mix: Vector}} how */
+export function multihead(queries, keys, values, { scale, mix }) {
   const z = queries.map((query) => logits(query, keys, scale));
   const alpha = z.map(weights);
   const outputs = alpha.map((row) => output(row, values));
-  return { logits: z, weights: alpha, outputs, mixed: mean(alpha), output: mean(outputs) };
+  return { logits: z, weights: alpha, outputs, mixed: output(mix, alpha), output: output(mix, outputs) };
 }

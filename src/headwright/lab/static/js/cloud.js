@@ -31,7 +31,7 @@ export function target(n) {
 export function cloud(state, queries) {
   const noisy = state.isotropic > 0 || state.radial.some((r) => r > 0);
   if (!noisy || state.samples < 1) return null;
-  const { keys, values, scale, isotropic, samples, focus } = state;
+  const { keys, values, mix, scale, isotropic, samples, focus } = state;
   const [n, h] = [keys.length, queries.length];
   const { means } = logitsLaw(queries, keys, state);
   const L = gramFactor(queries);
@@ -67,7 +67,7 @@ export function cloud(state, queries) {
       }
       let total = 0;
       for (let i = 0; i < n; i++) total += e[i] = Math.exp(e[i] - top);
-      for (let i = 0; i < n; i++) mixed[i] += e[i] / (total * h);
+      for (let i = 0; i < n; i++) mixed[i] += (mix[head] * e[i]) / total;
       out.focus[head * samples + s] = e[focus] / total;
     }
     let [cx, cy, error] = [0, 0, 0];

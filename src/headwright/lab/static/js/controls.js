@@ -5,6 +5,7 @@
  * @typedef {import("./store.js").Store} Store
  * @typedef {import("./state.js").Presets} Presets
  */
+import { equal } from "./attention.js";
 import { element } from "./draw.js";
 
 const input = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
@@ -46,7 +47,10 @@ export function createControls(store, presets, choose) {
   live("noise", () => ({ isotropic: noiseAt(Number(input("noise").value)) }));
   live("radial", () => ({ radial: store.get().radial.map((r, i) => (i === radialKey() ? Number(input("radial").value) : r)) }));
   input("radial-key").addEventListener("change", () => store.commit());
-  input("heads").addEventListener("change", () => store.commit({ directions: withHeads(store.get(), Number(input("heads").value)) }));
+  input("heads").addEventListener("change", () => {
+    const directions = withHeads(store.get(), Number(input("heads").value));
+    store.commit({ directions, mix: equal(directions.length) });
+  });
   input("focus").addEventListener("change", () => store.commit({ focus: Number(input("focus").value) }));
   input("compare").addEventListener("change", () => store.commit({ compare: input("compare").checked }));
   input("scale").addEventListener("change", () => {
@@ -73,7 +77,9 @@ export function createControls(store, presets, choose) {
       input("noise").value = String(noiseFrom(state.isotropic));
       input("radial").value = String(state.radial[radialKey()] ?? 0);
       input("focus").value = String(state.focus);
-      input("heads").value = String(state.directions.length);
+      const heads = /** @type {any} */ (input("heads"));
+      while (heads.options.length < state.directions.length) heads.append(new Option(String(heads.options.length + 1)));
+      heads.value = String(state.directions.length);
       input("compare").checked = state.compare;
       input("compare").disabled = state.directions.length < 2;
       input("scale").value = state.scale === 1 ? "1" : "root";

@@ -5,10 +5,11 @@
  * @typedef {import("./types.js").State} State
  * @typedef {import("./store.js").Store} Store
  */
-import { dot, mean } from "./attention.js";
+import { dot } from "./attention.js";
 import { short } from "./controls.js";
 import { element } from "./draw.js";
 import { ask } from "./engine.js";
+import { LIMITS } from "./state.js";
 
 const FLIGHT = 480; // ms
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -77,16 +78,17 @@ export function createDesign(store, prove) {
     answer.replaceChildren(element("p", "…", "soft"));
     prove(null);
     const heads = /** @type {HTMLSelectElement} */ (find("design-heads")).value;
+    const robust = /** @type {HTMLInputElement} */ (find("robust")).checked;
     const leak = Number(/** @type {HTMLSelectElement} */ (find("leak")).value);
     try {
       const made = await ask("design", {
-        // The engine's logits carry no scale, so it is given the keys as the scores see them.
-        kind: kind(), target: target(), keys: state.keys.map((k) => k.map((x) => x * state.scale)), leak,
+        kind: kind(), target: target(), keys: state.keys, scale: state.scale, leak,
         heads: heads === "auto" ? "auto" : Number(heads),
+        ...(robust ? { values: state.values, isotropic: state.isotropic, radial: state.radial } : {}),
       });
       answer.replaceChildren(...report(made, state));
       if (made.status === "impossible") prove(combination(made.proof));
-      else if (made.queries?.length) fly(store, made.queries);
+      else if (made.queries.length <= LIMITS.heads) fly(store, made);
     } catch (reason) {
       answer.replaceChildren(element("p", /** @type {Error} */ (reason).message, "fault"));
     }
@@ -122,23 +124,30 @@ function sum(keys, coefficients, names) {
 function report(made, state) {
   const found = combination(made.proof);
   if (made.status === "impossible") {
-    const lines = [element("p", "Impossible with one head, whatever the query.", "no")];
+    const lines = [element("p", "Impossible, whatever the query.", "no")];
     if (found) {
       const proof = /** @type {any} */ (found);
       const line = element("p", "Proof: ");
       line.append(sum(proof.inside, proof.inside_coefficients, state.names), " = ", sum(proof.outside, proof.outside_coefficients, state.names));
       lines.push(line, element("p", "A point inside the hull of others never scores above all of them.", "soft"));
     } else if (made.message) lines.push(element("p", made.message));
+    if (made.certificate?.holds) lines.push(element("p", "The proof was checked without the solver.", "ok"));
     return lines;
   }
   const heads = made.queries.length;
+  const many = heads > LIMITS.heads ? [element("p", `More heads than the picture holds (${LIMITS.heads}); they are in the engine's answer only.`, "maybe")] : [];
   const lines = [
+    ...many,
     element("p", made.status === "reached" ? `Reached with ${heads === 1 ? "one head" : `${heads} heads`}.` : `Nearest possible: ${made.message || made.status}`, made.status === "reached" ? "ok" : "maybe"),
     element("p", `leak ${short(Number(made.leak))}, sharpness ${[made.sharpness].flat().map(Number).map(short).join(", ")}`),
   ];
   if (made.certificate) {
-    const { holds, leak_bound } = made.certificate;
-    lines.push(element("p", holds ? `Certified: the leak is at most ${short(Number(leak_bound))}, checked without the solver.` : "The certificate does not hold.", holds ? "ok" : "no"));
+    const { holds, leak_bound, failures } = made.certificate;
+    lines.push(element("p", holds ? `Certified: the leak is at most ${short(Number(leak_bound))}, checked without the solver.` : `The certificate does not hold: ${failures.join("; ")}`, holds ? "ok" : "no"));
+  }
+  if (made.robust) {
+    const { error, textbook, gain } = made.robust;
+    lines.push(element("p", `Under this noise the mean squared error is ${short(error)}, ${short(gain)} times less than the textbook heads' ${short(textbook)}.`));
   }
   return lines;
 }
@@ -146,15 +155,15 @@ function report(made, state) {
 /** Queries as direction and sharpness, with arrows about as long as the keys. @param {State} s @param {number[][]} queries */
 export function split(s, queries) {
   const size = (/** @type {number[]} */ q) => Math.sqrt(dot(q, q));
-  const typical = mean(s.keys.map((k) => [size(k)]))[0] || 1;
+  const typical = s.keys.reduce((sum, k) => sum + size(k), 0) / s.keys.length || 1;
   const sharpness = Number((Math.max(...queries.map(size)) / typical).toPrecision(12)) || 1;
   return { sharpness, directions: queries.map((q) => q.map((x) => x / sharpness)) };
 }
 
-/** @param {Store} store @param {number[][]} queries */
-export function fly(store, queries) {
+/** @param {Store} store @param {{queries: number[][], mix: number[]}} made */
+export function fly(store, made) {
   const from = store.get();
-  const to = split(from, queries);
+  const to = { ...split(from, made.queries), mix: made.mix };
   const start = to.directions.map((u, h) => from.directions[h] ?? u.map(() => 0));
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const begin = performance.now();
@@ -163,6 +172,7 @@ export function fly(store, queries) {
     const eased = 1 - (1 - t) ** 3;
     if (t >= 1) return store.commit(to);
     store.change({
+      mix: to.mix,
       sharpness: from.sharpness ** (1 - eased) * to.sharpness ** eased,
       directions: to.directions.map((u, h) => u.map((x, j) => start[h][j] + (x - start[h][j]) * eased)),
     });

@@ -27,7 +27,7 @@ export function sampled({ cloud }) {
 
 /** @param {Model} model */
 export function question({ state, queries }) {
-  return { queries, keys: state.keys, values: state.values, isotropic: state.isotropic, radial: state.radial, scale: state.scale };
+  return { queries, keys: state.keys, values: state.values, isotropic: state.isotropic, radial: state.radial, scale: state.scale, mix: state.mix };
 }
 
 /** @param {(moments: Moments | null, single: Moments | null) => void} show */

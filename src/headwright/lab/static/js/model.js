@@ -9,7 +9,7 @@ import { cloud } from "./cloud.js";
 /** @param {State} state @returns {Model} */
 export function derive(state) {
   const queries = state.directions.map((u) => u.map((x) => x * state.sharpness));
-  const seen = multihead(queries, state.keys, state.values, state.scale);
+  const seen = multihead(queries, state.keys, state.values, state);
   return { state, queries, ...seen, cloud: cloud(state, queries), single: alone(state) };
 }
 
@@ -17,5 +17,5 @@ export function derive(state) {
 function alone(state) {
   if (!state.compare || state.directions.length < 2) return null;
   const sum = state.directions[0].map((_, j) => state.directions.reduce((t, u) => t + u[j], 0));
-  return derive({ ...state, directions: [sum], compare: false });
+  return derive({ ...state, directions: [sum], mix: [1], compare: false });
 }

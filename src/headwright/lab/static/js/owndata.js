@@ -3,6 +3,7 @@
  * becomes markup.
  * @typedef {import("./types.js").State} State
  */
+import { equal } from "./attention.js";
 import { InputError, LIMITS, letters, rectangular, valid } from "./state.js";
 
 /** @param {unknown} thing @param {string} name @returns {number[][]} */
@@ -38,7 +39,7 @@ export function read(text, state) {
   const values = matrix(parts[1], "V");
   const directions = parts[2] === undefined ? [keys[0]] : matrix(parts[2], "q");
   return valid({
-    ...state, keys, values, directions, names: letters(keys.length), radial: keys.map(() => 0),
+    ...state, keys, values, directions, mix: equal(directions.length), names: letters(keys.length), radial: keys.map(() => 0),
     sharpness: 1, scale: 1, isotropic: 0, focus: 0, compare: false, station: 0,
   });
 }

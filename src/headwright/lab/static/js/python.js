@@ -11,6 +11,7 @@ export function toPython(state) {
   const radial = state.radial.flatMap((r, i) => (r > 0 ? [`${i}: ${r}`] : []));
   const noisy = radial.length > 0 || state.isotropic > 0;
   const scale = state.scale === 1 ? "" : `, scale=${state.scale}`;
+  const uneven = state.mix.some((m) => m !== state.mix[0]) ? `, mix=[${state.mix.join(", ")}]` : "";
   const lines = [
     "import numpy as np",
     "",
@@ -20,7 +21,7 @@ export function toPython(state) {
     `V = np.array(${matrix(state.values)})`,
     `Q = ${state.sharpness} * np.array(${matrix(state.directions)})`,
     "",
-    `heads = hw.multihead(Q, K, V${scale})`,
+    `heads = hw.multihead(Q, K, V${uneven}${scale})`,
     'print("weights", heads.weights.tolist())',
     'print("output", heads.output.tolist())',
   ];
@@ -28,7 +29,7 @@ export function toPython(state) {
     lines.push(
       "",
       `keys = hw.GaussianKeys(K, isotropic=${state.isotropic})${radial.length ? `.radial({${radial.join(", ")}})` : ""}`,
-      `law = hw.moments(Q, keys, V${scale})`,
+      `law = hw.moments(Q, keys, V${uneven}${scale})`,
       'print("mean", law.mean.tolist())',
       'print("covariance", law.covariance.tolist())',
     );

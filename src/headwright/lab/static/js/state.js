@@ -7,7 +7,9 @@
  * @typedef {import("./types.js").Matrix} Matrix
  * @typedef {{[name: string]: State}} Presets
  */
-export const LIMITS = { keys: 64, dimension: 64, heads: 4, samples: 5000, sharpness: 1e5, size: 1e6 };
+import { equal } from "./attention.js";
+
+export const LIMITS = { keys: 64, dimension: 64, heads: 6, samples: 5000, sharpness: 1e5, size: 1e6 };
 
 /** Bad input, in the words of headwright.errors. */
 export class InputError extends Error {
@@ -87,6 +89,7 @@ const READ = [
   ["v", (t) => ({ values: matrix(t, "v") })],
   ["names", (t) => ({ names: t.split(",") })],
   ["q", (t, s) => ({ directions: directions(t, s.names, s.keys) })],
+  ["mix", (t) => ({ mix: t.split(",").map((cell) => number(cell, "mix", 0, 1)) })],
   ["beta", (t) => ({ sharpness: number(t, "beta", 0, LIMITS.sharpness) })],
   ["scale", (t) => ({ scale: number(t, "scale", 1e-6, 1e6) })],
   ["noise", (t) => ({ isotropic: number(t, "noise", 0, 100) })],
@@ -103,13 +106,14 @@ export function fromHash(hash, presets) {
   // "+" is a sum of keys here, not a space.
   const given = new URLSearchParams(hash.replace(/^#/, "").replace(/\+/g, "%2B"));
   const name = given.get("preset") ?? Object.keys(presets)[0];
-  const preset = presets[name];
+  const preset = Object.hasOwn(presets, name) ? presets[name] : null;
   if (!preset) throw new InputError(`a preset among ${Object.keys(presets).join(", ")}`, name.slice(0, 40), `#preset=${Object.keys(presets)[0]}`);
   let state = { ...preset, preset: name };
   for (const [field, read] of READ) {
     const text = given.get(field);
     if (text !== null) state = { ...state, ...read(text, state) };
   }
+  if (given.has("q") && !given.has("mix")) state.mix = equal(state.directions.length);
   if (given.has("k") && !given.has("radial")) state.radial = state.keys.map(() => 0);
   if (state.focus >= state.keys.length) state.focus = 0;
   return valid(state);
@@ -125,6 +129,7 @@ export function valid(s) {
     [s.values.length !== n, `${n} values, one per key`, `${s.values.length}`, "as many rows in V as in K"],
     [s.names.length !== n || new Set(s.names).size !== n, `${n} different names`, s.names.join(","), "leave names out"],
     [s.directions.length > LIMITS.heads, `at most ${LIMITS.heads} heads`, `${s.directions.length}`, "fewer rows in q"],
+    [s.mix.length !== s.directions.length, `${s.directions.length} shares, one per head`, `${s.mix.length}`, "leave mix out"],
     [s.directions.some((u) => u.length !== d), `queries of ${d} coordinates, like the keys`, `${s.directions[0].length}`, "the same number of columns in q and K"],
   ];
   for (const [bad, ...words] of faults) if (bad) throw new InputError(...words);
@@ -143,6 +148,7 @@ export function toHash(s, presets) {
     ["v", rows(s.values), rows(base.values)],
     ["names", s.names.join(","), (s.keys.length === base.keys.length ? base.names : letters(s.keys.length)).join(",")],
     ["q", rows(s.directions), rows(base.directions)],
+    ["mix", `${s.mix}`, `${equal(s.directions.length)}`],
     ["beta", `${s.sharpness}`, `${base.sharpness}`],
     ["scale", `${s.scale}`, `${base.scale}`],
     ["noise", `${s.isotropic}`, `${base.isotropic}`],

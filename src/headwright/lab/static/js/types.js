@@ -11,6 +11,7 @@
  * @property {Matrix} keys           n x d
  * @property {Matrix} values         n x v
  * @property {Matrix} directions     h x d
+ * @property {Vector} mix            h shares of the heads in the output
  * @property {number} sharpness      beta
  * @property {number} scale          factor on the scores
  * @property {number} isotropic      variance added to every coordinate of every key
@@ -33,7 +34,7 @@
  * @property {Matrix} queries        h x d
  * @property {Matrix} logits         h x n
  * @property {Matrix} weights        h x n
- * @property {Vector} mixed          n, mean of the heads' weights
+ * @property {Vector} mixed          n, the heads' weights, mixed
  * @property {Matrix} outputs        h x v
  * @property {Vector} output         v
  * @property {Cloud | null} cloud    null without noise

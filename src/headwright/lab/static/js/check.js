@@ -1,0 +1,162 @@
+/**
+ * The check page: text goes to the engine, verdicts come back with the places they speak about. The text is only
+ * ever put into text nodes.
+ * @typedef {{start: number, end: number, line_start: number, line_end: number}} Span
+ * @typedef {{
+ *   question: string, answer: string | null, status: string, reason: string, repair: string | null,
+ *   counterexample: {[name: string]: unknown} | null, span: Span | null, steps?: Verdict[], remarks?: string[],
+ * }} Verdict
+ */
+import { planeLink } from "./counterexample.js";
+import { element } from "./draw.js";
+import { ask, setEngine } from "./engine.js";
+import { theme } from "./page.js";
+
+const EXAMPLE = `# Attention exploration
+
+(b) ii. Choose $q = \\frac{1}{2}(k_a + k_b)$. Then both keys score the same and $c \\approx \\frac{1}{2}(v_a + v_b)$.
+
+(c) i. $q = \\beta (\\mu_a + \\mu_b)$ with $\\beta \\gg 0$.
+
+(d) i. $q_1 = \\beta(\\mu_a + \\mu_b)$, $q_2 = \\beta(\\mu_a - \\mu_b)$, $\\beta \\gg 0$.
+`;
+const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+const site = await (await fetch("data/site.json")).json();
+setEngine(site.engine);
+theme();
+
+/** @param {boolean} marked show the marked text instead of the field */
+function view(marked) {
+  find("marked").classList.toggle("hidden", !marked);
+  find("edit").classList.toggle("hidden", !marked);
+  find("text").classList.toggle("hidden", marked);
+}
+
+/** The text with every span marked; offsets count characters, not UTF-16 units.
+ * @param {string} text @param {{verdict: Verdict, at: number}[]} placed */
+function mark(text, placed) {
+  const characters = Array.from(text);
+  const slice = (/** @type {number} */ a, /** @type {number} */ b) => characters.slice(a, b).join("");
+  /** @type {(string | HTMLElement)[]} */
+  const parts = [];
+  let done = 0;
+  const spans = placed.filter(({ verdict }) => verdict.span).sort((a, b) => /** @type {Span} */ (a.verdict.span).start - /** @type {Span} */ (b.verdict.span).start);
+  for (const { verdict, at } of spans) {
+    const { start, end } = /** @type {Span} */ (verdict.span);
+    if (start < done) continue;
+    const piece = element("mark", slice(start, end), verdict.status);
+    piece.id = `span-${at}`;
+    parts.push(slice(done, start), piece);
+    done = end;
+  }
+  find("marked").replaceChildren(...parts, slice(done, characters.length));
+}
+
+/** @param {unknown} thing */
+function words(thing) {
+  const round = (/** @type {unknown} */ x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x);
+  return typeof thing === "string" ? thing : JSON.stringify(thing, (_, x) => round(x))?.replaceAll(",", ", ") ?? "";
+}
+
+/** @param {Verdict} verdict @param {number} at @returns {HTMLElement} */
+function card(verdict, at) {
+  const host = element("article", "", `verdict ${verdict.status}`);
+  const top = element("header");
+  top.append(element("h2", verdict.question), element("span", verdict.status, "status"));
+  if (verdict.span) {
+    const link = Object.assign(document.createElement("a"), { href: `#span-${at}`, textContent: `line ${verdict.span.line_start}`, className: "where" });
+    link.addEventListener("click", () => {
+      for (const lit of document.querySelectorAll("mark.lit")) lit.classList.remove("lit");
+      document.getElementById(`span-${at}`)?.classList.add("lit");
+    });
+    top.append(link);
+  }
+  host.append(top);
+  if (verdict.answer) host.append(element("code", verdict.answer, "read"));
+  if (verdict.reason) host.append(element("p", verdict.reason));
+  if (verdict.counterexample) host.append(...counter(verdict.counterexample));
+  if (verdict.repair) host.append(element("p", `Repair: ${verdict.repair}`, "repair"));
+  for (const remark of verdict.remarks ?? []) host.append(element("p", remark, "soft"));
+  if (verdict.steps?.length) {
+    const more = element("details");
+    more.append(element("summary", `${verdict.steps.length} steps`), ...verdict.steps.map((step, i) => card(step, at * 1000 + i)));
+    host.append(more);
+  }
+  return host;
+}
+
+/** @param {{[name: string]: unknown}} example @returns {HTMLElement[]} */
+function counter(example) {
+  const list = element("dl");
+  for (const [name, thing] of Object.entries(example)) list.append(element("dt", name), element("dd", words(thing)));
+  const more = element("details");
+  more.append(element("summary", "Counterexample"), list);
+  const hash = planeLink(example);
+  if (!hash) return [more];
+  const line = element("p");
+  line.append(Object.assign(document.createElement("a"), { href: `index.html${hash}`, textContent: "See the counterexample in the plane" }));
+  return [more, line];
+}
+
+/** @param {Verdict[]} verdicts */
+function tally(verdicts) {
+  const line = element("p", "", "tally");
+  for (const status of ["correct", "incomplete", "wrong", "unread", "missing"]) {
+    const count = verdicts.filter((v) => v.status === status).length;
+    if (!count) continue;
+    const part = element("span", "", `status ${status}`);
+    part.append(element("b", String(count)), ` ${status}`);
+    line.append(part);
+  }
+  return line;
+}
+
+async function judge() {
+  const text = find("text").value;
+  find("fault").textContent = "";
+  if (!text.trim()) {
+    find("fault").textContent = "wanted an answer; got an empty page; try: paste one, or the example";
+    return;
+  }
+  find("judge").disabled = true;
+  try {
+    const report = await ask("check", { text });
+    /** @type {Verdict[]} */
+    const verdicts = report.verdicts;
+    const shown = verdicts.filter((v) => v.status !== "missing");
+    const missing = verdicts.filter((v) => v.status === "missing").map((v) => v.question);
+    mark(report.text, shown.map((verdict, at) => ({ verdict, at })));
+    const lines = [tally(verdicts), ...shown.map(card)];
+    if (missing.length) lines.push(element("p", `Not found in the text: ${missing.join(", ")}.`, "hint"));
+    for (const note of report.notes ?? []) lines.push(element("p", note, "hint"));
+    find("verdicts").replaceChildren(...lines);
+    view(true);
+  } catch (reason) {
+    find("fault").textContent = /** @type {Error} */ (reason).message;
+  } finally {
+    find("judge").disabled = !site.engine;
+  }
+}
+
+/** @param {File | undefined} file */
+async function open(file) {
+  if (!file) return;
+  find("text").value = await file.text();
+  view(false);
+}
+
+find("judge").addEventListener("click", judge);
+find("edit").addEventListener("click", () => view(false));
+find("example").addEventListener("click", () => {
+  find("text").value = EXAMPLE;
+  view(false);
+});
+find("file").addEventListener("change", () => open(find("file").files[0]));
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    document.body.classList.toggle("dropping", kind === "dragover");
+    if (kind === "drop") void open(/** @type {DragEvent} */ (event).dataTransfer?.files[0]);
+  });
+}
+document.body.dataset.ready = "yes";

@@ -1,0 +1,125 @@
+"""One server and one browser for all tests of the lab. A page that reports an error, or that asks for anything
+outside 127.0.0.1, fails the test it happened in."""
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the lab extra")
+pytest.importorskip("uvicorn", reason="needs the lab extra")
+
+NODE = Path(os.environ.get("HEADWRIGHT_NODE", Path.home() / ".cache" / "headwright-node"))
+
+
+@pytest.fixture(scope="session")
+def lab():
+    """The address of a running lab."""
+    from headwright.lab.serve import serving
+
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def send(lab):
+    """`send(method, path, body, **headers)` -> (status, answer as JSON or bytes, headers)."""
+    port = urlsplit(lab).port
+
+    def send(method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, named)
+        response = connection.getresponse()
+        data, received = response.read(), dict(response.getheaders())
+        connection.close()
+        kind = received.get("content-type", "")
+        return response.status, json.loads(data) if kind == "application/json" else data, received
+
+    return send
+
+
+@pytest.fixture
+def ask(send):
+    """`ask(name, body)` -> (status, answer): one engine call."""
+
+    def ask(name, body):
+        text = body if isinstance(body, (str, bytes)) else json.dumps(body)
+        return send("POST", f"/api/{name}", text, content_type="application/json")[:2]
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs chromium on the path")
+    with sync_api.sync_playwright() as driver:
+        # The sandbox refuses to start for root, which is who runs in containers.
+        args = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=path, args=args)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium, lab):
+    """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for faults."""
+    contexts, faults = [], []
+
+    def open_page(path="", *, width=1280, theme="light", base=lab, motion="reduce"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 860},
+            color_scheme=theme,
+            reduced_motion=motion,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
+        page.on("console", lambda line: _note(line, faults))
+        page.on("request", lambda request: _stay(request.url, faults))
+        page.goto(base + path)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _note(line, faults):
+    # A refused engine call is shown in the page; the browser's own line about it is no fault.
+    if line.type == "error" and "Failed to load resource" not in line.text:
+        faults.append(f"console: {line.text}")
+
+
+def _stay(url, faults):
+    if urlsplit(url).scheme not in ("blob", "data") and urlsplit(url).hostname != "127.0.0.1":
+        faults.append(f"request left the machine: {url}")
+
+
+@pytest.fixture(scope="session")
+def node_modules():
+    """The folder with axe-core and typescript: test tools only, never part of the tree."""
+    folder = NODE / "node_modules"
+    if not (folder / "axe-core").is_dir() or not (folder / "typescript").is_dir():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("needs npm for axe-core and typescript")
+        packages = ["axe-core@4", "typescript@5"]
+        command = [npm, "install", "--no-fund", "--no-audit", "--prefix", str(NODE), *packages]
+        NODE.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            pytest.skip(f"npm could not install axe-core and typescript: {done.stderr[-200:]}")
+    return folder

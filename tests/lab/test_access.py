@@ -1,0 +1,97 @@
+"""For everybody: axe finds nothing in light or dark, at a desk or on a phone; the types in the comments hold."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+PAGES = ["#preset=heads&station=9", "#preset=plane&noise=0.05&station=1", "check.html", "cards.html"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing(open_page, node_modules, path, theme):
+    page = open_page(path, theme=theme)
+    if path == "check.html":
+        page.locator("#example").click()
+        page.locator("#judge").click()
+        page.wait_for_selector(".verdict, #fault:not(:empty)")
+    # The page's own policy forbids added scripts; evaluate runs outside of it.
+    page.evaluate((node_modules / "axe-core" / "axe.min.js").read_text())
+    found = page.evaluate(
+        "axe.run().then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 120) + ' ' + (n.any[0]?.message ?? ''))]))"
+    )
+    assert found == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_is_wider_than_a_phone(open_page, path):
+    page = open_page(path, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    small = page.evaluate(
+        """[...document.querySelectorAll('button, select, a.where, nav a')].filter((b) => b.offsetParent)
+           .filter((b) => b.getBoundingClientRect().height < 23.5).map((b) => b.outerHTML.slice(0, 80))"""
+    )
+    assert small == []
+
+
+def test_every_control_has_a_name_and_can_be_reached_by_tab(open_page):
+    page = open_page("#preset=plane")
+    page.evaluate("document.activeElement.blur()")
+    seen = []
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate(
+                "document.activeElement.id || document.activeElement.getAttribute('class') || document.activeElement.tagName"
+            )
+        )
+    for wanted in (
+        "undo",
+        "station-next",
+        "preset",
+        "beta",
+        "handle key",
+        "handle query head-1",
+        "handle value",
+        "design-go",
+    ):
+        assert any(wanted in name for name in seen), wanted
+
+
+def test_the_query_flies_unless_motion_is_unwanted(open_page):
+    def frames(motion):
+        page = open_page("#preset=plane&q=-0.6,0.2&beta=2", motion=motion)
+        page.evaluate("performance.clearMeasures()")
+        page.locator("#design-go").click()
+        page.wait_for_selector("#design-answer .ok, #design-answer .fault")
+        page.wait_for_function("!location.hash.includes('q=-0.6,0.2')")
+        return page.evaluate("performance.getEntriesByName('derive').length")
+
+    assert frames("reduce") <= 2
+    assert frames("no-preference") > 4
+
+
+def test_types_in_the_comments_hold(node_modules):
+    import shutil
+    import subprocess
+
+    from headwright.lab import content
+
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node")
+    files = sorted(str(f) for f in (content.STATIC / "js").iterdir() if f.name.endswith(".js"))
+    options = [
+        "--noEmit",
+        "--allowJs",
+        "--checkJs",
+        "--strict",
+        "--noUnusedLocals",
+        "--noUnusedParameters",
+        "--target",
+        "es2022",
+    ]
+    options += ["--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable"]
+    tsc = node_modules / "typescript" / "bin" / "tsc"
+    done = subprocess.run([node, str(tsc), *options, *files], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    assert done.returncode == 0

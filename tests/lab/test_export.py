@@ -1,0 +1,70 @@
+"""The static copy: the same page from any server, with the engine's buttons greyed and the reason beside them."""
+
+import functools
+import http.server
+import json
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from headwright.cli.lab import command
+from headwright.lab.export import export
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("copy")
+    export(folder)
+    return folder
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def served(copy):
+    """The copy under a folder of its own, as pages are on most hosts."""
+    handler = functools.partial(_Quiet, directory=copy.parent)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/{copy.name}/"
+        server.shutdown()
+
+
+def test_the_copy_is_complete(copy):
+    names = {str(f.relative_to(copy)) for f in copy.rglob("*") if f.is_file()}
+    assert {"index.html", "check.html", "cards.html", "js/main.js", "css/roles.css", "data/site.json"} <= names
+    assert sum(name.startswith("stations/") for name in names) == 14
+    assert json.loads((copy / "data" / "site.json").read_text())["engine"] is False
+
+
+def test_the_command_says_what_it_wrote(tmp_path):
+    done = CliRunner().invoke(command, ["--export", str(tmp_path / "out"), "--json"])
+    assert done.exit_code == 0
+    said = json.loads(done.stdout)
+    assert said["files"] == sum(f.is_file() for f in (tmp_path / "out").rglob("*"))
+
+
+def test_a_taken_folder_name_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("x")
+    done = CliRunner().invoke(command, ["--export", str(tmp_path / "file")])
+    assert done.exit_code == 2
+
+
+@pytest.mark.browser
+def test_the_copy_works_without_an_engine(open_page, served):
+    page = open_page("#preset=heads", base=served)
+    assert page.locator("#design-go").is_disabled()
+    assert "static copy" in page.locator("#design-go").get_attribute("title")
+    assert page.locator("text=This is a static copy").count() >= 1
+    page.wait_for_selector("#exact-table td")
+    page.locator("#beta").fill("1.5")
+    assert "2000 draws" in page.locator("#values-reading").inner_text()
+    page.locator("#dots li:nth-child(4) a").click()
+    page.wait_for_function("document.getElementById('station-title').textContent.startsWith('Getting')")
+    checks = open_page("check.html", base=served)
+    assert checks.locator("#judge").is_disabled()
+    open_page("cards.html", base=served)
