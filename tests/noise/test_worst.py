@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-import tolerances
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tolerances
 from headwright.errors import InputError
 from headwright.noise.worst import worst_case
 
@@ -104,7 +104,8 @@ def test_other_libraries_get_their_own_arrays_back(library, rng):
     xp = pytest.importorskip(library)
     low, d = rng.normal(size=8).astype(np.float32), rng.normal(size=8).astype(np.float32)
     w = worst_case(xp.asarray(low), xp.asarray(low + 1), xp.asarray(d))
-    assert type(w.high) is type(xp.asarray(d)) and type(w.high_logits) is type(xp.asarray(d))
+    assert type(w.high) is type(xp.asarray(d))
+    assert type(w.high_logits) is type(xp.asarray(d))
     assert float(w.high) == pytest.approx(float(worst_case(low, low + 1, d).high), abs=tolerances.SINGLE)
 
 

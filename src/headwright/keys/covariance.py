@@ -9,7 +9,6 @@ second pass over the keys.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import array_api_compat as compat
 import numpy as np
@@ -21,19 +20,6 @@ Overlaps = Float[Array, "h n"]
 Variances = Float[Array, "h n"]
 Cross = Float[Array, "h h n"]
 Draws = Float[np.ndarray, "s n d"]
-
-
-@runtime_checkable
-class Part(Protocol):
-    """One summand of `Sigma_i`."""
-
-    array: Array
-
-    def variances(self, Q: Heads, overlaps: Overlaps) -> Variances: ...
-
-    def cross(self, Q: Heads, overlaps: Overlaps) -> Cross: ...
-
-    def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws: ...
 
 
 @dataclass(frozen=True)
@@ -126,3 +112,6 @@ class Covariance:
         values, vectors = np.linalg.eigh(to_numpy(self.array))
         root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
         return np.einsum("nde,sne->snd", root, rng.standard_normal((size, *values.shape)))
+
+
+Part = Isotropic | Radial | Diagonal | Factors | Covariance

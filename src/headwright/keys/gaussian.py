@@ -103,7 +103,7 @@ class GaussianKeys:
         one = queries.ndim == 1
         Q = inputs.shape("queries", queries, d)[None, :] if one else inputs.shape("queries", queries, "h", d)
         scale, h = inputs.number("scale", scale), Q.shape[0]
-        parts = [replace(part, array=_converted(part.array, like)) for part in self.parts]  # type: ignore[type-var]
+        parts = [replace(part, array=_converted(part.array, like)) for part in self.parts]
 
         overlaps = Q @ mu.T
         means = overlaps * scale

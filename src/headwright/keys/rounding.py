@@ -8,6 +8,7 @@ group is allowed. Rounding and the variance it is predicted to have use one and 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -68,14 +69,18 @@ def _in_groups(keys: Any, function: Callable[[Block], Block], *, bits: int, per:
     length, columns = rows.shape
     size = length if group is None else min(_whole_number("group", group), length)
     full = length - length % size
-    blocks = [xp.reshape(rows[:full], (-1, size, columns)), xp.reshape(rows[full:], (-1, length - full, columns))]
+    blocks = [xp.reshape(rows[:full], (full // size, size, columns)), rows[None, full:]]
     done = [xp.reshape(function(block), (-1, columns)) for block in blocks if 0 not in block.shape]
     out = done[0] if len(done) == 1 else xp.concat(done)
     return out if _AXIS[per] == 0 else out.T
 
 
 def _whole_number(name: str, value: Any, most: int | None = None) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most and value > most):
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1 or (most and number > most):
         limit = f"from 1 to {most}" if most else "of at least 1"
         raise InputError(wanted=f"{name} as a whole number {limit}", got=repr(value), attempt=f"{name}=4")
-    return value
+    return number
