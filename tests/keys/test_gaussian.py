@@ -49,6 +49,14 @@ def test_each_part_is_its_dense_covariance(part, scale, rng):
 
 
 @pytest.mark.parametrize("part", PARTS)
+def test_pull_is_the_weighted_sum_of_covariances(part, rng):
+    mu, q, w, array = rng.normal(size=(N, D)), rng.normal(size=D), rng.normal(size=N), ingredients(rng)[part]
+    wanted = sum(wi * S @ q for wi, S in zip(w, dense(part, array, mu), strict=True))
+    assert GaussianKeys(mu, **{part: array}).pull(w, q) == pytest.approx(wanted, abs=tolerances.ROUNDING)
+    assert np.array_equal(GaussianKeys(mu).pull(w, q), np.zeros(D))
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_draws_follow_the_law(part, rng):
     mu, array, size = rng.normal(size=(N, D)), ingredients(rng)[part], 20_000
     keys = GaussianKeys(mu, **{part: array})
@@ -107,6 +115,8 @@ def test_other_libraries_agree_and_keep_their_kind(library, rng):
     assert type(law.variances) is type(xp.asarray(mu))
     assert np.asarray(law.cross) == pytest.approx(ours.cross, rel=tolerances.SINGLE, abs=tolerances.SINGLE)
     assert type(theirs.sample(rng, 2)) is type(xp.asarray(mu))
+    pulled = np.asarray(theirs.pull(xp.ones(N), xp.asarray(Q[0])))
+    assert pulled == pytest.approx(GaussianKeys(mu, **parts).pull(np.ones(N), Q[0]), rel=tolerances.SINGLE)
     # A query of another library decides, as in `attend`.
     mixed = GaussianKeys(mu, **parts).logits_law(xp.asarray(Q))
     assert type(mixed.variances) is type(xp.asarray(mu))

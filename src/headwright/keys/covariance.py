@@ -1,6 +1,6 @@
-"""The summands a key's covariance may have. Each holds one array and answers three questions: the variance of
-`k_i . q`, the covariance of `k_i . q_g` with `k_i . q_h`, and a draw of the noise. None builds a d x d matrix
-that was not given.
+"""The summands a key's covariance may have. Each holds one array and answers four questions: the variance of
+`k_i . q`, the covariance of `k_i . q_g` with `k_i . q_h`, the vector `sum_i w_i Sigma_i q` (half the gradient of
+the weighted variances), and a draw of the noise. None builds a d x d matrix that was not given.
 
 `overlaps[h, i] = q_h . mu_i` is handed in because the caller needs it anyway: radial noise then costs no
 second pass over the keys.
@@ -14,7 +14,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Heads
+from headwright.types import Array, Float, Heads, Keys, Query
 
 Overlaps = Float[Array, "h n"]
 Variances = Float[Array, "h n"]
@@ -35,6 +35,9 @@ class Isotropic:
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
         return (Q @ Q.T)[:, :, None] * self.array
 
+    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+        return (w @ self.array) * q
+
     def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
         return rng.standard_normal((size, *means.shape)) * np.sqrt(to_numpy(self.array))[:, None]
 
@@ -50,6 +53,9 @@ class Radial:
 
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
         return self.array * overlaps[:, None, :] * overlaps[None, :, :]
+
+    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+        return (w * self.array * (means @ q)) @ means
 
     def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
         lengths = rng.standard_normal((size, means.shape[0], 1))
@@ -67,6 +73,9 @@ class Diagonal:
 
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
         return (Q[:, None, :] * Q[None, :, :]) @ self.array.T
+
+    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+        return (w @ self.array) * q
 
     def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
         return rng.standard_normal((size, *means.shape)) * np.sqrt(to_numpy(self.array))
@@ -89,6 +98,10 @@ class Factors:
         p = self._projected(Q)
         return compat.array_namespace(Q).sum(p[:, None] * p[None, :], axis=-1)
 
+    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+        seen = w[:, None] * self._projected(q[None, :])[0, ...]
+        return compat.array_namespace(q).tensordot(self.array, seen, axes=([0, 2], [0, 1]))
+
     def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
         F = to_numpy(self.array)
         return np.einsum("ndr,snr->snd", F, rng.standard_normal((size, F.shape[0], F.shape[2])))
@@ -107,6 +120,9 @@ class Covariance:
 
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
         return compat.array_namespace(Q).permute_dims(Q @ self.array @ Q.T, (1, 2, 0))
+
+    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+        return w @ (self.array @ q)
 
     def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
         values, vectors = np.linalg.eigh(to_numpy(self.array))

@@ -22,7 +22,7 @@ from headwright.keys.covariance import Part
 from headwright.keys.law import LogitsLaw
 from headwright.keys.rounding import rounding_variance
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Keys
+from headwright.types import Array, Float, Keys, Query
 
 
 class GaussianKeys:
@@ -120,6 +120,16 @@ class GaussianKeys:
             variances=variances[0 if one else ...],
             _cross=lambda: total([part.cross(Q, overlaps) for part in parts], h, h, n),
         )
+
+    def pull(self, weights: Any, q: Any) -> Query:
+        """`sum_i w_i Sigma_i q`: half the gradient of `sum_i w_i q' Sigma_i q`, at the price of one pass."""
+        xp, (weights, q, like) = inputs.arrays(weights=weights, q=q, like=self.means[:0])
+        mu, (n, d) = _converted(self.means, like), self.means.shape
+        inputs.shape("weights", weights, n)
+        out = xp.zeros_like(inputs.shape("q", q, d))
+        for part in self.parts:
+            out = out + replace(part, array=_converted(part.array, like)).pull(weights, q, mu)
+        return out
 
 
 def _radial(variances: Any, means: Keys) -> Part:
