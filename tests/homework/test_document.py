@@ -84,7 +84,8 @@ def test_notebook_offsets_point_into_the_joined_cells():
 
 WORDS = ["$", "$$", "\\(", "\\)", "\\[", "\\]", "q", "k_a", "\\beta", "\n", "\n\n", "(a)", "ii.", "- ", "# ", "~~", "`",
          "```", "{", "}", "\\cancel{", "\\begin{align}", "\\end{align}", "\\item", "%", "\\newcommand{\\x}{y}", "\\x",
-         "\\ifans", "\\fi", "解：", "Answer:", "β", "\0", "\ue000", "1.1 T", "words of prose here", "\\\\", "<del>", "</del>", "&gt;"]  # fmt: skip
+         "\\ifans", "\\fi", "解：", "Answer:", "β", "\0", "\ue000", "1.1 T",
+         "words of prose here", "\\\\", "<del>", "</del>", "&gt;"]  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", [".md", ".tex", ".typ", ""])

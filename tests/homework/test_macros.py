@@ -38,7 +38,7 @@ def test_expansion(text, result):
 
 BOMBS = {
     "loop": "\\def\\x{\\x}\\x",
-    "doubling": "".join(f"\\def\\{chr(97 + i)}{{\\{chr(98 + i)}\\{chr(98 + i)}}}" for i in range(25)) + "\\def\\z{y}\\a",
+    "doubling": "".join(f"\\def\\{chr(97 + i)}{{\\{chr(98 + i)}\\{chr(98 + i)}}}" for i in range(25)) + "\\a",
     "arguments": "\\newcommand{\\x}[1]{#1#1}" + "\\x{" * 40 + "y" + "}" * 40,
     "growing": "\\def\\x#1{\\x{#1#1}}\\x{ab}",
     "long": "\\newcommand{\\x}{" + "y" * 10_000 + "}" + "\\x " * 5_000,

@@ -11,15 +11,38 @@ from headwright.homework.labels import at_line, in_math
 @pytest.mark.parametrize(
     ("line", "label"),
     [
-        ("(a) text", "(a)"), ("a) text", "a)"), ("i. text", "i."), ("ii) text", "ii)"), ("1.1 Copying", "1.1"),
-        ("Q1(b) text", "Q1(b)"), ("Part c", "Part c"), ("(C) - i)", "(C) - i)"), ("(a)(ii) Text", "(a)(ii)"),
-        ("2(c)ii. Text", "2(c)ii."), ("1.1(a) Text", "1.1(a)"), ("Question 1: Text", "Question 1:"), ("1.a.ii Text", "1.a.ii"),
-        ("第一题 解", "第一题"), ("（二）文字", "（二）"), ("一、文字", "一、"), ("문제 2. 답", "문제 2."), ("Aufgabe 1b) Text", "Aufgabe 1b)"),
-        ("b.ii) Text", "b.ii)"), ("1a) Text", "1a)"), ("(b)-ii) Text", "(b)-ii)"), ("iv 单词", "iv"), ("Zadanie 3", "Zadanie 3"),
-        ("(i) Text", "(i)"), ("c) i. Text", "c) i."), ("Problem 1 (a) i", "Problem 1 (a) i"), ("1、文字", "1、"),
-        ("Вопрос 2) Text", "Вопрос 2)"), ("Ejercicio 1.b: Text", "Ejercicio 1.b:"), ("3.2.1 Title", "3.2.1"),
+        ("(a) text", "(a)"),
+        ("a) text", "a)"),
+        ("i. text", "i."),
+        ("ii) text", "ii)"),
+        ("1.1 Copying", "1.1"),
+        ("Q1(b) text", "Q1(b)"),
+        ("Part c", "Part c"),
+        ("(C) - i)", "(C) - i)"),
+        ("(a)(ii) Text", "(a)(ii)"),
+        ("2(c)ii. Text", "2(c)ii."),
+        ("1.1(a) Text", "1.1(a)"),
+        ("Question 1: Text", "Question 1:"),
+        ("1.a.ii Text", "1.a.ii"),
+        ("第一题 解", "第一题"),
+        ("（二）文字", "（二）"),
+        ("一、文字", "一、"),
+        ("문제 2. 답", "문제 2."),
+        ("Aufgabe 1b) Text", "Aufgabe 1b)"),
+        ("b.ii) Text", "b.ii)"),
+        ("1a) Text", "1a)"),
+        ("(b)-ii) Text", "(b)-ii)"),
+        ("iv 单词", "iv"),
+        ("Zadanie 3", "Zadanie 3"),
+        ("(i) Text", "(i)"),
+        ("c) i. Text", "c) i."),
+        ("Problem 1 (a) i", "Problem 1 (a) i"),
+        ("1、文字", "1、"),
+        ("Вопрос 2) Text", "Вопрос 2)"),
+        ("Ejercicio 1.b: Text", "Ejercicio 1.b:"),
+        ("3.2.1 Title", "3.2.1"),
     ],
-)  # fmt: skip
+)
 def test_labels(line, label):
     found = at_line(line)
     assert found is not None
@@ -28,18 +51,43 @@ def test_labels(line, label):
 
 @pytest.mark.parametrize(
     "line",
-    ["e.g. this", "i.e. that", "A query", "a large number", "c = v_j", "0.5 v_a", "I think", "q = 1", "k_a", "(a + b) q",
-     "exact", "Explain", "Equation 1", "b is large", "d dimensions", "part of it", "question of size", "Is it"],
-)  # fmt: skip
+    [
+        "e.g. this",
+        "i.e. that",
+        "A query",
+        "a large number",
+        "c = v_j",
+        "0.5 v_a",
+        "I think",
+        "q = 1",
+        "k_a",
+        "(a + b) q",
+        "exact",
+        "Explain",
+        "Equation 1",
+        "b is large",
+        "d dimensions",
+        "part of it",
+        "question of size",
+        "Is it",
+    ],
+)
 def test_words_are_no_labels(line):
     assert at_line(line) is None
 
 
 @pytest.mark.parametrize(
     ("formula", "label"),
-    [("ii \\quad k", "ii"), ("b) \\quad v_a", "b)"), ("(ii) \\quad c", "(ii)"), ("(a)\\ q = 1", "(a)"),
-     ("\\text{(a)} q", "(a)"), ("i) \\quad K", "i)"), ("(c) q", "(c)")],
-)  # fmt: skip
+    [
+        ("ii \\quad k", "ii"),
+        ("b) \\quad v_a", "b)"),
+        ("(ii) \\quad c", "(ii)"),
+        ("(a)\\ q = 1", "(a)"),
+        ("\\text{(a)} q", "(a)"),
+        ("i) \\quad K", "i)"),
+        ("(c) q", "(c)"),
+    ],
+)
 def test_labels_in_formulas(formula, label):
     found = in_math(formula)
     assert found is not None
@@ -61,19 +109,28 @@ def test_lists_get_the_labels_their_pdf_shows():
         "\\end{enumerate}\\item B\\begin{itemize}\\item dot\\end{itemize}\\end{enumerate}"
     )
     assert labels(nested) == ["(a)", "i.", "ii.", "(b)"]
-    assert labels("\\begin{enumerate}\\item x\\begin{enumerate}\\item y\\end{enumerate}\\end{enumerate}") == ["1.", "(a)"]
+    assert labels("\\begin{enumerate}\\item x\\begin{enumerate}\\item y\\end{enumerate}\\end{enumerate}") == [
+        "1.",
+        "(a)",
+    ]
     assert labels("\\begin{enumerate}[a)]\\item x\\item y\\end{enumerate}") == ["a)", "b)"]
     assert labels("\\begin{enumerate}[(i)]\\item x\\item y\\end{enumerate}") == ["(i)", "(ii)"]
     assert labels("\\begin{enumerate}\\setcounter{enumi}{2}\\item x\\end{enumerate}") == ["3."]
-    assert labels("\\begin{questions}\\question x\\begin{parts}\\part y\\part z\\end{parts}\\end{questions}") == ["1.", "(a)", "(b)"]
+    assert labels("\\begin{questions}\\question x\\begin{parts}\\part y\\part z\\end{parts}\\end{questions}") == [
+        "1.",
+        "(a)",
+        "(b)",
+    ]
     assert labels("\\begin{itemize}\\item[(c)] x\\end{itemize}") == ["(c)"]
 
 
 def test_headings_carry_their_numbering():
     document = read_text("### b) Query for $M$\n\n1 Attention Exploration\n\n\\section{x}", name="t")
     assert [(s.kind, s.label, s.text) for s in document.segments][:3] == [
-        ("heading", "b)", "Query for"), ("math", None, "M"), ("heading", "1", "Attention Exploration"),
-    ]  # fmt: skip
+        ("heading", "b)", "Query for"),
+        ("math", None, "M"),
+        ("heading", "1", "Attention Exploration"),
+    ]
 
 
 @pytest.mark.parametrize(

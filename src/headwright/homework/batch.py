@@ -11,14 +11,14 @@ from __future__ import annotations
 import multiprocessing as mp
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from headwright.errors import InputError
+from headwright.errors import HeadwrightError, InputError
 from headwright.homework import limits
 from headwright.homework.document import Document
 from headwright.homework.formats import SUFFIXES, read_file, read_text
@@ -95,7 +95,7 @@ def _refusal(path: Path, root: Path) -> str:
 
 def judged(source: Source, bank: Any = None, *, seconds: float = limits.SECONDS, keep_text: bool = False) -> Judged:
     """Read and judge one document in this process; whatever its content does, the result is a Judged."""
-    from headwright.homework.judge import judge_document
+    from headwright.homework import judge_document
 
     document = Document(source.name, "")
     try:
@@ -108,8 +108,7 @@ def judged(source: Source, bank: Any = None, *, seconds: float = limits.SECONDS,
         report = unread(source.name, "it needs more memory than one document may use")
     except RecursionError:
         report = unread(source.name, "it is nested too deeply")
-    notes = (*document.notes, *report.notes)
-    return Judged(source.name, replace(report, notes=notes), document.text if keep_text else "")
+    return Judged(source.name, report, document.text if keep_text else "")
 
 
 def _opened(source: Source) -> Document:
@@ -156,11 +155,14 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_STARTING, _IDLE = -2, -1  # a worker's task, where it has none
+
+
 @dataclass
 class _Worker:
     process: Any
     line: Connection
-    task: int = -1
+    task: int = _STARTING
     since: float = 0.0
 
 
@@ -171,13 +173,14 @@ class _Crew:
         methods = mp.get_all_start_methods()
         self.context: Any = mp.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:  # import once, fork many
-            self.context.set_forkserver_preload(["headwright.homework.judge"])
+            self.context.set_forkserver_preload(["headwright.homework"])
         self.workers: list[_Worker] = []
+        self.entry: Callable[..., None] = _worker
 
     def hire(self, number: int) -> None:
         for _ in range(number):
             ours, theirs = self.context.Pipe()
-            process = self.context.Process(target=_worker, args=(theirs, *self.settings), daemon=True)
+            process = self.context.Process(target=self.entry, args=(theirs, *self.settings), daemon=True)
             process.start()
             theirs.close()
             self.workers.append(_Worker(process, ours))
@@ -194,7 +197,7 @@ class _Crew:
         while next_out < len(documents):
             for worker in self.workers:
                 # The lead over the slowest document is bounded, so that finished outcomes cannot pile up.
-                if worker.task < 0 and len(done) < 64:
+                if worker.task == _IDLE and len(done) < 64:
                     self._give(worker, documents, next(waiting, -1))
             for number, outcome in self._collect(documents):
                 done[number] = outcome
@@ -211,26 +214,29 @@ class _Crew:
 
     def _collect(self, documents: Sequence[Source]) -> Iterator[tuple[int, Judged]]:
         busy = [worker for worker in self.workers if worker.task >= 0]
-        if not busy:
-            return
-        now = time.monotonic()
-        first = min(worker.since for worker in busy) + self.patience - now
-        ready = wait([worker.line for worker in busy], timeout=max(0.0, first))
-        for worker in busy:
+        watched = [worker for worker in self.workers if worker.task != _IDLE]
+        deadline = min((worker.since for worker in busy), default=time.monotonic()) + self.patience
+        ready = wait([worker.line for worker in watched], timeout=max(0.0, deadline - time.monotonic()))
+        for worker in watched:
+            number = worker.task
             if worker.line in ready:
-                number = worker.task
-                yield number, self._answer(worker, documents[number])
-            elif time.monotonic() - worker.since > self.patience:
-                number = worker.task
+                outcome = self._heard(worker, documents)
+                if outcome is not None:
+                    yield number, outcome
+            elif number >= 0 and time.monotonic() - worker.since > self.patience:
                 yield number, self._replaced(worker, documents[number], "reading it never came to an end")
 
-    def _answer(self, worker: _Worker, source: Source) -> Judged:
+    def _heard(self, worker: _Worker, documents: Sequence[Source]) -> Judged | None:
+        """What a worker said: that it is ready, or an outcome."""
+        number, worker.task = worker.task, _IDLE
         try:
-            outcome = worker.line.recv()
+            said = worker.line.recv()
         except (EOFError, OSError):
-            return self._replaced(worker, source, "reading it broke the reader (memory, or a fault in a library)")
-        worker.task = -1
-        return outcome
+            if number == _STARTING:
+                raise HeadwrightError("the worker processes cannot start; try one document at a time") from None
+            why = "reading it broke the reader (memory, or a fault in a library)"
+            return self._replaced(worker, documents[number], why)
+        return None if number == _STARTING else said
 
     def _replaced(self, worker: _Worker, source: Source, reason: str) -> Judged:
         worker.process.kill()
@@ -244,6 +250,7 @@ class _Crew:
 def _worker(line: Connection, bank: Any, seconds: float, keep_text: bool) -> None:
     limits.limit_memory()
     try:
+        line.send("ready")
         while True:
             line.send(judged(line.recv(), bank, seconds=seconds, keep_text=keep_text))
     except (EOFError, KeyboardInterrupt, BrokenPipeError):

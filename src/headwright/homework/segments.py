@@ -28,6 +28,8 @@ _WRAPPED = re.compile(
     rf"\s*\\begin\{{(?P<name>(?:{MATH_ENVIRONMENTS}|split|aligned|gathered)\*?)\}}(?:\{{\d+\}})?(?P<inside>.*)\\end\{{(?P=name)\}}\s*",
     re.DOTALL,
 )
+_RELATION = re.compile(r"[=<>≈≫≪≤≥~∈→∼]|[_^]|[α-ωΑ-Ω]|\\[a-z]+|^\s*\w{1,2}\s*$")
+_PROGRAM = re.compile(r"\b(?:import|def|return|print|np\.|torch\.|self|for \w+ in range|lambda)\b|[#;]\s*$|\w\[\d")
 _SPACES = re.compile(r"^(?:\s|~|\\(?:quad|qquad|[ ,;:!])(?![A-Za-z]))+")
 _NOTHING = re.compile(r"[\s*_#>|~`]*")
 
@@ -122,7 +124,7 @@ class _Assembler:
     def _after_label(self, rest: Traced) -> Traced:
         if _NOTHING.fullmatch(MARKS.sub("", rest.text)) and rest.text.endswith("\n"):
             self._empty_heading()
-            return rest.cut(0, 0) if not MARKS.search(rest.text) else rest
+            return rest if MARKS.search(rest.text) else _newline(rest)
         lead = re.compile(r"[*_]{0,3}[.:：)\]]?[*_]{0,3}[ \t]*").match(rest.text)
         return rest.cut(lead.end() if lead else 0, len(rest))
 
@@ -160,8 +162,12 @@ class _Assembler:
     def region(self, source: Traced, region: Region) -> None:
         if region.kind == "comment":
             return
-        self._flush()
         inner = source.cut(*region.inner)
+        if region.kind == "code" and _is_formula(inner.text, region.language):
+            self.prose(inner)  # students without mathematics at hand write it between backticks
+            self.fresh = False
+            return
+        self._flush()
         for mark in MARKS.findall(source.text[region.start : region.inner[0]]):
             self._switch(mark)
         if region.kind == "math":
@@ -214,6 +220,13 @@ class _Assembler:
         if self.label is not None:
             self._empty_heading()
         return tuple(_in_order(self.done))
+
+
+def _is_formula(code: str, language: str) -> bool:
+    """Code that is meant as mathematics: a relation or a transpose, and nothing that only a program would say."""
+    if language not in ("", "text", "txt", "plaintext", "plain"):
+        return False
+    return bool(_RELATION.search(code)) and not _PROGRAM.search(code)
 
 
 def _newline(line: Traced) -> Traced:
