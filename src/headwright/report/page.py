@@ -52,6 +52,7 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92re
 th,td{text-align:left;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 th{color:var(--soft);font-weight:600}
 .wide{overflow-x:auto}
+.facts{list-style:none;padding:0;margin:.5rem 0;color:var(--soft)}
 .number{color:var(--soft);font-variant-numeric:tabular-nums}
 .soft{color:var(--soft)}
 .ok{color:var(--ok)}.no{color:var(--no)}.maybe{color:var(--maybe)}

@@ -45,22 +45,24 @@ def section(station: Station, drawing: Any) -> str:
         f'<section id="s{station.id}"><h2><span class="number">{int(station.id)}</span> {escape(station.title)}</h2>'
         f"<p>{typeset(station.claim)}</p>"
         f'<div class="wide">{_table(station.comparisons)}</div>'
-        f'<ul class="soft">{facts}</ul>'
+        f'<ul class="facts">{facts}</ul>'
         f"<p><strong>{mark}.</strong> {escape(station.finding)}</p>"
         f"<figure>{svg(drawing, title=station.caption)}<figcaption>{escape(station.caption)}</figcaption></figure></section>"
     )
 
 
 def _table(comparisons: tuple[Comparison, ...]) -> str:
-    routes = list(dict.fromkeys(route for c in comparisons for route in c.routes))
-    head = "".join(f"<th>{escape(route)}</th>" for route in routes)
-    rows = "".join(
-        f"<tr><td>{escape(c.quantity)}</td>"
-        + "".join(f"<td>{shown(c.routes[r]) if r in c.routes else ''}</td>" for r in routes)
-        + f"<td>{c.tolerance:.0e}</td><td>{'✓' if c.agrees else '✗'}</td></tr>"
-        for c in comparisons
-    )
-    return f"<table><tr><th>number</th>{head}<th>tolerance</th><th>agree</th></tr>{rows}</table>"
+    """One row per number and route, the number's own cells spanning its routes: fits a phone."""
+    rows = []
+    for c in comparisons:
+        for i, (route, value) in enumerate(c.routes.items()):
+            span = f' rowspan="{len(c.routes)}"'
+            first = f"<td{span}>{escape(c.quantity)}</td>" if i == 0 else ""
+            last = (
+                f'<td{span} title="spread at most {c.tolerance:.0e}">{"✓" if c.agrees else "✗"}</td>' if i == 0 else ""
+            )
+            rows.append(f'<tr>{first}<td class="soft">{escape(route)}</td><td>{shown(value)}</td>{last}</tr>')
+    return f"<table><tr><th>number</th><th>route</th><th>value</th><th>agree</th></tr>{''.join(rows)}</table>"
 
 
 def shown(value: float) -> str:
