@@ -89,17 +89,23 @@ def exact_design(want: Wanted, heads: int | str, options: Options) -> Design:
 
     found = split(want, heads=heads, uniform=options.uniform, seconds=options.seconds)
     if not found.faces:
-        head = one_head(want, whole, storage=options.storage)
-        alone = assemble(want, (whole,), np.ones(1), [head], options)
-        status = "impossible" if found.proven else "undecided"
-        return alone._with(status=status, fewest_heads=found.fewest, message=found.message)
+        alone = exact_design(want, 1, options)
+        if alone.status == "reached":
+            return alone._with(heads_asked=heads)
+        return alone._with(
+            status="impossible" if found.proven else "undecided",
+            heads_asked=heads,
+            fewest_heads=found.fewest,
+            proof=found.proof,
+            ceiling=None,
+            message=found.message,
+        )
     solved = [one_head(want, face, storage=options.storage) for face in found.faces]
     whole_design = assemble(want, found.faces, found.mix, solved, options)
     proven = "proven" if found.proven else f"at least {found.fewest} needed"
     message = found.message or f"{len(found.faces)} heads ({proven})"
-    return whole_design._with(
-        fewest_heads=found.fewest, message="; ".join(filter(None, [message, whole_design.message]))
-    )
+    message = "; ".join(filter(None, [message, whole_design.message]))
+    return whole_design._with(heads_asked=heads, fewest_heads=found.fewest, message=message)
 
 
 def assemble(want: Wanted, faces: tuple[Face, ...], mix: Any, heads: list[Head], options: Options) -> Design:

@@ -32,6 +32,9 @@ _ROUND = float(np.finfo(float).eps) / 2
 # Bound on the relative error of exp and log of one double; the libraries in use stay below 4 units.
 _EXP = 16 * _ROUND
 
+# How far weights may stray from their shares (beyond the leak) for the format the query is stored in.
+TOLERANCE = {"float64": 1e-6, "float32": 1e-5, "bfloat16": 1e-2}
+
 
 @dataclass(frozen=True)
 class Face:
@@ -44,7 +47,8 @@ class Face:
 @dataclass(frozen=True)
 class Claim:
     """What a design says about itself. `faces` are empty when the heads share the target (robust designs);
-    every weight must lie within `leak + tolerance` of its share."""
+    every weight must lie within `leak + tolerance` of its share. `one_head`: the question was put to one head, so a
+    proof of impossibility need not exclude several."""
 
     queries: Heads
     mix: Mix
@@ -54,7 +58,8 @@ class Claim:
     bias: Float[Array, "n"] | None = None
     faces: tuple[Face, ...] = ()
     storage: str = "float64"
-    tolerance: float = 1e-9
+    tolerance: float = 1e-6
+    one_head: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,18 +100,17 @@ def examine(claim: Claim, K: Keys, *, method: str = "float") -> Certificate:
 
 
 def examine_proof(claim: Claim, K: Keys, proof: Combination | Contradiction | None) -> Certificate:
-    """The certificate of "impossible": does the proof hold on these keys, and does it exclude the leak asked for?"""
-    goal = np.log(claim.target.shares) - (0.0 if claim.bias is None else claim.bias[list(claim.target.support)])
-    where = {a: i for i, a in enumerate(claim.target.support)}
+    """The certificate of "impossible": does the proof hold on these keys, and does it exclude what was asked?"""
+    shares = dict(zip(claim.target.support, claim.target.shares.tolist(), strict=True))
+    bias = np.zeros(K.shape[0]) if claim.bias is None else claim.bias
     failures, method = [], "none"
-    if isinstance(proof, Combination) and set(proof.inside) <= set(where) and not set(proof.outside) & set(where):
+    if isinstance(proof, Combination) and set(proof.inside) <= set(shares):
         method = proofs.how_it_holds(K, proof)
-        mass = proofs.most_mass(proof, goal[[where[a] for a in proof.inside]], claim.bias)
-        if mass >= 1 - claim.leak:
-            failures.append(f"the proof allows a mass of {mass:.6g}, and {1 - claim.leak:.6g} was asked")
-    elif isinstance(proof, Contradiction) and set(proof.keys) <= set(where):
-        exact = proofs.contradicts(K, proof, goal[[where[a] for a in proof.keys]])
-        method = "rationals" if exact else "none"
+        if not proofs.excludes(proof, shares, claim.leak, claim.bias, one_head=claim.one_head):
+            failures.append("the proof does not exclude the leak that was asked for")
+    elif isinstance(proof, Contradiction) and set(proof.keys) <= set(shares):
+        goal = np.array([math.log(shares[a]) - bias[a] for a in proof.keys])
+        method = "rationals" if proofs.contradicts(K, proof, goal) else "none"
     if method == "none":
         failures.append("the proof does not hold on these keys")
     bounds = examine(claim, K)
@@ -140,15 +144,18 @@ def float_weight_bounds(
     sums = 1.0 + 2 * (n + 4) * _ROUND
     with np.errstate(over="ignore"):
         up, down = np.exp(z + delta - top) * (1 + _EXP), np.exp(z - delta - top) * (1 - _EXP)
-    outside_up, outside_down = up.copy(), down.copy()
-    outside_up[inside] = outside_down[inside] = 0.0
-    most_out, least_out = float(outside_up.sum()) * sums, float(outside_down.sum()) / sums
-    most_in, least_in = float(up[inside].sum()) * sums, float(down[inside].sum()) / sums
+    inner_up, inner_down = up[inside], down[inside]
+    up[inside] = down[inside] = 0.0
+    most_out, least_out = float(up.sum()) * sums, float(down.sum()) / sums
+    most_in, least_in = float(inner_up.sum()) * sums, float(inner_down.sum()) / sums
     if not (np.isfinite(most_out) and np.isfinite(most_in) and least_in > 0.0):
         return 1.0, np.zeros(len(inside)), np.ones(len(inside))
     leak = most_out / (most_out + least_in) * (1 + _EXP)
-    low = down[inside] / (most_out + most_in) * (1 - _EXP)
-    high = up[inside] / (least_out + least_in) * (1 + _EXP)
+    # A weight is least where it is itself low and all others high, and the other way round.
+    rest_up = most_out + np.maximum(most_in - inner_up, 0.0)
+    rest_down = np.maximum(least_out + least_in - inner_down, 0.0)
+    low = inner_down / (inner_down + rest_up) * (1 - _EXP)
+    high = inner_up / (inner_up + rest_down) * (1 + _EXP)
     return min(leak, 1.0), low, np.minimum(high, 1.0)
 
 
@@ -181,54 +188,55 @@ def norm_bound(claim: Claim, K: Keys, q: Query, face: Face) -> float:
     if len(inside) == n:
         return 0.0
     lam = np.exp(z - z.max())
-    lam /= lam.sum()
+    lam /= math.fsum(lam)
     mean, base = lam @ K, K[inside]
-    nu = _multipliers(base, mean, q * claim.scale)
-    # Renormalising by the true sums costs relative n r, which `size` below pays for.
-    g = (nu @ base) / math.fsum(nu) - mean / math.fsum(lam)
+    # g = k0 - mean + E' x: written with the differences, near-duplicates inside S cost no digits.
+    E, x = base[1:] - base[0], _multipliers(base, mean, q * claim.scale)
+    g = base[0] - mean + x @ E
     goal = np.log(face.shares) - (0.0 if claim.bias is None else claim.bias[inside])
+    rise = goal[1:] - goal[0]
     positive = lam[lam > 0]
     entropy = -float(positive @ np.log(positive))
     shift = 0.0 if claim.bias is None else float(lam @ claim.bias)
-    height = entropy + shift + float(nu @ goal) - math.log(claim.leak / (1 - claim.leak))
+    height = entropy + shift + float(goal[0]) + float(x @ rise) - math.log(claim.leak / (1 - claim.leak))
+    # Sums of at most n + d + m terms, each relative to the size of its terms.
+    unit = 4 * (n + d + len(inside)) * _ROUND
+    terms = entropy + _largest(claim.bias) + float(np.abs(goal).max()) + abs(math.log(claim.leak)) + 1.0
+    sure = height - unit * (terms + float(np.abs(x) @ np.abs(rise)))
     reach = float(np.sqrt(np.einsum("ij,ij->i", K, K).max()))
-    weight = 1.0 + float(np.abs(nu).sum())
-    size = 4 * (n + d + len(inside)) * _ROUND * weight
-    sure = height - size * (entropy + float(np.abs(goal).max()) + _largest(claim.bias) + 1 + abs(height))
-    return max(0.0, sure / (abs(claim.scale) * (float(np.linalg.norm(g)) + size * reach)) * (1 - _EXP))
+    miss = unit * (2 * reach + float(np.abs(x) @ np.linalg.norm(E, axis=1)))
+    return max(0.0, sure / (abs(claim.scale) * (float(np.linalg.norm(g)) + miss)) * (1 - _EXP))
 
 
 def spread_bound(claim: Claim, K: Keys, q: Query, face: Face) -> float:
-    """The equalities alone: for nu with sum 0, `nu.(ln p - bias) = scale q.(nu K_S)` bounds ||q|| from below."""
+    """The equalities alone: `x.rise = scale q.(x E)` bounds ||q|| from below, for any x on the differences E."""
     inside = list(face.support)
     if len(inside) == 1:
         return 0.0
     E = K[inside[1:]] - K[inside[0]]
     goal = np.log(face.shares) - (0.0 if claim.bias is None else claim.bias[inside])
-    rhs = goal[1:] - goal[0]
-    nu = np.linalg.lstsq(E.T, q, rcond=None)[0]
-    top, g = float(nu @ rhs), float(np.linalg.norm(nu @ E))
-    weight = float(np.abs(nu).sum()) * 8 * (len(inside) + K.shape[1]) * _ROUND
-    sure = abs(top) - weight * (2 * float(np.abs(goal).max()) + 1e-300)
-    reach = float(np.linalg.norm(K[inside], axis=1).max())
-    if sure <= 0.0:
-        return 0.0
-    return sure / (abs(claim.scale) * (g + 2 * weight * reach)) * (1 - _EXP)
+    rise = goal[1:] - goal[0]
+    x = _solve_rows(E, q)
+    unit = 4 * (K.shape[1] + len(inside)) * _ROUND
+    sure = abs(float(x @ rise)) - unit * float(np.abs(x) @ (np.abs(rise) + 2 * np.abs(goal).max()))
+    length = float(np.linalg.norm(x @ E)) + unit * float(np.abs(x) @ np.linalg.norm(E, axis=1))
+    return max(0.0, sure / (abs(claim.scale) * max(length, 1e-300)) * (1 - _EXP))
 
 
-def _multipliers(base: Float[Array, "m d"], mean: Query, direction: Query) -> Float[Array, "m"]:
-    """nu with sum 1 that turns `nu K_S - mean` into the direction of the query, as nearly as it can.
-
-    Unknowns are nu's free part and the length t of the direction: k0 - mean + E' x = t q.
-    """
+def _multipliers(base: Float[Array, "m d"], mean: Query, direction: Query) -> Float[Array, "r"]:
+    """x that turns `k0 - mean + E' x` into the direction of the query, as nearly as it can: k0 - mean + E' x = t q."""
     E = base[1:] - base[0]
-    scale = max(float(np.linalg.norm(direction)), 1e-300)
     if not E.shape[0]:
-        return np.ones(1)
-    unit = direction / scale
-    # Only the part of (k0 - mean) outside span(E) decides t; x then repairs the rest.
-    x = np.linalg.lstsq(np.column_stack([E.T, -unit]), mean - base[0], rcond=None)[0][:-1]
-    return np.concatenate([[1.0 - x.sum()], x])
+        return np.zeros(0)
+    unit = direction / max(float(np.linalg.norm(direction)), 1e-300)
+    return _solve_rows(np.vstack([E, -unit]), mean - base[0])[:-1]
+
+
+def _solve_rows(rows: Float[Array, "r d"], goal: Query) -> Float[Array, "r"]:
+    """Least squares `x rows = goal`, with the rows brought to unit length first."""
+    length = np.linalg.norm(rows, axis=1)
+    length = np.where(length > 0, length, 1.0)
+    return np.linalg.lstsq((rows / length[:, None]).T, goal, rcond=None)[0] / length
 
 
 def _largest(bias: Float[Array, "n"] | None) -> float:

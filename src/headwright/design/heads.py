@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from headwright.design import proof as proofs
 from headwright.design.certificate import Face
 from headwright.design.programme import Cut, flow, partition
+from headwright.design.proof import Combination
 from headwright.design.reduced import reduce
 from headwright.design.separate import selectable
 from headwright.design.target import Wanted
@@ -27,13 +29,14 @@ _MOST_CUTS = 5000
 @dataclass(frozen=True)
 class Split:
     """`faces` and their `mix`; `fewest` is a proven lower bound on the number of heads, `proven` says that it is
-    attained. No faces: none was found, for the reason in `message`."""
+    attained. No faces: none was found, for the reason in `message`; `proof` then writes a key through others."""
 
     faces: tuple[Face, ...]
     mix: Mix
     fewest: int
     proven: bool
     message: str
+    proof: Combination | None = None
 
 
 @dataclass
@@ -119,9 +122,6 @@ class _Search:
         sure = fewest if not self.tests.doubts else 1
         return Split(tuple(faces), mix / mix.sum(), sure, sure == len(faces), message)
 
-    def nothing(self, fewest: int, message: str) -> Split:
-        return Split((), np.zeros(0), fewest, not self.tests.doubts, message)
-
 
 def split(want: Wanted, *, heads: int | str = "auto", uniform: bool = False, seconds: float = 10.0) -> Split:
     """The fewest faces that make up the target ("auto"), or exactly `heads` of them."""
@@ -130,7 +130,7 @@ def split(want: Wanted, *, heads: int | str = "auto", uniform: bool = False, sec
     search = _Search(target, Tests(K, target, want.bias), uniform, hereditary, time.monotonic() + seconds)
     lost = [target.support[a] for a in range(m) if hereditary and not search.tests(frozenset({a}))]
     if lost:
-        return search.nothing(m + 1, f"key {lost[0]} cannot be selected even alone: no number of heads will do")
+        return _hopeless(search, lost, want, f"key {lost[0]} cannot be selected even alone")
     if heads != "auto":
         return _exactly(search, int(heads))
     upper = search.greedy() if hereditary and not uniform else None
@@ -143,7 +143,18 @@ def split(want: Wanted, *, heads: int | str = "auto", uniform: bool = False, sec
             return search.found(answer, count)
         if answer == "time":
             return _out_of_time(search, upper, count)
-    return search.nothing(most + 1, f"the target cannot be split among {most} heads or fewer")
+    message = f"no split into {most} selectable faces or fewer exists"
+    return _hopeless(search, list(target.support), want, message)
+
+
+def _hopeless(search: _Search, keys: list[int], want: Wanted, message: str) -> Split:
+    """No split exists. A key that others make up excludes any number of heads, if the leak is small enough."""
+    shares = dict(zip(search.target.support, search.target.shares.tolist(), strict=True))
+    for key in keys:
+        proof = selectable(want.keys, [key]).proof
+        if proof is not None and proofs.excludes(proof, shares, want.leak, want.bias, one_head=False):
+            return Split((), np.zeros(0), len(shares) + 1, True, f"{message}: no number of heads will do", proof)
+    return Split((), np.zeros(0), len(shares) + 1, False, f"{message}; a leak this large may still allow it")
 
 
 def _exactly(search: _Search, heads: int) -> Split:
@@ -152,8 +163,9 @@ def _exactly(search: _Search, heads: int) -> Split:
         return search.found(answer, 1)
     if answer == "time":
         return Split((), np.zeros(0), 1, False, "out of time before a split was found or excluded")
-    kind = f"{heads} heads of equal weight" if search.uniform else f"{heads} head{'s' * (heads != 1)}"
-    return search.nothing(heads + 1, f"the target cannot be split among {kind}")
+    equal = " of equal weight" * search.uniform
+    message = f"no split into {heads} selectable faces{equal} exists; a leak this large may still allow one"
+    return Split((), np.zeros(0), heads + 1, False, message)
 
 
 def _out_of_time(search: _Search, upper: Float[Array, "m h"] | None, fewest: int) -> Split:

@@ -24,7 +24,7 @@ from headwright.types import Array, Float, Keys
 _MOST_EXACT = 40
 EXACT_SIZE = 20_000  # coordinates in a combination, likewise
 # Coefficients in float64 fit their keys to this, relative to the longest key.
-_FITS = 1e-9
+_FITS = 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ def how_it_holds(K: Keys, proof: Combination) -> str:
         return "none"
     if proof.residual_on(K) > _FITS * (1 + np.abs(nu).sum()):
         return "none"
-    if len(named) * K.shape[1] > EXACT_SIZE:
-        return "float"
-    return "rationals" if in_rationals(K, proof) is not None else "none"
+    if len(named) * K.shape[1] <= EXACT_SIZE and in_rationals(K, proof) is not None:
+        return "rationals"
+    return "tolerance"
 
 
 def in_rationals(K: Keys, proof: Combination) -> tuple[list[Fraction], list[Fraction]] | None:
@@ -128,6 +128,40 @@ def most_mass(proof: Combination, goal: Float[Array, "m"], bias: Float[Array, "n
     entropy = -float(lam @ np.log(lam))
     shift = 0.0 if bias is None else float(proof.outside_coefficients @ bias[list(proof.outside)])
     return float(np.exp(-np.logaddexp(0.0, entropy + shift + float(proof.inside_coefficients @ goal))))
+
+
+def excludes(
+    proof: Combination, shares: dict[int, float], leak: float, bias: Float[Array, "n"] | None, *, one_head: bool
+) -> bool:
+    """Does the combination rule out every design that gives the target all but `leak`, each key within `leak`?
+
+    A combination of keys outside the target bounds the target's whole mass in one head; one that writes a single key
+    through others (of the target, too) bounds that key's weight in any number of heads.
+    """
+    inside = list(proof.inside)
+    if one_head and not set(proof.outside) & set(shares):
+        goal = np.log([shares[a] for a in inside]) - (0.0 if bias is None else bias[inside])
+        if most_mass(proof, goal, bias) < 1 - leak:
+            return True
+    return len(inside) == 1 and most_weight(proof, shares, leak, bias) < shares[inside[0]] - leak
+
+
+def most_weight(proof: Combination, shares: dict[int, float], leak: float, bias: Float[Array, "n"] | None) -> float:
+    """For one key a = sum lam_i k_i: the most weight it can get from ANY number of heads that meet the target.
+
+    Every head has alpha_a e^{-b_a} = prod_i (alpha_i e^{-b_i})^{lam_i}; mixing heads keeps "<=" (Hoelder). Keys of the
+    target have at most their share plus the leak, and all others together at most the leak.
+    """
+    b = 0.0 if bias is None else float(bias[proof.inside[0]] - proof.outside_coefficients @ bias[list(proof.outside)])
+    log_bound, spilled = b, 0.0
+    for i, lam in zip(proof.outside, proof.outside_coefficients, strict=True):
+        if i in shares:
+            log_bound += lam * np.log(min(1.0, shares[i] + leak))
+        elif lam > 0:
+            log_bound += lam * (np.log(lam) + np.log(leak))
+            spilled += lam
+    # Spilled mass is best divided in proportion to lam.
+    return float(np.exp(log_bound - (spilled * np.log(spilled) if spilled > 0 else 0.0)))
 
 
 def contradicts(K: Keys, proof: Contradiction, goal: Float[Array, "m"]) -> bool:

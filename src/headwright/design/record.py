@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from headwright.design.certificate import Certificate, Claim, Face, examine, examine_proof
+from headwright.design.certificate import TOLERANCE, Certificate, Claim, Face, examine, examine_proof
 from headwright.design.proof import Combination, Contradiction
 from headwright.design.target import Target, Wanted
 from headwright.types import Array, Float, Heads, Mix
-
-# How far weights may stray from their shares (beyond the leak) for the format the query is stored in.
-TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 1e-2}
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,7 @@ class Design:
     scale: float = 1.0
     storage: str = "float64"
     faces: tuple[Face, ...] = ()
+    heads_asked: int | str = 1
     fewest_heads: int = 1
     proof: Combination | Contradiction | None = None
     ceiling: float | None = None
@@ -87,6 +85,7 @@ class Design:
             faces=self.faces,
             storage=self.storage,
             tolerance=TOLERANCE[self.storage] if tolerance is None else tolerance,
+            one_head=self.heads_asked == 1,
         )
 
     def _with(self, **changes: Any) -> Design:
@@ -127,6 +126,7 @@ def shown(design: Design) -> dict[str, Any]:
         "ceiling": design.ceiling,
         "weights_on_target": design.weights[list(design.target.support)],
         "heads": [{"support": list(f.support), "shares": f.shares} for f in design.faces],
+        "heads_asked": design.heads_asked,
         "fewest_heads": design.fewest_heads,
         "scale": design.scale,
         "storage": design.storage,

@@ -16,7 +16,7 @@ second copy of K.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from headwright.types import Array, Float, Keys, Query
 _EPS = np.finfo(float).eps
 # Keys this much farther from the origin than from each other are shifted to k0 before any product.
 _FAR = 1e3
+# Singular values of unit rows below this (relative) are the rounding of keys that fill a smaller space.
+_HULL = 1e-13
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Reduced:
     q0: Query
     basis: Float[Array, "d r"]
     c: Float[Array, "n"]
+    twins: tuple[int, ...] = ()  # keys outside S that equal a key of S: x_i is exactly 0
     contradiction: Contradiction | None = None
+    hulled: bool = False  # y is confined to the numerical hull of the keys (`within_hull`)
 
     @property
     def alone(self) -> bool:
@@ -48,6 +52,8 @@ class Reduced:
 
     def off(self, rows: Float[Array, "*b d"]) -> Float[Array, "*b d"]:
         """Remove the components inside span(k_a - k0), twice: once leaves rounding behind."""
+        if self.basis.shape[1] >= self.K.shape[1]:
+            return np.zeros_like(rows)  # S fills the space: nothing is left to choose
         if self.basis.shape[1]:
             for _ in range(2):
                 rows = rows - (rows @ self.basis) @ self.basis.T
@@ -55,7 +61,10 @@ class Reduced:
 
     def along(self, y: Query) -> Float[Array, "n"]:
         """`X y`, one product with the keys."""
-        return self.k0 @ y - self.K @ y
+        slope = self.k0 @ y - self.K @ y
+        # Equal rows may be summed in different order by the product; an invented difference would separate twins.
+        slope[list(self.twins)] = 0.0
+        return slope
 
     def pull(self, lam: Float[Array, "n"]) -> Query:
         """`X' lam` for lam on the simplex."""
@@ -68,6 +77,9 @@ class Reduced:
 
 def reduce(K: Keys, support: tuple[int, ...], shares: Float[Array, "m"], bias: Float[Array, "n"] | None) -> Reduced:
     """The reduced problem of one head; `contradiction` is set when the equalities on S have no solution."""
+    # The shortest key is the base: differences to it keep the digits of keys of very different length.
+    order = np.argsort(np.linalg.norm(K[list(support)], axis=1), kind="stable")
+    support, shares = tuple(support[i] for i in order), shares[order]
     inside = list(support)
     goal = np.log(shares) - (0.0 if bias is None else bias[inside])
     k0 = K[inside[0]]
@@ -79,7 +91,39 @@ def reduce(K: Keys, support: tuple[int, ...], shares: Float[Array, "m"], bias: F
     if q0.any():
         c = c + (K @ q0 - k0 @ q0)
     c[inside] = -np.inf
-    return Reduced(K, support, k0, q0, basis, c, contradiction)
+    return Reduced(K, support, k0, q0, basis, c, _twins(K, support), contradiction)
+
+
+def within_hull(problem: Reduced) -> Reduced | None:
+    """The same problem for keys that fill only part of their space: y is kept inside the numerical affine hull.
+
+    Directions that the unit rows k_i - k0 fill to less than `_HULL` are rounding, not geometry. None if there is no
+    such direction. Costs one singular value decomposition, so it is asked only when the plain problem got stuck.
+    """
+    rows = problem.K - problem.k0
+    length = np.linalg.norm(rows, axis=1)
+    rows = rows[length > 0] / length[length > 0, None]
+    d = problem.K.shape[1]
+    _, s, right = np.linalg.svd(rows, full_matrices=True) if rows.shape[0] < d else _thin(rows)
+    empty = right[int(np.sum(s > _HULL * s.max(initial=1.0))) :]
+    if not empty.shape[0]:
+        return None
+    basis, _ = np.linalg.qr(np.column_stack([problem.basis, empty.T]))
+    return replace(problem, basis=basis[:, :d], hulled=True)
+
+
+def _thin(rows: Float[Array, "n d"]) -> tuple[None, Float[Array, "d"], Float[Array, "d d"]]:
+    # The triangle of a QR has the same singular values, and the tall factor is never needed.
+    _, s, right = np.linalg.svd(np.linalg.qr(rows, mode="r"))
+    return None, s, right
+
+
+def _twins(K: Keys, support: tuple[int, ...]) -> tuple[int, ...]:
+    found: set[int] = set()
+    for a in support:
+        same = np.flatnonzero(K[:, 0] == K[a, 0])
+        found.update(same[np.all(K[same] == K[a], axis=1)].tolist())
+    return tuple(sorted(found - set(support)))
 
 
 def _far_away(K: Keys, k0: Query) -> bool:

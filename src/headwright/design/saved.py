@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from headwright import attention, inputs
-from headwright.design.certificate import Certificate, Claim, Face, examine, examine_proof
+from headwright.design.certificate import TOLERANCE, Certificate, Claim, Face, examine, examine_proof
 from headwright.design.proof import Combination, Contradiction
-from headwright.design.record import TOLERANCE, Design, lead, shown
+from headwright.design.record import Design, lead, shown
 from headwright.errors import InputError
 from headwright.files import write_json
 from headwright.result import plain, to_numpy
@@ -168,6 +168,7 @@ def _claim(body: dict[str, Any]) -> Claim:
         faces=tuple(_face(f) for f in body["heads"]),
         storage=str(body["storage"]),
         tolerance=TOLERANCE[str(body["storage"])],
+        one_head=body["heads_asked"] == 1,
     )
     if len(claim.mix) != len(claim.queries) or (claim.faces and len(claim.faces) != len(claim.mix)):
         raise ValueError("heads")
