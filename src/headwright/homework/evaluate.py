@@ -9,12 +9,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from headwright.homework.formula import Node, Symbol
-from headwright.homework.formula import tree as T
+from headwright.homework.formula import Node, Symbol, tree
 
 Value = float | np.ndarray
 MOST_TERMS = 200
@@ -28,12 +27,13 @@ class Mismatch(Exception):
     """The expression is evaluable but its shapes contradict each other: a mistake, not a gap in reading."""
 
 
+@runtime_checkable
 class World(Protocol):
     def value(self, symbol: Symbol, bound: Mapping[str, int]) -> Value: ...
 
     def function(self, symbol: Symbol) -> Callable[..., Value] | None: ...
 
-    def run(self, over: T.Index, body: Node) -> list[int]: ...
+    def run(self, over: tree.Index, body: Node) -> list[int]: ...
 
     def family(self, symbol: Symbol) -> np.ndarray | None: ...
 
@@ -55,28 +55,28 @@ def _value(node: Node, world: World, bound: Mapping[str, int]) -> Value:
 
 
 @_value.register
-def _(node: T.Number, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Number, world: World, bound: Mapping[str, int]) -> Value:
     return node.value
 
 
 @_value.register
-def _(node: T.Infinity, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Infinity, world: World, bound: Mapping[str, int]) -> Value:
     return math.inf
 
 
 @_value.register
-def _(node: T.Word, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Word, world: World, bound: Mapping[str, int]) -> Value:
     return world.word(node.text)
 
 
 @_value.register
-def _(node: T.Symbol, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Symbol, world: World, bound: Mapping[str, int]) -> Value:
     return world.value(node, bound)
 
 
 @_value.register
-def _(node: T.Add, world: World, bound: Mapping[str, int]) -> Value:
-    if any(isinstance(t, T.Dots) for t in node.terms):
+def _(node: tree.Add, world: World, bound: Mapping[str, int]) -> Value:
+    if any(isinstance(t, tree.Dots) for t in node.terms):
         return _series(node, world, bound)
     values = [_value(t, world, bound) for t in node.terms]
     total = values[0]
@@ -87,33 +87,33 @@ def _(node: T.Add, world: World, bound: Mapping[str, int]) -> Value:
     return total
 
 
-def _series(node: T.Add, world: World, bound: Mapping[str, int]) -> Value:
+def _series(node: tree.Add, world: World, bound: Mapping[str, int]) -> Value:
     """`x_1 y_1 + ... + x_m y_m`: the first and last term name the sum."""
     first = node.terms[0]
-    if len(node.terms) < 3 or "1" not in {s.index for s in T.symbols(first)}:
+    if len(node.terms) < 3 or "1" not in {s.index for s in tree.symbols(first)}:
         raise Unknown("an unclear ellipsis")
     body = _reindexed(first, "1", "_t")
-    places = world.run(T.Index("_t"), body)
+    places = world.run(tree.Index("_t"), body)
     return _total([_value(body, world, {**bound, "_t": k}) for k in places])
 
 
 def _reindexed(node: Node, old: str, new: str) -> Node:
     if isinstance(node, Symbol):
         return Symbol(node.name, new) if node.index == old else node
-    if isinstance(node, T.Multiply):
-        return T.Multiply(tuple(_reindexed(f, old, new) for f in node.factors), node.dotted)
-    if isinstance(node, (T.Transpose, T.Prime)):
+    if isinstance(node, tree.Multiply):
+        return tree.Multiply(tuple(_reindexed(f, old, new) for f in node.factors), node.dotted)
+    if isinstance(node, (tree.Transpose, tree.Prime)):
         return type(node)(_reindexed(node.of, old, new))
     return node
 
 
 @_value.register
-def _(node: T.Negate, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Negate, world: World, bound: Mapping[str, int]) -> Value:
     return -_value(node.of, world, bound)
 
 
 @_value.register
-def _(node: T.Multiply, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Multiply, world: World, bound: Mapping[str, int]) -> Value:
     product = _value(node.factors[0], world, bound)
     for factor in node.factors[1:]:
         product = multiply(product, _value(factor, world, bound))
@@ -121,7 +121,7 @@ def _(node: T.Multiply, world: World, bound: Mapping[str, int]) -> Value:
 
 
 @_value.register
-def _(node: T.Divide, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Divide, world: World, bound: Mapping[str, int]) -> Value:
     above, below = _value(node.above, world, bound), _value(node.below, world, bound)
     if not isinstance(below, float):
         raise Mismatch(f"division by {describe(below)}")
@@ -129,9 +129,9 @@ def _(node: T.Divide, world: World, bound: Mapping[str, int]) -> Value:
 
 
 @_value.register
-def _(node: T.Power, world: World, bound: Mapping[str, int]) -> Value:
-    if isinstance(node.base, T.Apply) and world.function(node.base.head) is None:  # type: ignore[arg-type]
-        inner = T.Power(node.base.arguments[0], node.exponent)  # beta (x)^2 is beta times (x)^2
+def _(node: tree.Power, world: World, bound: Mapping[str, int]) -> Value:
+    if isinstance(node.base, tree.Apply) and world.function(node.base.head) is None:  # type: ignore[arg-type]
+        inner = tree.Power(node.base.arguments[0], node.exponent)  # beta (x)^2 is beta times (x)^2
         return multiply(_value(node.base.head, world, bound), _value(inner, world, bound))
     base, exponent = _value(node.base, world, bound), _value(node.exponent, world, bound)
     if not isinstance(exponent, float):
@@ -156,48 +156,56 @@ def _matrix_power(base: np.ndarray, exponent: float) -> Value:
 
 
 @_value.register
-def _(node: T.Transpose, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Transpose, world: World, bound: Mapping[str, int]) -> Value:
     inner = node.of
-    if isinstance(inner, T.Apply) and world.function(inner.head) is None and len(inner.arguments) == 1:  # type: ignore[arg-type]
-        return multiply(_value(inner.head, world, bound), _value(T.Transpose(inner.arguments[0]), world, bound))
+    if isinstance(inner, tree.Apply) and world.function(inner.head) is None and len(inner.arguments) == 1:  # type: ignore[arg-type]
+        return multiply(_value(inner.head, world, bound), _value(tree.Transpose(inner.arguments[0]), world, bound))
     value = _value(inner, world, bound)
     return value if isinstance(value, float) else value.T
 
 
 @_value.register
-def _(node: T.Prime, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Prime, world: World, bound: Mapping[str, int]) -> Value:
     if isinstance(node.of, Symbol):
         try:
             return world.value(Symbol(node.of.name + "'", node.of.index), bound)
         except Unknown:
             pass
-    return _value(T.Transpose(node.of), world, bound)
+    return _value(tree.Transpose(node.of), world, bound)
 
 
 @_value.register
-def _(node: T.PseudoInverse, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.PseudoInverse, world: World, bound: Mapping[str, int]) -> Value:
     value = _value(node.of, world, bound)
     return 1.0 / value if isinstance(value, float) and value else np.linalg.pinv(np.atleast_2d(value))
 
 
 @_value.register
-def _(node: T.Norm, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Norm, world: World, bound: Mapping[str, int]) -> Value:
     value = _value(node.of, world, bound)
     return abs(value) if isinstance(value, float) else float(np.linalg.norm(value))
 
 
 @_value.register
-def _(node: T.Sum, world: World, bound: Mapping[str, int]) -> Value:
-    over = node.over if node.over.variable else T.Index(_free_index(node.body))
+def _(node: tree.Sum, world: World, bound: Mapping[str, int]) -> Value:
+    over = node.over if node.over.variable else tree.Index(_free_index(node.body))
     places = world.run(over, node.body)
     if len(places) > MOST_TERMS:
         raise Unknown("a sum of very many terms")
     return _total([_value(node.body, world, {**bound, over.variable: k}) for k in places])
 
 
+@_value.register
+def _(node: tree.Extreme, world: World, bound: Mapping[str, int]) -> Value:
+    values = [_value(node.body, world, {**bound, node.over.variable: k}) for k in world.run(node.over, node.body)]
+    if not values or not all(isinstance(v, float) for v in values):
+        raise Unknown(f"the {node.function} of that")
+    return float(max(values) if node.function == "max" else min(values))  # type: ignore[type-var]
+
+
 def _free_index(body: Node) -> str:
     """`sum alpha_i v_i` without a subscript runs over the index its terms share."""
-    return next((s.index for s in T.symbols(body) if s.index in ("i", "j", "l", "t", "k")), "")
+    return next((s.index for s in tree.symbols(body) if s.index in ("i", "j", "l", "t", "k")), "")
 
 
 def _total(values: list[Value]) -> Value:
@@ -209,7 +217,7 @@ def _total(values: list[Value]) -> Value:
 
 
 @_value.register
-def _(node: T.Apply, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Apply, world: World, bound: Mapping[str, int]) -> Value:
     function = world.function(node.head) if isinstance(node.head, Symbol) else None
     arguments = [_value(a, world, bound) for a in node.arguments]
     if function is not None:
@@ -220,7 +228,7 @@ def _(node: T.Apply, world: World, bound: Mapping[str, int]) -> Value:
 
 
 @_value.register
-def _(node: T.Call, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Call, world: World, bound: Mapping[str, int]) -> Value:
     arguments = [_value(a, world, bound) for a in node.arguments]
     if node.function == "dot" and len(arguments) == 2:
         return multiply(np.transpose(arguments[0]), arguments[1])
@@ -232,8 +240,8 @@ def _(node: T.Call, world: World, bound: Mapping[str, int]) -> Value:
 
 
 @_value.register
-def _(node: T.Matrix, world: World, bound: Mapping[str, int]) -> Value:
-    if any(isinstance(n, T.Dots) for row in node.rows for n in row):
+def _(node: tree.Matrix, world: World, bound: Mapping[str, int]) -> Value:
+    if any(isinstance(n, tree.Dots) for row in node.rows for n in row):
         return _whole_family([n for row in node.rows for n in row], world)
     blocks = [[np.atleast_2d(_value(n, world, bound)) for n in row] for row in node.rows]
     try:
@@ -243,19 +251,19 @@ def _(node: T.Matrix, world: World, bound: Mapping[str, int]) -> Value:
 
 
 @_value.register
-def _(node: T.Bracket, world: World, bound: Mapping[str, int]) -> Value:
+def _(node: tree.Bracket, world: World, bound: Mapping[str, int]) -> Value:
     if node.open != "[":
         raise Unknown("a list")
-    if any(isinstance(n, T.Dots) for n in node.items):
+    if any(isinstance(n, tree.Dots) for n in node.items):
         return _whole_family(list(node.items), world)
     return np.hstack([np.atleast_2d(_value(n, world, bound)) for n in node.items])
 
 
 def _whole_family(entries: list[Node], world: World) -> np.ndarray:
     """`[a_1, ..., a_m]`: all vectors of that letter side by side; written with transposes, below each other."""
-    first = next((e for e in entries if not isinstance(e, T.Dots)), None)
-    rows = isinstance(first, (T.Transpose, T.Prime))
-    symbol = first.of if isinstance(first, (T.Transpose, T.Prime)) else first
+    first = next((e for e in entries if not isinstance(e, tree.Dots)), None)
+    rows = isinstance(first, (tree.Transpose, tree.Prime))
+    symbol = first.of if isinstance(first, (tree.Transpose, tree.Prime)) else first
     family = world.family(symbol) if isinstance(symbol, Symbol) else None
     if family is None:
         raise Unknown("an unclear ellipsis")

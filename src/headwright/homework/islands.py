@@ -15,7 +15,19 @@ _KNOWN = {*GREEK, *FUNCTIONS, "softmax", "sum", "infinity", "infty", "inf", "att
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ]+")
-_GLUED = re.compile(r"(?<![A-Za-z\\_^{])(k|v|q|c|mu|alpha|u|μ|α)([abij12])(?![A-Za-z0-9_^{])")
+_START, _STOP = r"(?<![A-Za-z\\_^{])", r"(?![A-Za-z0-9_^{])"
+_LOST = [
+    (re.compile(pattern), spelled)
+    for pattern, spelled in (
+        (r"(?:[Σ∑]|\bsum)\s*_?\{?([a-z])\s?=\s?(\d)\}?\s?\^\s?\{?(\w+)\}?", r"\\sum_{\1=\2}^{\3} "),
+        (r"\bmax\s*_?\{?([a-z])\s?(?:≠|!=)\s?([a-z])\}?", r"\\max_{\1≠\2} "),
+        (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤]{_STOP}", r"\1_\2^T "),
+        (rf"{_START}(k|v|q|u|μ|mu)[T⊤]\s?_?([abij12]){_STOP}", r"\1_\2^T "),
+        (rf"{_START}([AB])\s?\1[T⊤]{_STOP}", r"\1 \1^T "),
+        (rf"{_START}([AB])[T⊤]{_STOP}", r"\1^T "),
+        (rf"{_START}(k|v|q|c|mu|alpha|u|μ|α)([abij12]){_STOP}", r"\1_\2"),
+    )
+]
 
 
 def islands(text: str) -> list[tuple[int, int]]:
@@ -35,14 +47,18 @@ def islands(text: str) -> list[tuple[int, int]]:
 
 
 def plain(text: str) -> str:
-    """`ka`, `mu1` typed without an underscore become `k_a`, `mu_1` (only where nothing else has scripts)."""
-    return text if "\\" in text else _GLUED.sub(r"\1_\2", text)
+    """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a sum with limits."""
+    if "\\" in text:
+        return text
+    for pattern, spelled in _LOST:
+        text = pattern.sub(spelled, text)
+    return text
 
 
 def _mathy(word: str) -> bool:
     core = word.strip(".,;:!?()[]{}\"'*")
     if not core:
-        return word in ("(", ")", "[", "]", "*", "{", "}")
+        return word.strip(",") in ("...", "…") or word in ("(", ")", "[", "]", "*", "{", "}")
     if _FOREIGN.search(core):
         return False
     letters = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]

@@ -30,6 +30,10 @@ def _prose(answer: Answer) -> Judged:
     return unread("an answer in words: quoted, not judged")
 
 
+def _missing() -> Judged:
+    return Judged(Outcome("missing", "the question is numbered here and nothing is written under it"))
+
+
 TESTS: dict[str, Callable[[Answer], Judged]] = {
     "distribution": judge_distribution,
     "condition": judge_condition,
@@ -52,7 +56,7 @@ def judge(located: Located, bank: Bank, document: Document, pieces: list[Piece],
     wanted = set(located.segments)
     own = tuple(p for p in pieces if p.segment in wanted)
     answer = Answer(question, located, document, own, tuple(pieces), heads)
-    judged = TESTS.get(question.test, _prose)(answer)
+    judged = TESTS.get(question.test, _prose)(answer) if not located.empty else _missing()
     if judged.heads is not None:
         heads[question.id] = judged.heads
     remarks = judged.outcome.remarks + tuple(
@@ -118,12 +122,20 @@ def _text(answer: Answer, judged: Judged) -> str:
     """The deciding statements as written; the whole answer where none decides."""
     if judged.chosen:
         return "; ".join(dict.fromkeys(_spelled(s) for s in judged.chosen))[:QUOTE]
-    start, end = answer.located.span
-    return " ".join(answer.document.text[start:end].split())[:QUOTE]
+    spoken = [answer.document.segments[k] for k in _spoken(answer)]
+    text = answer.document.text[spoken[0].start : spoken[-1].end]
+    return " ".join(text.split())[:QUOTE]
+
+
+def _spoken(answer: Answer) -> list[int]:
+    """The segments in which the student speaks; all of them where none is marked."""
+    segments = answer.document.segments
+    own = [k for k in answer.located.segments if segments[k].voice != "question" and segments[k].kind != "heading"]
+    return own or list(answer.located.segments)
 
 
 def _span(answer: Answer, judged: Judged) -> Span:
     segments = answer.document.segments
-    numbers = [s.segment for s in judged.chosen] or list(answer.located.segments)
+    numbers = [s.segment for s in judged.chosen] or _spoken(answer)
     first, last = segments[min(numbers)], segments[max(numbers)]
     return Span(first.start, last.end, first.line_start, last.line_end)

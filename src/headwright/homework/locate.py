@@ -31,12 +31,13 @@ MOST_PER_TAG = 2.0
 
 @dataclass(frozen=True)
 class Located:
-    """The segments that answer one question, and how sure that is."""
+    """The segments that answer one question, and how sure that is. `empty`: its label stands there, and nothing else."""
 
     question: str
     segments: tuple[int, ...]
     span: tuple[int, int]
     confidence: float
+    empty: bool = False
 
 
 def locate(document: Document, bank: Bank, pieces: list[Piece] | None = None) -> list[Located]:
@@ -191,14 +192,38 @@ def _order(bank: Bank, a: int, b: int) -> float:
 def _regions(document: Document, bank: Bank, keep: list[int], states: list[int], content: np.ndarray) -> list[Located]:
     out = []
     for column, question in enumerate(bank):
-        rows = [r for r, s in enumerate(states) if s == column]
+        rows = _trimmed(document, keep, [r for r, s in enumerate(states) if s == column], content[:, column])
         if not rows:
             continue
         segments = tuple(keep[r] for r in rows)
+        empty = all(_silent(document.segments[k]) for k in segments)
+        if empty and not _left_out(document, keep, rows):
+            continue
         labelled = any(document.segments[k].label for k in segments)
         shaped = max(content[r, column] for r in rows)
         rivals = max((content[r, :-1].max() - content[r, column] for r in rows), default=0.0)
         confidence = 0.5 + 0.2 * labelled + 0.1 * min(max(shaped, 0.0) / 2.5, 2.0) - 0.05 * min(rivals, 4.0)
         span = (document.segments[segments[0]].start, document.segments[segments[-1]].end)
-        out.append(Located(question.id, segments, span, round(min(max(confidence, 0.05), 0.99), 2)))
+        out.append(Located(question.id, segments, span, round(min(max(confidence, 0.05), 0.99), 2), empty))
     return out
+
+
+def _trimmed(document: Document, keep: list[int], rows: list[int], evidence: np.ndarray) -> list[int]:
+    """Without the titles and introductions before the first sign of the answer."""
+    for at, row in enumerate(rows):
+        if document.segments[keep[row]].label or evidence[row] > 0:
+            return rows[at:]
+    return rows
+
+
+def _silent(segment: Segment) -> bool:
+    return segment.kind == "heading" or segment.voice == "question" or not segment.text.strip(" .:()-*")
+
+
+def _left_out(document: Document, keep: list[int], rows: list[int]) -> bool:
+    """A numbered label with the next label right behind it: nothing was written there."""
+    label = next((document.segments[keep[r]].label for r in rows if document.segments[keep[r]].label), None)
+    inner = label is not None and re.search(r"[ivx]+|[a-h]\W*\d|\d\W*[a-h]", label) is not None
+    after = rows[-1] + 1
+    following = document.segments[keep[after]] if after < len(keep) else None
+    return inner and (following is None or bool(following.label) or following.kind == "heading")

@@ -9,8 +9,7 @@ import numpy as np
 from headwright import attention
 from headwright.exercise.instances import Instance, instances
 from headwright.homework.evaluate import Mismatch, Unknown, evaluate
-from headwright.homework.formula import Node, Symbol, walk
-from headwright.homework.formula import tree as T
+from headwright.homework.formula import Node, Symbol, tree, walk
 from headwright.homework.roles import scales
 from headwright.homework.worlds import Roles, Scene
 
@@ -37,7 +36,7 @@ class Heads:
     @property
     def worded(self) -> bool:
         """The scale is said in words."""
-        return any(isinstance(n, T.Word) for e in self.expressions for n in walk(e))
+        return any(isinstance(n, tree.Word) for e in self.expressions for n in walk(e))
 
 
 def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = False) -> np.ndarray:

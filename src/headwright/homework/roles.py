@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headwright.homework.evaluate import Unknown
-from headwright.homework.formula import Node, Symbol, symbols
-from headwright.homework.formula import tree as T
+from headwright.homework.formula import Node, Symbol, symbols, tree
 from headwright.homework.worlds import Roles
 
 KEYS, VALUES = {"k", "K"}, {"v", "V"}
@@ -24,7 +23,7 @@ PAIR = ("a", "b")
 
 def glue(node: Node, letter: str) -> Node:
     """`H b` that was scanned for `mu_b`: two letters side by side, of which the first is `letter`."""
-    if isinstance(node, T.Multiply) and len(node.factors) == 2:
+    if isinstance(node, tree.Multiply) and len(node.factors) == 2:
         first, second = node.factors
         if first == Symbol(letter) and isinstance(second, Symbol) and not second.index and len(second.name) == 1:
             return Symbol(letter, second.name)
@@ -36,12 +35,12 @@ def glued(expressions: list[Node]) -> list[Node]:
     firsts = {
         e.factors[0].name
         for e in expressions
-        if isinstance(e, T.Multiply) and len(e.factors) == 2 and all(isinstance(f, Symbol) and not f.index for f in e.factors)
+        if isinstance(e, tree.Multiply) and len(e.factors) == 2 and all(isinstance(f, Symbol) and not f.index for f in e.factors)
         and isinstance(e.factors[0], Symbol)
     }  # fmt: skip
     letter = next(iter(firsts), "")
     if len(firsts) == 1 and len(letter) == 1 and letter not in NEVER_MEANS:
-        seconds = {e.factors[1] for e in expressions if isinstance(e, T.Multiply)}
+        seconds = {e.factors[1] for e in expressions if isinstance(e, tree.Multiply)}
         if len(seconds) == len(expressions):
             return [glue(e, letter) for e in expressions]
     return expressions

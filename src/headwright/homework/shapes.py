@@ -13,8 +13,10 @@ from headwright.homework.formula.tree import (
     Bracket,
     Call,
     Divide,
+    Extreme,
     Infinity,
     Multiply,
+    Negate,
     Norm,
     Number,
     Power,
@@ -47,6 +49,12 @@ def is_score(node: Node) -> bool:
     """`k_i' q` in any spelling: a product, dot or fraction of a key and a query."""
     if isinstance(node, Divide):
         return is_score(node.above)
+    if isinstance(node, Negate):
+        return is_score(node.of)
+    if isinstance(node, Extreme):
+        return is_score(node.body)
+    if isinstance(node, Add):
+        return all(is_score(t) for t in node.terms)
     if isinstance(node, Call) and node.function == "dot":
         return True
     if isinstance(node, Apply):
@@ -105,11 +113,11 @@ def _is_weight(node: Node) -> bool:
 
 
 def _condition(chain: Chain) -> bool:
-    if not set(chain.relations) & {">", ">>", "<", "<<", ">=", "<="}:
+    if not set(chain.relations) & {">", ">>", "<", "<<", ">=", "<=", "->"}:
         return False
     scores = [t for t in chain.terms if is_score(t)]
     general = not any(_indices(t, KEYS) & PAIR for t in scores)
-    return len(scores) >= 2 and general
+    return (len(scores) >= 2 or any(isinstance(t, Add) for t in scores)) and general
 
 
 def _key_comparison(chain: Chain) -> bool:
@@ -127,10 +135,16 @@ def _score_limit(chain: Chain) -> bool:
 
 
 def _single_value(chain: Chain, wanted: bool) -> bool:
-    first, last = head(chain), bare(chain.terms[-1])
-    if first is None or last is None or first.name not in OUTPUTS or not chain.relations:
+    """The last member of `c = ...` is one value (perhaps times a number), of a or b or of another key."""
+    first = head(chain)
+    if first is None or first.name not in OUTPUTS or first.index or len(chain.terms) < 2:
         return False
-    return last.name in VALUES and (last.index in PAIR) == wanted and last.index != "" and first.index == ""
+    if isinstance(chain.terms[-1], (Sum, Add)):
+        return False
+    found = [s for s in symbols(chain.terms[-1]) if s.index and s.name != "alpha"]
+    if len(found) != 1 or found[0].name not in VALUES | KEYS:
+        return False
+    return (found[0].index in PAIR) == wanted
 
 
 def _query(chain: Chain, names: set[str], *, but: set[str] = frozenset()) -> bool:  # type: ignore[assignment]
@@ -175,7 +189,8 @@ def _length_noise(chain: Chain) -> bool:
     interval = (
         first is not None and first.name in KEYS and chain.relations == ("in",) and isinstance(chain.terms[1], Bracket)
     )
-    return "gamma" in names or law or interval or _radial(chain)
+    gamma = "gamma" in names and (first is None or first.name != "q")  # some call their scale gamma
+    return gamma or law or interval or _radial(chain)
 
 
 def _radial(chain: Chain) -> bool:
@@ -200,9 +215,12 @@ def _layer(chain: Chain) -> bool:
     return "Attention" in _names(chain) and len(chain.terms) > 1
 
 
+def _sinusoids(chain: Chain) -> bool:
+    return any(isinstance(n, Call) and n.function in ("sin", "cos") for t in chain.terms for n in walk(t))
+
+
 def _positions(chain: Chain) -> bool:
-    trigonometric = any(isinstance(n, Call) and n.function in ("sin", "cos") for t in chain.terms for n in walk(t))
-    return trigonometric or "Phi" in _names(chain)
+    return "Phi" in _names(chain) and bool(_names(chain) & {"X", "P"})
 
 
 def _self_attention(chain: Chain) -> bool:
@@ -262,6 +280,7 @@ _SHAPES = {
     "permutation": _permutation,
     "layer": _layer,
     "positions": _positions,
+    "sinusoids": _sinusoids,
     "self-attention": _self_attention,
     "three matrices": _matrices,
     "extraction matrix": _extraction,

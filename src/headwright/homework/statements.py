@@ -135,7 +135,26 @@ def _compared(pieces: list[Piece]) -> list[Piece]:
                     out[-2:] = [replace(first, chain=chain, end=piece.end, source=source)]
                     continue
         out.append(piece)
+        _postposed(out)
     return out
+
+
+def _postposed(out: list[Piece]) -> None:
+    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...): Korean, Japanese and Chinese order."""
+    if len(out) < 4 or not isinstance(out[-1], Said) or not words.says("compared_after", out[-1].text):
+        return
+    first, particle, second = out[-4:-1]
+    if (
+        isinstance(first, Statement)
+        and isinstance(particle, Said)
+        and isinstance(second, Statement)
+        and len(particle.text) <= 12
+        and _lone(first)
+        and _lone(second)
+    ):
+        chain = Chain(first.chain.terms + second.chain.terms, (">>",))
+        source = f"{first.source} {particle.text} {second.source} {out[-1].text}"
+        out[-4:-1] = [replace(first, chain=chain, end=second.end, source=source)]
 
 
 def _lone(statement: Statement) -> bool:

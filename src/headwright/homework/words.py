@@ -42,7 +42,11 @@ def large_number(text: str) -> bool:
 
 def comparison(text: str) -> str | None:
     """The relation that words between two quantities express, or None."""
+    if says("negation", text) or re.search(r"[.。!?！？]\s", text):
+        return None
     for meaning, relation in (("much_greater", ">>"), ("much_less", "<<"), ("greater", ">")):
         if says(meaning, text):
-            return None if says("negation", text) else relation
-    return None
+            return relation
+    # "c is about ...": nothing but these words may stand between the two, or the sentence is about something else.
+    whole = _patterns()["approximately"].fullmatch(text.strip(" ,:"))
+    return "~=" if whole else None

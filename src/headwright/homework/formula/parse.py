@@ -20,6 +20,7 @@ from headwright.homework.formula.tree import (
     Chain,
     Divide,
     Dots,
+    Extreme,
     Index,
     Infinity,
     Matrix,
@@ -296,6 +297,8 @@ class _Reader:
         token = self._next()
         if token.kind == "number":
             return Number(float(token.text))
+        if token == Token("name", "Sigma") and self._sums():
+            return self._sum()
         if token.kind == "name":
             return Symbol(token.text)
         if token.kind == "layer":
@@ -418,6 +421,24 @@ class _Reader:
         low, high = self._limits()
         return Sum(_index(low, high, self), self._term())
 
+    def _sums(self) -> bool:
+        """Is this Sigma a sum? It is where weights or exponentials follow: `Sigma alpha_i = 1`."""
+        look, ranged = self.at, False
+        while look + 1 < len(self.tokens) and self.tokens[look].text in ("_", "^"):
+            script = look + 1
+            look = self._after_script(script)
+            ranged |= any(t.kind == "relation" for t in self.tokens[script:look])
+        following, script = self._at(look), look > self.at
+        weights = following in (Token("name", "alpha"), Token("function", "exp"), Token("name", "e"))
+        return ranged or weights or (not script and following.kind == "name" and self._at(look + 1).text == "_")
+
+    def _after_script(self, look: int) -> int:
+        if self.tokens[look].text != "{":
+            return look + 1
+        while look < len(self.tokens) and self.tokens[look].text != "}":
+            look += 1
+        return look + 1
+
     def _limit(self) -> Node:
         self._limits()
         return self._term()
@@ -436,6 +457,9 @@ class _Reader:
         name = self._next().text
         if name == "lim":
             return self._limit()
+        if name in ("max", "min") and self._peek("op", "_"):
+            low, high = self._limits()
+            return Extreme(name, _index(low, high, self), self._term())
         if self._peek("op", "_"):  # \log_2, softmax_i
             self._next()
             self._raw()
@@ -533,7 +557,9 @@ class _Reader:
     # ---- cursor -------------------------------------------------------------------------------------------
 
     def _token(self, ahead: int = 0) -> Token:
-        where = self.at + ahead
+        return self._at(self.at + ahead)
+
+    def _at(self, where: int) -> Token:
         return self.tokens[where] if where < len(self.tokens) else Token("op", "end")
 
     def _next(self) -> Token:

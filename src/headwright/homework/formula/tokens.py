@@ -178,6 +178,8 @@ def _word(piece: str, text: str, position: int, out: list[Token]) -> None:
     lower = piece.lower()
     if piece in S.FUNCTIONS or lower in ("softmax", "exp"):
         out.append(Token("function", S.FUNCTIONS.get(piece, lower)) if lower != "sqrt" else Token("command", "sqrt"))
+    elif lower == "relu":
+        out.append(Token("name", "relu"))
     elif lower in S.LAYERS and len(piece) > 2:
         out.append(Token("layer", S.LAYERS[lower]))
     elif piece in _WORDS:
@@ -217,6 +219,8 @@ def _text(content: str, out: list[Token]) -> None:
     squeezed = re.sub(r"[\s\-*]+", "", content)
     if squeezed.lower() in S.LAYERS:
         out.append(Token("layer", S.LAYERS[squeezed.lower()]))
+    elif squeezed.lower() == "relu":
+        out.append(Token("name", "relu"))
     elif squeezed.lower() in ("softmax", "exp", "ln", "log") or squeezed in S.FUNCTIONS:
         out.append(Token("function", S.FUNCTIONS.get(squeezed, S.FUNCTIONS.get(squeezed.lower(), "exp"))))
     elif len(squeezed) == 1 and squeezed.isascii() and squeezed.isalpha():

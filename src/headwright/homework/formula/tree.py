@@ -133,6 +133,15 @@ class Sum(Node):
 
 
 @dataclass(frozen=True)
+class Extreme(Node):
+    """`max_{i != j} k_i' q`: the largest or smallest over an index."""
+
+    function: str
+    over: Index
+    body: Node
+
+
+@dataclass(frozen=True)
 class Matrix(Node):
     rows: tuple[tuple[Node, ...], ...]
 

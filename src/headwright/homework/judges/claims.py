@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
 from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.evaluate import Mismatch, Unknown, Value, agree, evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, walk
-from headwright.homework.formula import tree as T
+from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.judges.query import FLIP
-from headwright.homework.shapes import OUTPUTS, PAIR, bare, head, tags
-from headwright.homework.statements import Statement
+from headwright.homework.shapes import KEYS, OUTPUTS, PAIR, bare, head, tags
+from headwright.homework.statements import Said, Statement
 from headwright.homework.target import LETTERS, target_letter
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
@@ -33,27 +34,35 @@ def judge_distribution(answer: Answer) -> Judged:
     if not chosen:
         return unread("no statement about the weights was found; words are not judged")
     lacking = "that no weight is negative" if sums else "that they sum to one"
-    if len(answer.prose.split()) > 25 or not answer.prose.isascii():
+    if _much_said(answer):
         return Judged(Outcome("unread", f"{lacking} may be said in words that were not understood"), chosen)
     example = {"weights": [1.5, -0.5]} if sums else {"weights": [0.9, 0.9]}
     return Judged(Outcome("incomplete", f"it is not said {lacking}", example, f"add {lacking}"), chosen)
+
+
+def _much_said(answer: Answer) -> bool:
+    """Enough other words that the lacking property may be among them."""
+    own = [p for p in answer.pieces if isinstance(p, Said) and answer.document.segments[p.segment].kind != "heading"]
+    return sum(len(p.text.split()) if p.text.isascii() else len(p.text) / 3 for p in own) > 8
 
 
 def _normalised(chain: Chain) -> bool:
     if "weights sum to one" in tags(chain):
         return True
     return (
-        any(isinstance(t, T.Sum) for t in chain.terms) and chain.terms[-1] == T.Number(1.0) and "=" in chain.relations
+        any(isinstance(t, tree.Sum) for t in chain.terms)
+        and chain.terms[-1] == tree.Number(1.0)
+        and "=" in chain.relations
     )
 
 
 def _nonnegative(chain: Chain) -> bool:
     """`alpha_i >= 0`, `0 <= alpha_i <= 1`, `alpha in [0, 1]`, `exp(...) > 0`."""
     if "weights bounded" in tags(chain):
-        lower = any(t == T.Number(0.0) for t in chain.terms) or "in" in chain.relations
+        lower = any(t == tree.Number(0.0) for t in chain.terms) or "in" in chain.relations
         return lower
-    positive = any(isinstance(n, T.Call) and n.function == "exp" for t in chain.terms for n in walk(t))
-    return positive and T.Number(0.0) in chain.terms and bool(set(chain.relations) & {">", ">=", "<", "<="})
+    positive = any(isinstance(n, tree.Call) and n.function == "exp" for t in chain.terms for n in walk(t))
+    return positive and tree.Number(0.0) in chain.terms and bool(set(chain.relations) & {">", ">=", "<", "<="})
 
 
 def judge_output(answer: Answer) -> Judged:
@@ -72,8 +81,8 @@ def _says_output(chain: Chain) -> bool:
     first = head(chain)
     if first is None or first.name not in OUTPUTS or first.index or len(chain.terms) < 2:
         return False
-    values = [t for t in chain.terms[1:] if {s.name for s in symbols(t)} & set(VALUE_NAMES)]
-    return any(not any(isinstance(n, T.Sum) for n in walk(t)) for t in values)
+    values = [t for t in chain.terms[1:] if {s.name for s in symbols(t)} & {*VALUE_NAMES, *KEYS}]
+    return any(not any(isinstance(n, tree.Sum) for n in walk(t)) for t in values)
 
 
 def _copied(chain: Chain, letter: str | None) -> Outcome:
@@ -131,7 +140,7 @@ def _one_head(answer: Answer) -> Judged:
     ends = {x: [s for s in answer.statements if _is_value(s.chain, x)] for x in PAIR}
     chosen = tuple(s for x in PAIR for s in ends[x][-1:])
     if ends["a"] and ends["b"]:
-        crossed = [s for x in PAIR for s in ends[x] if _crossed(answer, s, x)]
+        crossed = _crossed(answer)
         if crossed:
             return Judged(
                 Outcome(
@@ -145,6 +154,8 @@ def _one_head(answer: Answer) -> Judged:
         return Judged(
             Outcome("correct", "c goes to v_a when k_a is longer than its mean and to v_b when it is shorter"), chosen
         )
+    if _alternates(answer):
+        return Judged(Outcome("correct", "c is said to alternate between v_a and v_b, as it does"))
     covariance = [s for s in answer.statements if _is_covariance(s.chain)]
     if covariance:
         return Judged(Outcome("correct", "the limit covariance of c is (v_a - v_b)(v_a - v_b)'/4"), tuple(covariance))
@@ -160,7 +171,49 @@ def _one_head(answer: Answer) -> Judged:
         and _last_word(answer, formulas[-1][0])
     ):  # type: ignore[union-attr]
         return Judged(formulas[-1][1], (formulas[-1][0],))
+    if _only_average(answer):
+        return Judged(
+            Outcome(
+                "wrong",
+                "c does not stay at (v_a + v_b)/2: at beta = 10 a length of 1.5 gives alpha_a = 0.993, one of 0.5 gives 0.007",
+                {"gamma": [1.5, 0.5], "alpha_a at beta = 10": [0.993, 0.007]},
+                "c is near v_a when gamma > 1 and near v_b when gamma < 1",
+            ),
+            tuple(answer.statements),
+        )
     return unread("what c does is said in words, which are not judged")
+
+
+def _only_average(answer: Answer) -> bool:
+    """The whole answer is `c ~ (v_a + v_b)/2`."""
+    own = [p for p in answer.pieces if isinstance(p, Said) and answer.document.segments[p.segment].kind != "heading"]
+    short = sum(len(p.text.split()) if p.text.isascii() else len(p.text) / 2 for p in own) <= 6
+    if not short or len(answer.statements) != 1:
+        return False
+    chain = answer.statements[0].chain
+    instance = instances()[0]
+    first = head(chain)
+    if first is None or first.name not in OUTPUTS or first.index or len(chain.terms) < 2:
+        return False
+    members = _try(chain.terms[-1:], Scene(instance, Roles(VALUE_NAMES)))
+    return bool(members) and agree(members[0], average(instance), NEAR)
+
+
+def _alternates(answer: Answer) -> bool:
+    """Words such as "oscillates between" right before `v_a` and `v_b`, and no other vector there."""
+    text = ""
+    for piece in answer.pieces:
+        if isinstance(piece, Statement):
+            symbol = bare(piece.chain.terms[0]) if not piece.chain.relations else None
+            text += f" <{symbol.index}> " if symbol is not None and symbol.name in VALUE_NAMES else " <> "
+        else:
+            text += re.sub(r"\bv_?\{?([ab])\b\}?", r"<\1>", piece.text)
+    for match in re.finditer(r"<a>[^<.]{0,30}<b>|<b>[^<.]{0,30}<a>", text):
+        before = text[max(0, match.start() - 70) : match.start()]
+        sentence = re.split(r"[.。<]", before)[-1]
+        if words.says("alternates", sentence) and not words.says("negation", sentence):
+            return True
+    return False
 
 
 def _last_word(answer: Answer, statement: Statement) -> bool:
@@ -176,20 +229,24 @@ def _is_value(chain: Chain, letter: str) -> bool:
     return last.name in VALUE_NAMES and last.index == letter
 
 
-def _crossed(answer: Answer, statement: Statement, letter: str) -> bool:
-    """Does the case stated just before contradict the value? gamma > 1 belongs to v_a."""
-    before = [
-        s
-        for s in answer.statements
-        if (s.segment, s.start) <= (statement.segment, statement.start) and s is not statement
-    ]
-    for near in reversed(before[-4:]):
-        side = _side(near.chain)
-        if statement.segment - near.segment > 4:
-            break
-        if side:
-            return side != letter
-    return False
+def _crossed(answer: Answer) -> list[Statement]:
+    """Claims `c ~ v_a` whose case contradicts them: gamma > 1 belongs to v_a.
+
+    Cases come before their claims or after them, the same way throughout; what comes first in the answer decides.
+    """
+    row = [(s, _side(s.chain), next((x for x in PAIR if _is_value(s.chain, x)), "")) for s in answer.statements]
+    row = [(s, side, value) for s, side, value in row if side or value]
+    if not row:
+        return []
+    step = -1 if row[0][1] else 1
+    out = []
+    for k, (statement, _, value) in enumerate(row):
+        if not value:
+            continue
+        side = row[k + step][1] if 0 <= k + step < len(row) else ""
+        if side and side != value:
+            out.append(statement)
+    return out
 
 
 def _side(chain: Chain) -> str:
@@ -198,8 +255,8 @@ def _side(chain: Chain) -> str:
     if symbol is None or symbol.name not in ("gamma", "epsilon", "lambda", "delta") or len(chain.terms) != 2:
         return ""
     other = chain.terms[1]
-    if not isinstance(other, T.Number):
-        return "a" if isinstance(other, T.Infinity) else ""
+    if not isinstance(other, tree.Number):
+        return "a" if isinstance(other, tree.Infinity) else ""
     relation = chain.relations[0]
     if relation in (">", ">>", ">=") and other.value >= 1:
         return "a"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from headwright.exercise.instances import SEED, Instance, orthonormal
 from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.evaluate import Mismatch, Unknown, Value, evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, walk
-from headwright.homework.formula import tree as T
+from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.shapes import KEYS, bare, is_score
 from headwright.homework.sizes import size_of
 from headwright.homework.statements import Statement
@@ -61,8 +60,8 @@ def cases() -> tuple[Case, ...]:
     out = []
     skew = rng.standard_normal((n, n)) + 3 * np.eye(n)
     basis = orthonormal(n, n, rng)
-    for lead in (0.1, 1.0, MARGIN, 2 * MARGIN):
-        for shift in (0.0, -60.0, 60.0, 1.5 * MARGIN):
+    for lead in (0.1, 1.0, MARGIN, 2 * MARGIN, 6 * MARGIN):
+        for shift in (0.0, -3 * MARGIN, 3 * MARGIN, 1.5 * MARGIN):
             z = np.full(n, shift)
             z[J] += lead
             out.append(Case(skew, np.linalg.solve(skew, z), f"key j leads by {lead:g}"))
@@ -86,9 +85,9 @@ def cases() -> tuple[Case, ...]:
 
 
 def judge_condition(answer: Answer) -> Judged:
-    found = [s for s in answer.statements if _is_condition(s.chain)]
+    found = [s for s in answer.statements if _is_condition(s.chain)] or _worded(answer.statements)
     if not found:
-        return _without_relation(answer)
+        return unread("no relation between scores was found")
     letter = target_letter(answer.everything, found)
     if letter is None:
         return Judged(Outcome("unread", "could not tell which key is meant to win"), tuple(found))
@@ -103,14 +102,19 @@ def judge_condition(answer: Answer) -> Judged:
     return Judged(together, tuple(found))
 
 
-def _without_relation(answer: Answer) -> Judged:
-    if any(
-        words.says("large", s.after) or words.says("large", s.before)
-        for s in answer.statements
-        if is_score(s.chain.terms[0])
-    ):
-        return unread("a score is called large in words; what it is compared with was not read")
-    return unread("no relation between scores was found")
+def _worded(statements: list[Statement]) -> list[Statement]:
+    """`k_j'q - k_i'q` "is large": a quantity and a word about its size."""
+    out = []
+    for statement in statements:
+        term = statement.chain.terms[0]
+        if statement.chain.relations or not is_score(term) or words.says("negation", statement.after):
+            continue
+        said = statement.after[:45].split(",")[0]
+        if words.says("large", said):
+            out.append(replace(statement, chain=Chain((term, tree.Number(0.0)), (">>",))))
+        elif words.says("small", said):
+            out.append(replace(statement, chain=Chain((term, tree.Number(1.0)), ("<=",))))
+    return out
 
 
 def _is_condition(chain: Chain) -> bool:
@@ -122,14 +126,14 @@ def _is_condition(chain: Chain) -> bool:
     if "alpha" in names or not names & KEYS or indices & {"a", "b"}:
         return False
     if set(chain.relations) <= {"=", "~="}:
-        far = any(isinstance(n, T.Infinity) for t in chain.terms for n in walk(t))
+        far = any(isinstance(n, tree.Infinity) for t in chain.terms for n in walk(t))
         return far or bare(chain.terms[0]) == Symbol("q") or bare(chain.terms[-1]) == Symbol("q") or _settled(chain)
     return True
 
 
 def _settled(chain: Chain) -> bool:
     """`k_i'q = 0`: a score said to be some number."""
-    return is_score(chain.terms[0]) and isinstance(chain.terms[-1], T.Number) and len(chain.terms) == 2
+    return is_score(chain.terms[0]) and isinstance(chain.terms[-1], tree.Number) and len(chain.terms) == 2
 
 
 def _outcome(statements: list[Statement], letter: str, answer: Answer) -> Outcome:
@@ -239,4 +243,4 @@ def _vectors_related(relation: str, left: Value, right: Value) -> bool:
 
 def _positive(node: Node) -> bool:
     """A quantity that is positive by form (an exponential, a norm): compared by ratio."""
-    return isinstance(node, T.Norm) or any(isinstance(n, T.Call) and n.function == "exp" for n in walk(node))
+    return isinstance(node, tree.Norm) or any(isinstance(n, tree.Call) and n.function == "exp" for n in walk(node))

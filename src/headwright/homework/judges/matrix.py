@@ -7,8 +7,7 @@ import numpy as np
 from headwright.exercise.instances import Instance, instances
 from headwright.homework.answer import Answer, Judged, decide, unread
 from headwright.homework.evaluate import Mismatch, Unknown, Value, describe, evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, walk
-from headwright.homework.formula import tree as T
+from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.shapes import bare
 from headwright.homework.statements import Statement
 from headwright.homework.verdict import Outcome
@@ -39,16 +38,16 @@ def _right(chain: Chain) -> Node | None:
 def _rows_convention(chain: Chain) -> bool:
     """Does the student define A with the basis vectors as rows?"""
     symbol = bare(chain.terms[0])
-    if symbol != Symbol("A") or len(chain.terms) < 2 or not isinstance(chain.terms[1], T.Matrix):
+    if symbol != Symbol("A") or len(chain.terms) < 2 or not isinstance(chain.terms[1], tree.Matrix):
         return False
     rows = chain.terms[1].rows
-    return len(rows) > 1 and isinstance(rows[0][0], (T.Transpose, T.Prime))
+    return len(rows) > 1 and isinstance(rows[0][0], (tree.Transpose, tree.Prime))
 
 
 def _outcome(statement: Statement, rows: bool) -> Outcome:
     expression = _right(statement.chain)
     assert expression is not None
-    if any(isinstance(n, T.Matrix) for n in walk(expression)) and not symbols(expression):
+    if any(isinstance(n, tree.Matrix) for n in walk(expression)) and not symbols(expression):
         return Outcome("unread", "a matrix of numbers cannot be the general answer")
     try:
         results = [(i, evaluate(expression, _scene(i, rows))) for i in instances()]

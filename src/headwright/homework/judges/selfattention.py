@@ -7,15 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from headwright import attention
-from headwright.exercise.instances import SEED, orthonormal
+from headwright.exercise.instances import SEED, Instance, orthonormal
 from headwright.homework.answer import Answer, Judged, decide, unread
 from headwright.homework.evaluate import Mismatch, Unknown, Value, agree, evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols
+from headwright.homework.formula import Chain, Missing, Node, Symbol
 from headwright.homework.shapes import bare
 from headwright.homework.statements import Statement
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
-from headwright.exercise.instances import Instance
 
 D, BETAS = 7, (4.0, 8.0, 16.0)
 CLOSE = 1e-3
