@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from headwright.errors import InputError
 from headwright.files import write_json, write_text
 
 _STYLES = {"correct": "green", "incomplete": "yellow", "wrong": "red", "missing": "dim", "unread": "dim"}
+_COLUMN = 7  # characters per question in the table of a class
 _MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
 
 
@@ -76,12 +78,14 @@ def _judge(
 
     documents = _documents(paths)
     folder = Path(html_folder) if html_folder else None
+    titles = {question.id: question.title for question in bank}
     reports, entries = [], []
     done = judge_many(documents, bank, keep_text=folder is not None)
     for number, outcome in enumerate(progress(done, "checking", total=len(documents))):
         reports.append(outcome.report)
         if folder:
-            entries.append(pages.write_page(folder, outcome.report, outcome.text, number=number + 1))
+            page = pages.write_page(folder, outcome.report, outcome.text, number=number + 1, titles=titles)
+            entries.append(page)
     if folder:
         pages.write_index(folder, entries)
     if csv_file:
@@ -126,8 +130,9 @@ def _document(console: Console, report: Any) -> None:
     for note in report.notes:
         console.print(Text(f"note: {note}", style="dim"))
     console.print()
+    said: set[str] = set()
     for verdict in report.verdicts:
-        _verdict(console, verdict)
+        _verdict(console, verdict, said)
     console.print()
 
 
@@ -139,27 +144,46 @@ def _counted(counts: Counter[str]) -> Text:
     return Text("   ").join(parts) if parts else Text("nothing found to judge", style="dim")
 
 
-def _verdict(console: Console, verdict: Any) -> None:
+def _verdict(console: Console, verdict: Any, said: set[str]) -> None:
+    """One line for the answer, then what there is to say about it; a remark is made once per document."""
     from headwright.homework.pages import SIGNS
 
     line = Text(f"{SIGNS[verdict.status]} ", style=_STYLES[verdict.status])
     line.append(f"{verdict.question:7}", style="bold")
     line.append(f"{verdict.status:11}", style=_STYLES[verdict.status])
     line.append(f"line {verdict.span.line_start:<5}" if verdict.span else " " * 10, style="dim")
-    line.append(" ".join(verdict.answer.split()))
+    line.append(_readable(verdict.answer))
     line.truncate(console.width, overflow="ellipsis")
     console.print(line, no_wrap=True)
     if verdict.status == "missing":
         return
     details = [verdict.reason] if verdict.status != "correct" else []
     details += [f"repair: {verdict.repair}"] if verdict.repair else []
-    details += [str(remark) for remark in verdict.remarks]
+    details += [remark for remark in verdict.remarks if remark not in said]
+    said.update(verdict.remarks)
     for text in details:
-        console.print(Padding(Text(text), (0, 0, 0, 9)))
+        console.print(Padding(Text(text), (0, 0, 0, 9), expand=False))
     for step in verdict.steps:
         if step.status in ("wrong", "incomplete"):
-            words = f"step {SIGNS[step.status]} {' '.join(step.answer.split())[:60]}: {step.reason}"
-            console.print(Padding(Text(words, style=_STYLES[step.status]), (0, 0, 0, 9)))
+            words = f"step {SIGNS[step.status]} {_readable(step.answer)[:60]}: {step.reason}"
+            console.print(Padding(Text(words, style=_STYLES[step.status]), (0, 0, 0, 9), expand=False))
+
+
+_SIGNS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε", "lambda": "λ",
+    "mu": "μ", "nu": "ν", "Sigma": "Σ", "tau": "τ",
+    "gg": "≫", "ll": "≪", "approx": "≈", "sim": "~", "to": "→", "rightarrow": "→", "neq": "≠", "ne": "≠", "geq": "≥",
+    "ge": "≥", "leq": "≤", "le": "≤", "infty": "∞", "forall": "∀", "cdot": "·", "in": "∈", "sum": "Σ", "quad": " ",
+    "top": "T", "therefore": "∴", "Rightarrow": "⇒", "dots": "…", "times": "×", "left": "", "right": "", "exp": "exp",
+}  # fmt: skip
+
+
+def _readable(latex: str) -> str:
+    """A formula for the terminal: Greek letters and signs instead of their commands."""
+    latex = re.sub(r"\\(?:text|mathbf|boldsymbol|mathrm|mathcal|mathsf|vec|boxed)\s*\{([^{}]*)\}", r"\1", latex)
+    latex = re.sub(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", latex).replace("(1)/(2)", "1/2")
+    latex = re.sub(r"\\([A-Za-z]+)", lambda m: _SIGNS.get(m[1], m[0]), latex)
+    return " ".join(re.sub(r"([_^])\{(\w)\}", r"\1\2", latex).split())
 
 
 def _class(console: Console, reports: Sequence[Any]) -> None:
@@ -168,13 +192,13 @@ def _class(console: Console, reports: Sequence[Any]) -> None:
 
     counts = tallies(reports)
     questions = [q for q in counts if q != WHOLE]
-    wide = max(12, console.width - 6 * len(questions) - 1)
     console.print(Text(f"{len(reports)} documents", style="bold"))
     console.print(_counted(Counter(v.status for r in reports for v in r.verdicts)))
     console.print()
-    for chunk in [questions[i : i + 11] for i in range(0, len(questions), 11)]:
-        wide = max(12, console.width - 6 * len(chunk) - 1)
-        console.print(Text(" " * wide + "".join(f"{q:>6}"[-6:] for q in chunk), style="dim"), no_wrap=True)
+    fits = max(1, (console.width - 16) // _COLUMN)
+    for chunk in [questions[i : i + fits] for i in range(0, len(questions), fits)]:
+        wide = console.width - _COLUMN * len(chunk)
+        console.print(Text(" " * wide + "".join(f"{q:>{_COLUMN}}" for q in chunk), style="dim"), no_wrap=True)
         for report in reports:
             console.print(_row(report, chunk, wide, SIGNS), no_wrap=True)
         console.print()
@@ -194,10 +218,10 @@ def _row(report: Any, questions: Sequence[str], wide: int, signs: dict[str, str]
     statuses = {v.question: v.status for v in report.verdicts}
     if WHOLE in statuses:
         reason = next(v.reason for v in report.verdicts if v.question == WHOLE)
-        return line.append(f"unread: {reason}"[: 6 * len(questions)], style="dim")
+        return line.append(f"unread: {reason}"[: _COLUMN * len(questions)], style="dim")
     for question in questions:
         status = statuses.get(question)
-        line.append(f"{signs[status] if status else '':>6}", style=_STYLES.get(status or "", ""))
+        line.append(f"{signs[status] if status else '':>{_COLUMN}}", style=_STYLES.get(status or "", ""))
     return line
 
 

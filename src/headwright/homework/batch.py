@@ -108,6 +108,8 @@ def judged(source: Source, bank: Any = None, *, seconds: float = limits.SECONDS,
         report = unread(source.name, "it needs more memory than one document may use")
     except RecursionError:
         report = unread(source.name, "it is nested too deeply")
+    except Exception as reason:  # a fault of this program; it must not cost the other documents their verdicts
+        report = unread(source.name, f"the checker itself failed on it ({type(reason).__name__}: {reason})")
     return Judged(source.name, report, document.text if keep_text else "")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -20,6 +20,7 @@ from headwright.report.page import page
 from headwright.result import plain
 
 SIGNS = {"correct": "✓", "incomplete": "◐", "wrong": "✗", "missing": "–", "unread": "?"}
+Titles = Mapping[str, str]  # question id -> what it asks about
 _MOST_TEXT = 200_000  # characters of a document shown on its page
 _CSS = """
 <style>
@@ -42,7 +43,9 @@ mark sup{color:var(--s);font-weight:600;font-size:.7em;margin-left:.15em}
 .weights{display:grid;grid-template-columns:auto 1fr auto;gap:.15rem .6rem;
 align-items:center;max-width:26rem;font-size:.85rem}
 .weights i{display:block;height:.7rem;background:var(--key);border-radius:2px;min-width:1px}
-.legend span{margin-right:1rem;white-space:nowrap}
+.legend>span{margin-right:1rem;white-space:nowrap}
+h1{overflow-wrap:anywhere}
+blockquote{margin:.4rem 0;padding-left:.8rem;border-left:2px solid var(--line);color:var(--soft)}
 details summary{cursor:pointer}
 </style>
 """
@@ -56,11 +59,11 @@ class Entry:
     file: str
 
 
-def write_page(folder: Path, report: Report, text: str, *, number: int) -> Entry:
+def write_page(folder: Path, report: Report, text: str, *, number: int, titles: Titles) -> Entry:
     """Write one document's page now, so that no text has to be kept until the end of the batch."""
     stem = re.sub(r"[^\w.-]+", "-", Path(report.document).name).strip("-.") or "document"
     file = f"{number:04d}-{stem[:60]}.html"
-    write_text(folder / file, document_page(report, text))
+    write_text(folder / file, document_page(report, text, titles))
     return Entry(report, file)
 
 
@@ -71,14 +74,14 @@ def write_index(folder: Path, entries: Sequence[Entry]) -> Path:
 # -------------------------------------------------------------------------------------------- one document
 
 
-def document_page(report: Report, text: str) -> str:
+def document_page(report: Report, text: str, titles: Titles) -> str:
     name = Path(report.document).name or report.document
     body = [
         _CSS,
         f'<p class="soft"><a href="index.html">All documents</a></p><h1>{escape(name)}</h1>',
         f"<p>{_counted(Counter(v.status for v in report.verdicts))}</p>",
         *(f'<p class="soft">{escape(note)}</p>' for note in report.notes),
-        *(_card(i, verdict) for i, verdict in enumerate(report.verdicts)),
+        *(_card(i, verdict, titles.get(verdict.question, "")) for i, verdict in enumerate(report.verdicts)),
     ]
     if text:
         body.append(f'<h2>The document</h2><section><div class="source">{_marked(report, text)}</div></section>')
@@ -89,12 +92,13 @@ def _counted(counts: Counter[str]) -> str:
     return " · ".join(f'<span class="status s-{s}">{SIGNS[s]} {counts[s]} {s}</span>' for s in STATUSES if counts[s])
 
 
-def _card(i: int, verdict: Verdict) -> str:
-    title = "the document" if verdict.question == WHOLE else verdict.question
+def _card(i: int, verdict: Verdict, title: str) -> str:
+    name = "the document" if verdict.question == WHOLE else verdict.question
     where = f'<a class="soft" href="#at{i}">line {verdict.span.line_start}</a>' if verdict.span else ""
     parts = [
-        f'<h2>{escape(title)} <span class="status">{SIGNS[verdict.status]} {verdict.status}</span> {where}</h2>',
-        _answer(verdict.answer),
+        f'<h2>{escape(name)} <span class="status">{SIGNS[verdict.status]} {verdict.status}</span> {where}</h2>',
+        f'<p class="soft">{escape(title)}</p>' if title else "",
+        _answer(verdict),
         f"<p>{escape(verdict.reason)}</p>",
         _counterexample(verdict.counterexample),
         f"<p><b>Smallest repair:</b> {escape(verdict.repair)}</p>" if verdict.repair else "",
@@ -104,10 +108,12 @@ def _card(i: int, verdict: Verdict) -> str:
     return f'<article class="s-{verdict.status}" id="v{i}">{"".join(parts)}</article>'
 
 
-def _answer(answer: str) -> str:
-    if not answer:
+def _answer(verdict: Verdict) -> str:
+    if not verdict.answer:
         return ""
-    return f'<div class="answer">{_typeset(answer)}</div>'
+    if verdict.status == "unread":
+        return f"<blockquote>{escape(verdict.answer[:2000])}</blockquote>"
+    return f'<div class="answer">{_typeset(verdict.answer)}</div>'
 
 
 def _typeset(latex: str) -> str:
@@ -136,13 +142,14 @@ def _counterexample(example: Any) -> str:
     if not example:
         return ""
     fields = plain(dict(example))
-    claim = fields.pop("claim", None)
+    claim = fields.pop("claim", None) or fields.pop("story", None)
     weights = next((fields[k] for k in ("weights", "alpha") if _numbers(fields.get(k))), None)
+    named = {fields[k]: k for k in ("j", "a", "b") if isinstance(fields.get(k), int)}
     lines = "".join(
         f"<tr><th>{escape(str(k))}</th><td><code>{escape(_short(v))}</code></td></tr>" for k, v in fields.items()
     )
     head = f"<b>Counterexample.</b> {escape(str(claim))}" if claim else "<b>Counterexample.</b>"
-    picture = _weights(weights) if weights else ""
+    picture = _weights(weights, named) if weights else ""
     return f'<p>{head}</p>{picture}<div class="wide"><table>{lines}</table></div>'
 
 
@@ -150,10 +157,11 @@ def _numbers(value: Any) -> bool:
     return isinstance(value, list) and 0 < len(value) <= 24 and all(isinstance(x, (int, float)) for x in value)
 
 
-def _weights(weights: list[float]) -> str:
-    """The weights as bars: what the answer really attends to."""
+def _weights(weights: list[float], named: dict[int, str]) -> str:
+    """The weights as bars: what the answer really attends to. Keys are counted from 0, as everywhere."""
     bars = "".join(
-        f"<span>key {i + 1}</span><i style='width:{100 * max(0.0, min(1.0, w)):.1f}%'></i><span>{w:.3f}</span>"
+        f"<span>key {named.get(i, i)}</span><i style='width:{100 * max(0.0, min(1.0, w)):.1f}%'></i>"
+        f"<span>{w:.3f}</span>"
         for i, w in enumerate(weights)
     )
     return f'<figure><div class="weights" role="img" aria-label="attention weights">{bars}</div></figure>'
@@ -161,7 +169,7 @@ def _weights(weights: list[float]) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value + 0.0:.4g}"  # + 0.0: no "-0"
     if isinstance(value, list):
         return "[" + ", ".join(_short(x) for x in value[:12]) + (", …]" if len(value) > 12 else "]")
     return str(value)
@@ -246,7 +254,7 @@ def _common(found: Sequence[Fault]) -> str:
 
 
 def _matrix(entries: Sequence[Entry], questions: Sequence[str]) -> str:
-    head = "".join(f"<th>{escape(q)}</th>" for q in questions)
+    head = "".join(f"<th>{escape(q).replace('.', '.<br>')}</th>" for q in questions)
     lines = "".join(_row(entry, questions) for entry in entries)
     table = f'<table class="matrix"><tr><th>document</th>{head}</tr>{lines}</table>'
     return f'<section><h2>By document</h2><div class="wide">{table}</div></section>'
