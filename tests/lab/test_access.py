@@ -3,6 +3,9 @@
 import pytest
 
 pytestmark = pytest.mark.browser
+AXE = """() => axe.run().then((r) => r.violations.map((v) =>
+  [v.id, v.nodes.map((n) => n.html.slice(0, 120) + " " + (n.any[0]?.message ?? ""))]))"""
+FOCUSED = "() => [document.activeElement.id, document.activeElement.getAttribute('class')].join(' ')"
 PAGES = ["#preset=heads&station=9", "#preset=plane&noise=0.05&station=1", "check.html", "cards.html"]
 
 
@@ -16,9 +19,7 @@ def test_axe_finds_nothing(open_page, node_modules, path, theme):
         page.wait_for_selector(".verdict, #fault:not(:empty)")
     # The page's own policy forbids added scripts; evaluate runs outside of it.
     page.evaluate((node_modules / "axe-core" / "axe.min.js").read_text())
-    found = page.evaluate(
-        "axe.run().then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 120) + ' ' + (n.any[0]?.message ?? ''))]))"
-    )
+    found = page.evaluate(AXE)
     assert found == []
 
 
@@ -39,13 +40,9 @@ def test_every_control_has_a_name_and_can_be_reached_by_tab(open_page):
     seen = []
     for _ in range(90):
         page.keyboard.press("Tab")
-        seen.append(
-            page.evaluate(
-                "document.activeElement.id || document.activeElement.getAttribute('class') || document.activeElement.tagName"
-            )
-        )
+        seen.append(page.evaluate(FOCUSED))
     for wanted in (
-        "undo",
+        "reset",
         "station-next",
         "preset",
         "beta",
@@ -63,7 +60,7 @@ def test_the_query_flies_unless_motion_is_unwanted(open_page):
         page.evaluate("performance.clearMeasures()")
         page.locator("#design-go").click()
         page.wait_for_selector("#design-answer .ok, #design-answer .fault")
-        page.wait_for_function("!location.hash.includes('q=-0.6,0.2')")
+        page.wait_for_function("() => !location.hash.includes('q=-0.6,0.2')")
         return page.evaluate("performance.getEntriesByName('derive').length")
 
     assert frames("reduce") <= 2

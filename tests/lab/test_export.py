@@ -64,7 +64,7 @@ def test_the_copy_works_without_an_engine(open_page, served):
     page.locator("#beta").fill("1.5")
     assert "2000 draws" in page.locator("#values-reading").inner_text()
     page.locator("#dots li:nth-child(4) a").click()
-    page.wait_for_function("document.getElementById('station-title').textContent.startsWith('Getting')")
+    page.wait_for_function("() => document.getElementById('station-title').textContent.startsWith('Getting')")
     checks = open_page("check.html", base=served)
     assert checks.locator("#judge").is_disabled()
     open_page("cards.html", base=served)

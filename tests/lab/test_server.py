@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import tolerances
 
 import headwright as hw
+import tolerances
 from headwright.lab import limits
 from headwright.lab.workers import Workers
 

@@ -27,8 +27,9 @@ def command(port: int, no_browser: bool, folder: Path | None) -> Reply:
 
         written = export(folder)
         data = {"folder": str(folder), "files": len(written), "bytes": sum(written.values())}
-        text = f"{data['files']} files, {data['bytes'] / 1024:.0f} KB in {folder}\nServe them with: python -m http.server -d {folder}"
-        return Reply(data, lambda console: console.print(text, soft_wrap=True))
+        size = f"{data['files']} files, {data['bytes'] / 1024:.0f} KB in {folder}"
+        hint = f"Serve them with: python -m http.server -d {folder}"
+        return Reply(data, lambda console: console.print(f"{size}\n{hint}", soft_wrap=True))
     from headwright.lab.serve import serve
 
     serve(port=port, browser=not no_browser, announce=_announce)

@@ -14,7 +14,6 @@ from headwright.errors import MissingExtra
 try:
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
-    from starlette.middleware.gzip import GZipMiddleware
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Mount, Route
@@ -33,7 +32,8 @@ def build(*, workers: int = 2, seconds: float = limits.SECONDS) -> Starlette:
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.workers = Workers(workers, seconds=seconds)
-        await app.state.workers.start()
+        # The first station's formulas are typeset before the first visitor asks for them.
+        await asyncio.gather(app.state.workers.start(), asyncio.to_thread(content.fragment, 1))
         try:
             yield
         finally:
@@ -46,7 +46,7 @@ def build(*, workers: int = 2, seconds: float = limits.SECONDS) -> Starlette:
             *documents,
             Mount("/", StaticFiles(directory=str(content.STATIC), html=True)),
         ],
-        middleware=[Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)],
+        middleware=[Middleware(Guard)],
         lifespan=lifespan,
     )
 

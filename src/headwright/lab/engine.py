@@ -117,15 +117,18 @@ def _key(text: Any) -> int:
         raise InputError(wanted="keys numbered from 0", got=repr(text)[:40], attempt='{"0": 0.7}') from None
 
 
-def check(body: dict[str, Any]) -> Any:
+def check(body: dict[str, Any]) -> dict[str, Any]:
     text = _need(body, "text")
     if not isinstance(text, str):
         raise InputError(wanted="text", got=type(text).__name__, attempt="paste the answer as it was written")
     # Not hw.check: it opens a file when the text names one, and this text comes from a browser.
+    from headwright.exercise.bank import load
     from headwright.homework import judge_document
     from headwright.homework.formats import read_text
 
-    return judge_document(read_text(text, name="answer"))
+    document = read_text(text, name="answer")
+    titles = {question.id: question.title for question in load(None).questions}
+    return {**plain(judge_document(document)), "text": document.text, "titles": titles}
 
 
 ENDPOINTS: dict[str, Callable[[dict[str, Any]], Any]] = {

@@ -58,11 +58,14 @@ function words(thing) {
   return typeof thing === "string" ? thing : JSON.stringify(thing, (_, x) => round(x))?.replaceAll(",", ", ") ?? "";
 }
 
+/** What each question asks, by its id. @type {{[question: string]: string}} */
+let titles = {};
+
 /** @param {Verdict} verdict @param {number} at @returns {HTMLElement} */
 function card(verdict, at) {
   const host = element("article", "", `verdict ${verdict.status}`);
   const top = element("header");
-  top.append(element("h2", verdict.question), element("span", verdict.status, "status"));
+  top.append(element("h2", titles[verdict.question] ?? verdict.question), element("span", verdict.status, "status"));
   if (verdict.span) {
     const link = Object.assign(document.createElement("a"), { href: `#span-${at}`, textContent: `line ${verdict.span.line_start}`, className: "where" });
     link.addEventListener("click", () => {
@@ -123,11 +126,12 @@ async function judge() {
     const report = await ask("check", { text });
     /** @type {Verdict[]} */
     const verdicts = report.verdicts;
+    titles = report.titles;
     const shown = verdicts.filter((v) => v.status !== "missing");
-    const missing = verdicts.filter((v) => v.status === "missing").map((v) => v.question);
+    const missing = verdicts.filter((v) => v.status === "missing").map((v) => titles[v.question] ?? v.question);
     mark(report.text, shown.map((verdict, at) => ({ verdict, at })));
     const lines = [tally(verdicts), ...shown.map(card)];
-    if (missing.length) lines.push(element("p", `Not found in the text: ${missing.join(", ")}.`, "hint"));
+    if (missing.length) lines.push(element("p", `Not found in the text: ${missing.join("; ")}.`, "hint"));
     for (const note of report.notes ?? []) lines.push(element("p", note, "hint"));
     find("verdicts").replaceChildren(...lines);
     view(true);

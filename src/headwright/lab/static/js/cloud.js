@@ -34,12 +34,17 @@ export function cloud(state, queries) {
   const { keys, values, mix, scale, isotropic, samples, focus } = state;
   const [n, h] = [keys.length, queries.length];
   const { means } = logitsLaw(queries, keys, state);
-  const L = gramFactor(queries);
+  const L = isotropic > 0 ? gramFactor(queries) : queries.map(() => []);
   const rank = L[0].length;
   const width = 1 + rank;
   const g = kept(state.seed, samples * n * width);
   const spread = scale * Math.sqrt(isotropic);
-  const length = state.radial.map(Math.sqrt);
+  // z_i = m_i + m_i sqrt(rho_i) g_0 + scale sqrt(a) (L g)_h: three rows of coefficients per head.
+  const terms = means.map((m, head) => [
+    Float64Array.from(m),
+    Float64Array.from(m, (x, i) => x * Math.sqrt(state.radial[i])),
+    Float64Array.from(L[head], (x) => x * spread),
+  ]);
   const wanted = target(n);
   const x = Float64Array.from(values, (v) => v[0]);
   const y = Float64Array.from(values, (v) => v[1] ?? 0);
@@ -55,19 +60,20 @@ export function cloud(state, queries) {
   for (let s = 0; s < samples; s++) {
     mixed.fill(0);
     for (let head = 0; head < h; head++) {
-      // z_i = m_i (1 + sqrt(rho_i) g_0) + scale sqrt(a) (L g)_h
-      const m = means[head];
-      const row = L[head];
+      const [m, slope, c] = terms[head];
       let top = -Infinity;
       for (let i = 0, at = s * n * width; i < n; i++, at += width) {
-        let z = m[i] * (1 + length[i] * g[at]);
-        if (spread > 0) for (let r = 0; r < rank; r++) z += spread * row[r] * g[at + 1 + r];
+        let z = m[i] + slope[i] * g[at];
+        if (rank === 1) z += c[0] * g[at + 1];
+        else if (rank === 2) z += c[0] * g[at + 1] + c[1] * g[at + 2];
+        else for (let r = 0; r < rank; r++) z += c[r] * g[at + 1 + r];
         e[i] = z;
         if (z > top) top = z;
       }
       let total = 0;
       for (let i = 0; i < n; i++) total += e[i] = Math.exp(e[i] - top);
-      for (let i = 0; i < n; i++) mixed[i] += (mix[head] * e[i]) / total;
+      const share = mix[head] / total;
+      for (let i = 0; i < n; i++) mixed[i] += share * e[i];
       out.focus[head * samples + s] = e[focus] / total;
     }
     let [cx, cy, error] = [0, 0, 0];

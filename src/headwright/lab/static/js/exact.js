@@ -91,7 +91,7 @@ function table(model, exact) {
     ["known to", exact ? Number(exact.error).toExponential(0) : "–", `± ${(1 / Math.sqrt(model.state.samples)).toFixed(2)}`],
   ];
   const head = element("tr");
-  for (const word of ["", "exact", "sampled"]) head.append(Object.assign(element("th", word), { scope: "col" }));
+  for (const word of ["quantity", "exact", "sampled"]) head.append(Object.assign(element("th", word), { scope: "col" }));
   const body = rows.map(([name, ...cells]) => {
     const row = element("tr");
     row.append(Object.assign(element("th", name), { scope: "row" }), ...cells.map((cell) => element("td", cell)));

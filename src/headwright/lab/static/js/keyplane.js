@@ -73,7 +73,7 @@ export function createKeyPlane(picture, store) {
         group.classList.toggle("unreachable", !free[i]);
         place(group, at[i], [ox, oy]);
         set(group, {
-          "aria-label": `key ${name} at ${say(state.keys[i])}, weight ${mixed[i].toFixed(2)}${free[i] ? "" : ", can never win"}`,
+          "aria-label": `k${name}, key at ${say(state.keys[i])}, weight ${mixed[i].toFixed(2)}${free[i] ? "" : ", can never win"}`,
         });
         set(group.children[2], { "fill-opacity": 0.12 + 0.88 * mixed[i] });
         subscript(group.children[3], "k", name);
@@ -136,7 +136,7 @@ function drawHeads({ state, logits }, window_, layers, handle) {
   });
   join(layers.queries, heads.length, handle).forEach((group, i) => {
     place(group, window_.to(heads[i]), [ox, oy]);
-    set(group, { "aria-label": `direction of head ${i + 1} at ${say(heads[i])}` });
+    set(group, { "aria-label": `q${heads.length > 1 ? i + 1 : ""}, direction of head ${i + 1}, at ${say(heads[i])}` });
     subscript(group.children[3], "q", heads.length > 1 ? String(i + 1) : "");
   });
 }

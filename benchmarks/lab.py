@@ -1,0 +1,200 @@
+"""How the lab feels, in numbers: a drag in a real browser, the page's weight and start, engine calls over HTTP, and a
+thousand mixed requests at once. Every time stands beside a floor measured in the same run."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import statistics
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlsplit
+
+from headwright.lab import content, engine
+from headwright.lab.serve import serving
+
+KEYS, SAMPLES, HEADS = 32, 2000, 2
+
+# One frame of a drag is derive (numbers) and frame (picture); both mark themselves in the page's timeline.
+DRAG = """async (moves) => {
+  const handle = document.querySelector(".handle.query");
+  const box = handle.querySelector(".mark").getBoundingClientRect();
+  handle.setPointerCapture = () => {};
+  const finger = { pointerId: 1, isPrimary: true, bubbles: true };
+  const send = (kind, clientX, clientY) =>
+    handle.dispatchEvent(new PointerEvent(kind, { ...finger, clientX, clientY }));
+  const times = [];
+  send("pointerdown", box.x, box.y);
+  for (let i = 0; i < moves; i++) {
+    performance.clearMeasures();
+    send("pointermove", box.x + 60 * Math.sin(i / 9), box.y + 40 * Math.cos(i / 7));
+    await new Promise(requestAnimationFrame);
+    await new Promise((done) => setTimeout(done));
+    times.push(performance.getEntriesByType("measure").reduce((sum, m) => sum + m.duration, 0));
+  }
+  send("pointerup", box.x, box.y);
+  return times;
+}"""
+# The floor: the exponentials alone, which any cloud of this size must pay.
+FLOOR = """(count) => Array.from({ length: 40 }, () => {
+  const x = Float64Array.from({ length: count }, (_, i) => -(i % 97) / 9);
+  const begin = performance.now();
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += Math.exp(x[i]);
+  return sum > 0 ? performance.now() - begin : NaN;
+})"""
+WEIGHT = """() => performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+  .reduce((sum, r) => sum + r.decodedBodySize, 0)"""
+
+
+def run(*, quick: bool) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    with serving() as address:
+        rows += browser_rows(address, quick)
+        rows += engine_rows(address, quick)
+        rows.append(crowd_row(address, 100 if quick else 1000))
+    notes = [
+        f"drag: {KEYS} keys, {SAMPLES} samples, {HEADS} heads, noise on; script time per frame, numbers and picture",
+        "drag floor: the same number of Math.exp in a bare loop; engine floor: the same call without HTTP and process",
+        "accuracy: the browser's numbers agree with Python's to 1e-12 (tests/lab/test_agreement.py)",
+    ]
+    return {"title": "the lab: drag, page, engine, crowd", "rows": rows, "notes": notes}
+
+
+def _row(what: str, times: list[float], floor: float | None, target: str) -> dict[str, Any]:
+    times = sorted(times)
+    middle, high = statistics.median(times), times[min(len(times) - 1, int(0.95 * len(times)))]
+    ratio = None if not floor else round(middle / floor, 2)
+    return {"what": what, "median": f"{middle:.2f} ms", "p95": f"{high:.2f} ms", "times floor": ratio, "target": target}
+
+
+def browser_rows(address: str, quick: bool) -> list[dict[str, Any]]:
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    if path is None:
+        missing = {"median": "not measured: needs chromium", "p95": "", "times floor": None, "target": ""}
+        return [{"what": "drag, page", **missing}]
+    with sync_playwright() as driver:
+        args = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=path, args=args)
+        rows = [page_row(browser, address, 2 if quick else 7), *drag_rows(browser, address, 30 if quick else 400)]
+        browser.close()
+    return rows
+
+
+def page_row(browser: Any, address: str, repeats: int) -> dict[str, Any]:
+    """Until the plane is live and the first station can be read; the floor is one picture from the same server."""
+    times, floors, weight = [], [], 0
+    for _ in range(repeats):
+        context = browser.new_context()  # cold: nothing cached
+        page = context.new_page()
+        page.goto(f"{address}icon.svg")
+        floors.append(page.evaluate("performance.now()"))
+        page.goto(address)
+        page.wait_for_selector("body[data-ready] #station-text p")
+        times.append(page.evaluate("performance.now()"))
+        weight = page.evaluate(WEIGHT)
+        context.close()
+    return _row(f"page ready, cold ({weight / 1024:.0f} KB)", times, statistics.median(floors), "1000 ms, 150 KB")
+
+
+def drag_rows(browser: Any, address: str, moves: int) -> list[dict[str, Any]]:
+    page = browser.new_page()
+    rows = []
+    for name, state in _states().items():
+        page.goto(f"{address}{state}")
+        page.wait_for_selector("body[data-ready]")
+        page.reload()  # a new hash alone does not load the page again
+        page.wait_for_selector("body[data-ready]")
+        page.evaluate(DRAG, 20)  # let the browser compile
+        floor = statistics.median(page.evaluate(FLOOR, KEYS * SAMPLES * HEADS))
+        rows.append(_row(f"drag a query, {name}", page.evaluate(DRAG, moves), floor, "p95 8 ms"))
+    page.close()
+    return rows
+
+
+def _states() -> dict[str, str]:
+    """32 keys on two circles: in the plane, with isotropic and radial noise, two heads."""
+    from math import cos, sin
+
+    def ring(size: float) -> str:
+        return ";".join(f"{size * cos(i * 0.41):.3f},{size * sin(i * 0.41):.3f}" for i in range(KEYS))
+
+    shared = f"#preset=plane&k={ring(1)}&v={ring(0.9)}&q=1,0.2;0,1&beta=5&samples={SAMPLES}"
+    both = f"{shared}&noise=0.02&radial=a:0.5,b:0.5"
+    return {"isotropic and radial noise": both, "radial noise": f"{shared}&radial=a:0.5"}
+
+
+def _requests() -> dict[str, tuple[str, dict[str, Any]]]:
+    """What the page asks for each preset."""
+    asked = {}
+    for name, preset in content.presets().items():
+        queries = [[preset["sharpness"] * x for x in u] for u in preset["directions"]]
+        law = {"isotropic": preset["isotropic"] or 1e-3, "radial": preset["radial"], "scale": preset["scale"]}
+        data = {"queries": queries, "keys": preset["keys"], "values": preset["values"]}
+        asked[f"moments {name}"] = ("moments", {**data, **law})
+        design = {"kind": "average", "target": [0, 1], "keys": preset["keys"], "leak": 0.01}
+        asked[f"design {name}"] = ("design", design)
+    return asked
+
+
+def _client(address: str) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=120)
+
+    def ask(name: str, body: Any) -> tuple[int, bytes]:
+        text = body if isinstance(body, str) else json.dumps(body)
+        connection.request("POST", f"/api/{name}", text, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return response.status, response.read()
+
+    return ask
+
+
+def _timed(call: Any) -> float:
+    begin = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - begin)
+
+
+def engine_rows(address: str, quick: bool) -> list[dict[str, Any]]:
+    ask = _client(address)
+    every: dict[str, list[float]] = {}
+    floors: dict[str, list[float]] = {}
+    for name, body in _requests().values():
+        for _ in range(4):  # each of the two engine processes meets every preset before it is timed
+            ask(name, body)
+        for _ in range(3 if quick else 15):
+            every.setdefault(name, []).append(_timed(lambda name=name, body=body: ask(name, body)))
+            floors.setdefault(name, []).append(_timed(lambda name=name, body=body: engine.answer(name, body)))
+    return [
+        _row(f"engine: {name}, all presets", times, statistics.median(floors[name]), "p95 100 ms")
+        for name, times in every.items()
+    ]
+
+
+def crowd_row(address: str, count: int) -> dict[str, Any]:
+    """Good, bad and malformed requests from 64 clients at once."""
+    good = list(_requests().values())
+    mixed = [*good, ("attend", "{"), ("attend", {"keys": "x"}), ("nothing", {}), ("attend", '{"a":' * 5000)]
+
+    def one(i: int) -> int:
+        return _client(address)(*mixed[i % len(mixed)])[0]
+
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(64) as pool:
+        statuses = Counter(pool.map(one, range(count)))
+    seconds = time.perf_counter() - begin
+    said = ", ".join(f"{n} x {status}" for status, n in sorted(statuses.items()))
+    return {
+        "what": f"{count} mixed requests, 64 at once: {said}", "median": f"{1000 * seconds / count:.1f} ms each",
+        "p95": f"{seconds:.1f} s in all", "times floor": None, "target": "all answered",
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(quick=False), indent=2))
