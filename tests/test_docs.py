@@ -34,11 +34,11 @@ def test_every_public_name_and_command_is_documented():
         assert f"headwright {name}" in text, name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_and_pictures_exist(page):
-    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: str(document.relative_to(ROOT)))
+def test_links_and_pictures_exist(document):
+    for target in re.findall(r"\]\(([^)#\s]+)", document.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://", "mailto:")):
-            assert (page.parent / target).exists(), target
+            assert (document.parent / target).exists(), target
 
 
 def test_contributing_is_short():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import Any
 
 import rich_click as click
 
@@ -27,22 +28,26 @@ COMMANDS = {
 }
 
 
+_LISTING = "headwright.listing"
+
+
 class _LazyGroup(click.RichGroup):
+    """Imports a command's file when that command is asked for; its own help needs only the table above."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        if ctx.resilient_parsing or _only_listing(ctx):
-            return click.Command(cmd_name, help=COMMANDS[cmd_name][1])
-        module = import_module(f"headwright.cli.{COMMANDS[cmd_name][0]}")
-        return module.command
+        module, summary = COMMANDS[cmd_name]
+        if ctx.meta.get(_LISTING):
+            return click.Command(cmd_name, help=summary)
+        return import_module(f"headwright.cli.{module}").command
 
-
-def _only_listing(ctx: click.Context) -> bool:
-    """True while `headwright --help` lists the commands: it needs names and one line each, no imports."""
-    return not any(word in COMMANDS for word in sys.argv[1:])
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        ctx.meta[_LISTING] = True
+        click.RichGroup.format_help(self, ctx, formatter)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

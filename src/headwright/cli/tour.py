@@ -32,10 +32,11 @@ def command(out: Path, seed: int) -> Reply:
     report = write_report(sections, stations, out)
     holds = all(s.holds for s in stations)
     record = {"stations": [s.record() for s in stations], "holds": holds, "seed": seed, "report": str(report)}
-    return Reply(record, lambda console: _render(console, stations, report), holds=holds)
+    return Reply(record, lambda console: render(console, stations, report), holds=holds)
 
 
-def _render(console: Console, stations: list[Station], report: Path) -> None:
+def render(console: Console, stations: list[Station], report: Path) -> None:
+    """The tour for a terminal, eighty columns or more."""
     for station in stations:
         mark = "[green]holds[/green]" if station.holds else "[bold red]fails[/bold red]"
         console.print(Rule(f"[bold]{int(station.id)}[/bold]  {escape(station.title)}", align="left", style="dim"))

@@ -5,6 +5,7 @@ weights), and the slow honest route to every number: draw the keys themselves, a
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
@@ -36,7 +37,8 @@ def draw_weights(Q: np.ndarray, keys: GaussianKeys, seed: int) -> np.ndarray:
     return np.concatenate([weights(np.einsum("snd,hd->shn", K, Q)).mean(axis=1) for K in blocks])
 
 
-def squared_errors(alpha: np.ndarray) -> np.ndarray:
+def squared_errors(alpha: np.ndarray) -> np.ndarray | np.float64:
+    """|| alpha - target ||^2 of one draw or of many."""
     return ((alpha - TARGET) ** 2).sum(axis=-1)
 
 
@@ -46,7 +48,7 @@ def exact_squared_error(Q: np.ndarray, keys: GaussianKeys) -> float:
     return float(((m.mean - TARGET) ** 2).sum() + np.trace(m.covariance))
 
 
-def sampled(values: np.ndarray) -> tuple[float, float]:
+def sampled(values: Any) -> tuple[float, float]:
     """Mean, and the tolerance that sampling error deserves."""
     return float(values.mean()), SIGMAS * float(values.std() / np.sqrt(len(values)))
 

@@ -24,7 +24,7 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         values = list(self.routes.values())
-        return max(values) - min(values) <= self.tolerance
+        return bool(max(values) - min(values) <= self.tolerance)
 
 
 @dataclass(frozen=True)
