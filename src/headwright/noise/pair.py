@@ -10,17 +10,18 @@ others one logit is conditioned on the other, so each table is a product of two 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from headwright.noise.bivariate import bivariate, evaluations
 from headwright.noise.exact import HeadMoments, Integral
-from headwright.noise.transform import expectations, transform
+from headwright.noise.transform import transform
 from headwright.types import Float
 
 _DROPPED = 1e-10  # total effect of the correlations that may be ignored
-_BUDGET = 3e9  # elementary evaluations one pair of heads may cost
+_BUDGET = 2e9  # numbers one pair of heads may cost
+TINY = 1e-290  # below it Phi counts as zero
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,6 @@ class PairMoments:
     sampled: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
-    """One correlated key on all pairs of nodes: `a[j, k] = E[e^{jy + ky'} exp(-e^y - e^{y'})]`."""
-
-    key: int
-    a: dict[tuple[int, int], Float[np.ndarray, "u w"]]
-
-    def ratio(self, j: int, k: int) -> Float[np.ndarray, "u w"]:
-        phi = self.a[0, 0]
-        return np.where(phi > 1e-290, self.a[j, k] / np.maximum(phi, 1e-290), 0.0)
-
-
 def correlated(law: PairLaw, weights: Float[np.ndarray, "2 n"]) -> tuple[np.ndarray, float]:
     """The keys whose correlation matters, and a bound on the effect of ignoring the others.
 
@@ -67,40 +56,10 @@ def correlated(law: PairLaw, weights: Float[np.ndarray, "2 n"]) -> tuple[np.ndar
     return np.sort(order[~small]), float(effect[order[small]].sum())
 
 
-def tables(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray, *, top: int = 1) -> Iterator[Table]:
-    for i in keys:
-        x, y = a.nodes.u + law.m[0, i], b.nodes.u + law.m[1, i]
-        yield Table(int(i), _bivariate(x, y, law.s[:, i], law.c[i], top))
-
-
-def _bivariate(x, y, s, c, top) -> dict[tuple[int, int], np.ndarray]:
-    # y = x + s g,  y' = x' + slope g + rest g':  E over g' is the one-logit transform, E over g a matrix product.
-    slope = c / s[0]
-    rest = np.sqrt(max(0.0, s[1] ** 2 - slope**2))
-    g, weight = _conditioning_rule(max(s[0], abs(slope)), top)
-    e = np.exp(np.minimum(x[:, None] + s[0] * g, 300.0))
-    _, inner = expectations(y[None, :] + (slope * g)[:, None], np.full(y.size, rest), top=top)
-    outer = np.exp(-e) * weight
-    a = {}
-    for j in range(top + 1):
-        for k in range(top + 1):
-            a[j, k] = outer @ inner[k]
-        outer = outer * e
-    return a
-
-
-def _conditioning_rule(s: float, top: int) -> tuple[np.ndarray, np.ndarray]:
-    h = min(0.5, 0.25 / s)
-    half = np.ceil((9.5 + min(s, 3.0) * (top > 1)) / h)
-    g = np.arange(-half, half + 1) * h
-    weight = np.exp(-g * g / 2)
-    return g, weight / weight.sum()
-
-
 def cost(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> float:
-    """Elementary evaluations of the tables of these keys (nodes of g times nodes of u times inner nodes)."""
-    g = 76 * np.maximum(law.s[:, keys].max(axis=0), 0.5)
-    return float(g.sum() * (a.nodes.u.size + 60 * b.nodes.u.size) + keys.size * a.nodes.u.size * b.nodes.u.size)
+    """Numbers handled for the tables of these keys."""
+    nodes = a.nodes.u.size, b.nodes.u.size
+    return float(evaluations(sum(nodes), law.s[:, keys]).sum() + 30 * keys.size * nodes[0] * nodes[1])
 
 
 def pair_moments(
@@ -160,15 +119,18 @@ class PairGrid:
 
 
 def integrate_pair(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> PairGrid:
-    total = a.total[:, None] + b.total[None, :]
-    alone = [
-        transform(one.nodes.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi for h, one in enumerate((a, b))
-    ]
+    grids, total = (a.nodes, b.nodes), a.total[:, None] + b.total[None, :]
+    psi = [transform(one.nodes.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi for h, one in enumerate((a, b))]
     rho, rho_, tau = (np.empty((keys.size, *total.shape)) for _ in range(3))
-    for position, table in enumerate(tables(a, b, law, keys)):
+    for at, i in enumerate(keys):
+        table = bivariate(grids, law.m[:, i], law.s[:, i], c=float(law.c[i]), top=1)
         # ln Phi replaces psi + psi', which stand in the totals of the two heads.
-        total += np.log(np.maximum(table.a[0, 0], 1e-290))
-        total -= alone[0][:, position, None] + alone[1][None, :, position]
-        rho[position], rho_[position], tau[position] = table.ratio(1, 0), table.ratio(0, 1), table.ratio(1, 1)
+        total += np.log(np.maximum(table[0, 0], TINY)) - psi[0][:, at, None] - psi[1][None, :, at]
+        rho[at], rho_[at], tau[at] = ratio(table, 1, 0), ratio(table, 0, 1), ratio(table, 1, 1)
     density = a.nodes.weight[:, None] * b.nodes.weight[None, :] * np.exp(np.minimum(total, 0.0))
     return PairGrid(density, rho, rho_, tau, a.nodes.uniform and b.nodes.uniform)
+
+
+def ratio(table: Float[np.ndarray, "j k u w"], j: int, k: int) -> Float[np.ndarray, "u w"]:
+    """`a_jk / Phi`; where Phi vanishes so does the weight of the point."""
+    return np.where(table[0, 0] > TINY, table[j, k] / np.maximum(table[0, 0], TINY), 0.0)
