@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import time
 
@@ -73,7 +72,7 @@ def test_hostile_text_is_never_called_correct(text):
 
 RAW = {
     "zeros.txt": b"\0" * 1_000_000,
-    "noise.md": bytes(os.urandom(1)) + bytes(range(256)) * 2_000,
+    "noise.md": bytes(range(256)) * 2_000,
     "deep.ipynb": b"[" * 200_000,
     "dict.ipynb": b'{"cells": {"a": 1}}',
     "numbers.ipynb": json.dumps({"cells": [1, None, "x", {"cell_type": "markdown", "source": [1, 2]}]}).encode(),

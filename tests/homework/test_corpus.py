@@ -1,0 +1,70 @@
+"""The real bar, on a class of invented students: at most 2 % misjudged, at least 85 % of formula answers read, and no
+fault ever called correct.
+
+Documents are judged in worker processes, as a class would be: two cores, and no shape checks that slow them down.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from headwright.homework.batch import Source, judge_many
+from homework.corpus.answers import ANSWERS
+from homework.corpus.documents import Written, document
+from homework.corpus.layouts import LAYOUTS
+from homework.corpus.scoring import Score, score
+
+STUDENTS = 192  # twelve per layout
+MOST_MISJUDGED = 0.02
+LEAST_READ = 0.85
+FAULTS = [a for answers in ANSWERS.values() for a in answers if a.deserves != {"correct"}]
+
+
+def judged(folder, written: list[Written]) -> list[tuple[Written, dict[str, str]]]:
+    documents = []
+    for i, one in enumerate(written):
+        path = folder / f"{i:04d}-{one.name}"
+        path.write_text(one.text, encoding="utf-8")
+        documents.append(Source(one.name, path))
+    outcomes = judge_many(documents, workers=2, seconds=60)
+    return [
+        (one, {v.question: v.status for v in outcome.report.verdicts})
+        for one, outcome in zip(written, outcomes, strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory) -> Score:
+    return score(judged(tmp_path_factory.mktemp("class"), [document(seed) for seed in range(STUDENTS)]))
+
+
+def test_few_are_misjudged(scored):
+    assert scored.misjudged_share <= MOST_MISJUDGED, "\n".join(scored.misjudged)
+
+
+def test_most_are_read(scored):
+    assert scored.read_share >= LEAST_READ, "\n".join(scored.silent)
+
+
+def test_the_corpus_is_varied():
+    seen = [document(seed) for seed in range(STUDENTS)]
+    assert {w.layout for w in seen} == {layout.name for layout in LAYOUTS}
+    assert len({w.tongue for w in seen}) >= 9
+    assert len({w.notation.spelling for w in seen}) == 5
+    used = {(q, a.name) for w in seen for q, a in w.answers.items()}
+    assert used >= {(q, a.name) for q, answers in ANSWERS.items() for a in answers}
+
+
+def test_no_fault_is_called_correct(tmp_path):
+    """Every fault by four students, in four layouts."""
+    written = [
+        document(7 * seed, layout=LAYOUTS[(seed + i) % len(LAYOUTS)], only={fault.question: fault})
+        for i, fault in enumerate(FAULTS)
+        for seed in range(1000, 1020, 5)
+    ]
+    fooled = []
+    for i, (one, statuses) in enumerate(judged(tmp_path, written)):
+        fault = FAULTS[i // 4]
+        if statuses.get(fault.question) == "correct":
+            fooled.append(f"{one.name} [{one.layout}, {one.tongue}] {fault.question} {fault.name}")
+    assert not fooled, "\n".join(fooled)

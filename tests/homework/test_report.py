@@ -1,0 +1,136 @@
+"""Rows, CSV, Gradescope and pages say what the verdicts say, whatever a document is called and contains."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from headwright.homework import exports, pages
+from headwright.homework.batch import unread
+from headwright.homework.verdict import Report, Span, Verdict
+
+EVIL = '<script>alert("x")</script> & \'"'
+TEXT = f"line one {EVIL}\nq = half\nthe end"
+AT = TEXT.index("q = half")
+STEP = Verdict("b.q/step:weights", r"\alpha_a = 1", "wrong", "exp was lost")
+WRONG = Verdict(
+    "b.q",
+    r"q = \frac{1}{2}(k_a + k_b)",
+    "wrong",
+    "0.146 at n = 10",
+    {"claim": EVIL, "weights": np.full(10, 0.1), "a": 0},
+    "multiply by beta",
+    Span(AT, AT + 8, 2, 2),
+    (STEP,),
+    (EVIL,),
+    0.9,
+)
+REPORTS = [
+    Report(f"a{EVIL}.md", (WRONG, Verdict("a.out", "c = v_j", "correct", "fine", span=Span(0, 8, 1, 1)))),
+    Report("b.md", (Verdict("b.q", "=1+1", "wrong", "0.2 at n = 7"), Verdict("a.intu", EVIL, "unread", "words"))),
+    unread("c.md", "the document is empty"),
+]
+BANK = [
+    SimpleNamespace(id="b.q", title="Average", points=2.0),
+    SimpleNamespace(id="a.out", title="Copy", points=1.0),
+    SimpleNamespace(id="a.intu", title="Meaning", points=1.0),
+    SimpleNamespace(id="c.q", title="Random", points=1.0),
+]
+
+
+class Tags(HTMLParser):
+    def __init__(self, html: str) -> None:
+        HTMLParser.__init__(self)
+        self.opened: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.opened.append(tag)
+        found = dict(attrs)
+        self.links += [found["href"]] if tag == "a" else []
+        self.ids += [found["id"]] if "id" in found else []
+
+
+def test_rows_are_json_with_the_promised_fields():
+    rows = exports.rows(REPORTS)
+    assert len(rows) == 5
+    wanted = {"document", "question", "span", "answer", "status", "reason", "counterexample", "repair"}
+    assert all(wanted <= set(row) for row in rows)
+    assert json.loads(json.dumps(rows))[0]["counterexample"]["weights"] == [0.1] * 10
+    assert rows[0]["span"] == {"start": AT, "end": AT + 8, "line_start": 2, "line_end": 2}
+
+
+def test_csv_has_one_row_per_document_and_question_and_runs_nothing():
+    rows = list(csv.DictReader(io.StringIO(exports.as_csv(REPORTS))))
+    assert [(row["question"], row["status"]) for row in rows] == [
+        ("b.q", "wrong"), ("a.out", "correct"), ("b.q", "wrong"), ("a.intu", "unread"), ("*", "unread"),
+    ]  # fmt: skip
+    assert rows[2]["answer"] == "'=1+1"
+    assert rows[0]["line_start"] == "2"
+    assert json.loads(rows[0]["counterexample"])["a"] == 0
+
+
+def test_gradescope_merges_documents_and_leaves_words_to_people():
+    results = exports.gradescope(REPORTS, BANK)
+    tests = {test["number"]: test for test in results["tests"]}
+    assert list(tests) == ["b.q", "a.out", "a.intu"]
+    assert (tests["b.q"]["score"], tests["b.q"]["max_score"], tests["b.q"]["status"]) == (0.0, 2.0, "failed")
+    assert (tests["a.out"]["score"], tests["a.out"]["status"]) == (1.0, "passed")
+    assert tests["a.intu"]["max_score"] == 0.0
+    assert "status" not in tests["a.intu"]
+    assert results["score"] == 1.0
+    assert "the document is empty" in results["output"]
+
+
+def test_half_the_points_for_an_incomplete_answer():
+    report = Report("d", (Verdict("b.q", "", "incomplete", "no scale"),))
+    assert exports.gradescope([report], BANK)["score"] == 1.0
+
+
+def test_faults_that_differ_in_numbers_are_one():
+    (fault,) = exports.faults(REPORTS)
+    assert fault.question == "b.q"
+    assert len(fault.documents) == 2
+    assert exports.tallies(REPORTS)["b.q"] == {"wrong": 2}
+
+
+def test_pages_escape_everything_and_mark_the_spans(tmp_path):
+    entries = [pages.write_page(tmp_path, r, TEXT, number=i, titles={"b.q": EVIL}) for i, r in enumerate(REPORTS)]
+    pages.write_index(tmp_path, entries)
+    for file in tmp_path.iterdir():
+        tags = Tags(file.read_text("utf-8"))
+        assert "script" not in tags.opened
+        for link in tags.links:
+            assert link[1:] in tags.ids if link.startswith("#") else (tmp_path / link).is_file()
+    page = (tmp_path / entries[0].file).read_text("utf-8")
+    assert re.search(r'<mark id="at0"[^>]*><a href="#v0">q = half<sup>', page)
+    assert "0.146 at n = 10" in page
+    assert page.count("key ") >= 10
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert "the document is empty" in index
+    assert "2×" in index
+
+
+@pytest.mark.parametrize("span", [Span(5, 2, 1, 1), Span(0, 10**9, 1, 1), Span(-3, 4, 1, 1)])
+def test_spans_that_do_not_fit_are_left_unmarked(span):
+    page = pages.document_page(Report("x", (Verdict("b.q", "", "wrong", "r", span=span),)), TEXT, {})
+    assert "<mark" not in page.split("</style>")[-1]
+
+
+def test_overlapping_spans_keep_the_text_once():
+    verdicts = (
+        Verdict("b.q", "", "wrong", "r", span=Span(0, 12, 1, 1)),
+        Verdict("c.q", "", "wrong", "r", span=Span(5, 16, 1, 1)),
+    )
+    page = pages.document_page(Report("x", verdicts), "0123456789abcdefghij", {})
+    source = re.sub(r"<sup>.*?</sup>|<[^>]*>", "", page.split('class="source">')[1].split("</section>")[0])
+    assert source == "0123456789abcdefghij"
