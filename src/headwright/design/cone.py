@@ -34,21 +34,23 @@ class Balance:
     direction: Float[np.ndarray, "d"] | None
     surrounded: bool
     shares: Float[np.ndarray, "w"]
+    state: Float[np.ndarray, "c"]  # the dual variable, to start from when rows are added
 
 
-def balance(A: Float[np.ndarray, "w d"]) -> Balance:
+def balance(A: Float[np.ndarray, "w d"], start: Float[np.ndarray, "c"] | None = None) -> Balance:
     """Separate the rows of A (unit vectors) from the origin, or surround it by them."""
     B = np.hstack([A, np.ones((len(A), 1))])
-    s, z = None, np.ones(len(A))
+    s = _minimiser(B, _RIDGES[0]) if start is None else start
+    z = B @ s
     for ridge in _RIDGES:
         s = _newton(B, ridge=ridge, s=s)
         z = B @ s
         if (z - s[-1]).max() < 0:
-            return Balance(direction=s[:-1], surrounded=False, shares=_shares(z))
+            return Balance(direction=s[:-1], surrounded=False, shares=_shares(z), state=s)
         lam = _exact_weights(B, z > 0)
         if lam is not None:
-            return Balance(direction=None, surrounded=True, shares=_shares(lam))
-    return Balance(direction=None, surrounded=False, shares=_shares(z))
+            return Balance(direction=None, surrounded=True, shares=_shares(lam), state=s)
+    return Balance(direction=None, surrounded=False, shares=_shares(z), state=s)
 
 
 def _shares(z: np.ndarray) -> np.ndarray:
@@ -56,9 +58,8 @@ def _shares(z: np.ndarray) -> np.ndarray:
     return lam / max(lam.sum(), np.finfo(float).tiny)
 
 
-def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray | None) -> np.ndarray:
+def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray) -> np.ndarray:
     """Minimise `ridge |s|^2 / 2 - t + |max(B s, 0)|^2 / 2`; stop early once all rows are separated."""
-    s = _minimiser(B, ridge) if s is None else s
     z = B @ s
     for _ in range(_MOST_STEPS):
         active = z > 0
@@ -95,18 +96,23 @@ def _solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _line_search(s: np.ndarray, step: np.ndarray, *, z: np.ndarray, dz: np.ndarray, ridge: float) -> float:
-    """The whole step when the objective still falls at its end, else the minimum along it by bisection."""
-
-    def slope(tau: float) -> float:
-        return ridge * (s @ step + tau * (step @ step)) - step[-1] + np.maximum(z + tau * dz, 0.0) @ dz
-
-    if slope(1.0) <= 1e-12 * abs(slope(0.0)):
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
-    return high
+    """The whole step when the objective still falls at its end, else its minimum along the step: Newton's method on the
+    slope, which is piecewise linear and increasing, kept inside a shrinking bracket."""
+    linear, quadratic = ridge * (s @ step) - step[-1], ridge * (step @ step)
+    low, high, tau = 0.0, 1.0, 1.0
+    for _ in range(_MOST_STEPS):
+        positive = np.maximum(z + tau * dz, 0.0)
+        slope = linear + tau * quadratic + positive @ dz
+        if tau == 1.0 and slope <= 0:
+            return 1.0
+        low, high = (low, tau) if slope > 0 else (tau, high)
+        rising = dz[positive > 0]
+        goal = tau - slope / (quadratic + rising @ rising)
+        goal = goal if low < goal < high else (low + high) / 2
+        if abs(goal - tau) <= 1e-9:
+            break
+        tau = goal
+    return tau
 
 
 def _exact_weights(B: np.ndarray, active: np.ndarray) -> np.ndarray | None:

@@ -97,7 +97,7 @@ def nearest(
         if row is None:
             return _origin(False, corral, S=S, free=free)
         corral.add(row)
-    return _origin(None, corral, S=S, free=free)
+    return Origin(inside=None, point=(), rows=(), weights=(), free=())
 
 
 class _Corral:
@@ -215,7 +215,7 @@ def margin(K: Float[np.ndarray, "n d"], S: Sequence[int], q: Float[np.ndarray, "
     return float(certain.min())
 
 
-def _origin(inside: bool | None, corral: _Corral, *, S: Sequence[int], free: list[int]) -> Origin:
+def _origin(inside: bool, corral: _Corral, *, S: Sequence[int], free: list[int]) -> Origin:
     """Undo the row scalings and normalise to `sum w = 1`."""
     exact, f = corral.exact, [Fraction(0)] * len(S)
     w = [_fraction(x) * 2 ** exact[i][1] for x, i in zip(corral.lam, corral.rows, strict=True)]

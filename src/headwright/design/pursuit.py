@@ -10,9 +10,10 @@ in front of it if not. Nothing here concludes from a failure: a pursuit that get
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
+from itertools import islice
 
 import numpy as np
 from scipy.linalg import qr
@@ -25,6 +26,8 @@ from headwright.types import Float, Int
 _MOST_ROUNDS = 60
 # A row this much shorter after the projection off S lies in the affine hull of S as far as floats can tell.
 _VANISHED = 1e-10
+# A working set starts with 4 (d + _FEW) rows and grows by d + _FEW.
+_FEW = 32
 # Shares below this part of the largest come from the ridge, not from the geometry.
 _NEGLIGIBLE = 1e-7
 
@@ -66,6 +69,7 @@ class Pursuit:
         self._complement: np.ndarray | None = None
         self._units = np.zeros((0, len(self.base) - len(self.E)))
         self._sizes = self._shares = np.zeros(0)
+        self._state: np.ndarray | None = None
 
     def observe(self, scores: Float[np.ndarray, "n"]) -> None:
         """One round: `scores = K @ query`. Ends with a verdict or with a better query."""
@@ -101,12 +105,12 @@ class Pursuit:
         tau = (scores[self.S[0]] - scores.mean()) / max(scores.var(), np.finfo(float).tiny)
         priority = tau * scores + self.field.noise
         priority[list(self.S)] = -np.inf
-        return _largest(priority, min(4 * d + 16, n - len(self.S)))
+        return _largest(priority, min(4 * (d + _FEW), n - len(self.S)))
 
     def _violators(self, margins: np.ndarray) -> np.ndarray:
         margins[self.rows] = np.inf
-        worst = _largest(-margins, min(len(self.base) + 8, len(margins)))
-        return worst[margins[worst] <= 0]
+        losing = np.flatnonzero(margins <= 0)
+        return losing[_largest(-margins[losing], len(self.base) + _FEW)]
 
     def _extend(self, new: np.ndarray) -> bool:
         """Put rows into the working set; False when one of them cannot be told from the affine hull of S."""
@@ -135,8 +139,8 @@ class Pursuit:
             self._complement = np.linalg.qr((self.E * self.scale).T, mode="complete")[0][:, len(self.E) :]
 
     def _solve(self) -> None:
-        found = balance(self._units)
-        self._shares = found.shares
+        found = balance(self._units, self._state)
+        self._shares, self._state = found.shares, found.state
         if found.direction is not None:
             # The working set is beaten: a new query, back in the coordinates of the keys.
             y = found.direction if self._complement is None else self._complement @ found.direction
@@ -170,29 +174,27 @@ class Pursuit:
         return [int(i) for i in self.rows[used][kept]], [float(x) for x in share[kept]]
 
 
-def pursue(pursuits: Sequence[Pursuit], *, progress: Callable[[int], None] | None = None, block: int = 64) -> None:
-    """Run all to a verdict, `block` at a time: one product with the keys serves a whole block."""
-    waiting, active = list(reversed(pursuits)), []
-    rounds: dict[int, int] = {}
-    while waiting or active:
-        while waiting and len(active) < block:
-            active.append(waiting.pop())
-        scores = active[0].field.K @ np.stack([p.query for p in active], axis=1)
-        for column, p in enumerate(active):
-            p.observe(np.ascontiguousarray(scores[:, column]))
+def pursue(pursuits: Iterable[Pursuit], *, block: int = 1) -> Iterator[Pursuit]:
+    """Run each to its end and hand it back, `block` at a time: one product with the keys serves a whole block."""
+    waiting, active, rounds = iter(pursuits), [], {}
+    while True:
+        active += islice(waiting, block - len(active))
+        if not active:
+            return
+        scores = np.stack([p.query for p in active]) @ active[0].field.K.T
+        for row, p in zip(scores, active, strict=True):
+            p.observe(row)
             rounds[id(p)] = rounds.get(id(p), 0) + 1
             if p.status == "open" and rounds[id(p)] >= _MOST_ROUNDS:
                 p.status = "undecided"
-        ended = [p for p in active if p.status != "open"]
+            if p.status != "open":
+                del rounds[id(p)]
+                yield p
         active = [p for p in active if p.status == "open"]
-        if progress is not None and ended:
-            progress(len(ended))
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    if count >= len(values):
-        return np.argsort(-values)[:count]
-    return np.argpartition(-values, count)[:count] if count else np.zeros(0, int)
+    return np.arange(len(values)) if count >= len(values) else np.argpartition(-values, count)[:count]
 
 
 def _independent(field: Field, S: Sequence[int]) -> np.ndarray:

@@ -6,7 +6,7 @@ Floats first (`pursuit`), whose verdicts are proven by error bounds; what they l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,11 +15,13 @@ import numpy as np
 
 from headwright import inputs
 from headwright.design import exact as rational
+from headwright.design import hull
 from headwright.design.ceiling import ceiling
 from headwright.design.proof import Combination
 from headwright.design.pursuit import Field, Pursuit, pursue
+from headwright.design.space import Space, combination, rational_combination
 from headwright.errors import InputError
-from headwright.types import Float, Keys, Query
+from headwright.types import Keys, Query
 
 # A coordinate of a key that was computed from others carries a few roundings.
 _UNITS = 8
@@ -58,14 +60,29 @@ def selectable(
     _, (start,) = inputs.arrays(start=start)
     members = set_of_keys(S, len(K))
     if len(members) == len(K):
-        return Selectable(
-            "selectable", np.zeros(K.shape[1]), np.inf, None, 1.0, "S is all keys: any equal scores will do"
-        )
+        return everything(K.shape[1])
     query = K[members[0]] - K.mean(axis=0) if start is None else inputs.shape("start", start, K.shape[1])
     field = Field.of(K, resolution=resolution, seed=seed)
-    pursuit = Pursuit(field, members, np.asarray(query, dtype=float))
-    pursue([pursuit])
+    pursuit = next(pursue([Pursuit(field, members, np.asarray(query, dtype=float))]))
+    if pursuit.status == "undecided" and exact:
+        columns = hull.used_columns(K, resolution=resolution)
+        if 0 < len(columns) < K.shape[1]:
+            seen = np.ascontiguousarray(K[:, columns])
+            found = selectable(seen, members, tolerance=resolution, seed=seed)
+            return restored(found, K, Space(columns, np.arange(len(K))))
     return verdict(pursuit, exact=exact)
+
+
+def restored(result: Selectable, K: Keys, space: Space) -> Selectable:
+    """A verdict on the coordinates in use, as one on the keys."""
+    query = None if result.query is None else space.lift(result.query, K.shape[1])
+    proof = None if result.proof is None else space.restore(result.proof, K, result.proof.inside)
+    return replace(result, query=query, proof=proof)
+
+
+def everything(d: int) -> Selectable:
+    """The verdict on the set of all keys: nothing is left to beat."""
+    return Selectable("selectable", np.zeros(d), np.inf, None, 1.0, "S is all keys: the zero query will do")
 
 
 def keys_and_resolution(K: Any, tolerance: float | None) -> tuple[Keys, float]:
@@ -109,7 +126,7 @@ def _combination(pursuit: Pursuit) -> Combination:
         E = K[list(S[1:])] - pursuit.base
         f[1:] = np.linalg.lstsq(E.T, pursuit.weights @ (K[pursuit.rows] - pursuit.base), rcond=None)[0]
     f[0] = 1.0 - f[1:].sum()
-    return combination(K, outside=(pursuit.rows, pursuit.weights), inside=(S, f))
+    return combination(K, outside=(pursuit.rows.tolist(), pursuit.weights), inside=(S, f))
 
 
 def _in_rationals(pursuit: Pursuit) -> Selectable:
@@ -122,7 +139,7 @@ def _in_rationals(pursuit: Pursuit) -> Selectable:
     # sum w_i (k_i - k_0) + sum f_a (k_a - k_0) = 0, so the members carry -f_a and k_0 the rest
     inside = [-f for f in found.free]
     inside[0] = 1 - sum(inside[1:], Fraction(0))
-    proof = _rational_combination(K, outside=(found.rows, found.weights), inside=(S, inside))
+    proof = rational_combination(K, outside=(found.rows, found.weights), inside=(S, inside))
     if found.inside:
         return Selectable("unselectable", None, np.nan, proof, ceiling(proof), "by rational arithmetic")
     if proof.residual <= noise:
@@ -136,38 +153,3 @@ def _in_rationals(pursuit: Pursuit) -> Selectable:
     if margin <= 0:
         message += "; its query needs more digits than float64 has, and `query` is its rounding"
     return Selectable("selectable", query, margin, None, 1.0, message)
-
-
-def _rational_combination(
-    K: Keys,
-    *,
-    outside: tuple[Sequence[int], Sequence[Fraction]],
-    inside: tuple[Sequence[int], Sequence[Fraction]],
-) -> Combination:
-    text = tuple(str(x) for x in (*outside[1], *inside[1]))
-    proof = combination(
-        K,
-        outside=(outside[0], np.array([float(x) for x in outside[1]])),
-        inside=(inside[0], np.array([float(x) for x in inside[1]])),
-    )
-    return replace(proof, rational=text)
-
-
-def combination(
-    K: Keys,
-    *,
-    outside: tuple[Iterable[int], Float[np.ndarray, "r"]],
-    inside: tuple[Iterable[int], Float[np.ndarray, "m"]],
-) -> Combination:
-    """The record of a proven combination, with the residual its rounded coefficients leave."""
-    rows, members = [int(i) for i in outside[0]], [int(a) for a in inside[0]]
-    base = K[members[0]]
-    left, right = outside[1] @ (K[rows] - base), inside[1] @ (K[members] - base)
-    return Combination(
-        outside=tuple(rows),
-        outside_coefficients=outside[1],
-        inside=tuple(members),
-        inside_coefficients=inside[1],
-        residual=float(np.linalg.norm(left - right)),
-        exact=True,
-    )
