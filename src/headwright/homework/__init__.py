@@ -5,28 +5,7 @@ document -> segments -> statements -> located answers -> tests -> verdicts
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from headwright.exercise.bank import Bank, load
-from headwright.homework.document import Document, read
-from headwright.homework.judge import judge
-from headwright.homework.locate import Located, locate
-from headwright.homework.queries import Heads
-from headwright.homework.statements import stream
+from headwright.homework.pipeline import check, judge_document
 from headwright.homework.verdict import Report, Span, Verdict
 
-__all__ = ["Located", "Report", "Span", "Verdict", "check", "judge_document"]
-
-
-def check(source: str | Path, *, bank: Bank | str | Path | None = None) -> Report:
-    """Judge one document: a file, or the text itself."""
-    return judge_document(read(source), bank)
-
-
-def judge_document(document: Document, bank: Bank | str | Path | None = None) -> Report:
-    """All verdicts on a document that was read."""
-    questions = bank if isinstance(bank, Bank) else load(bank)
-    pieces = stream(document)
-    heads: dict[str, Heads] = {}
-    verdicts = tuple(judge(found, questions, document, pieces, heads) for found in locate(document, questions, pieces))
-    return Report(document.name, verdicts, document.notes)
+__all__ = ["Report", "Span", "Verdict", "check", "judge_document"]

@@ -10,32 +10,44 @@ _RELATION = re.compile(r"[=≈≫≪<>≤≥∈→∼~≃∝»«≠]|\\(?:approx
 _SIGN = re.compile(
     rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖×\\−»≠{''.join(GREEK_LETTERS)}{''.join(SUBSCRIPTS)}{''.join(SUPERSCRIPTS)}{''.join(FRACTIONS)}]"
 )
+_MEMBER = re.compile(r"\b(?:not )?in(?= \\?[\[{])")
+_SCORE = re.compile(r"[kK][_{]?\S{1,10}\s?[·.*]?\s?q|q\S{1,8}\s?[·.*]?\s?[kK]\S{1,6}")
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 _KNOWN = {*GREEK, *FUNCTIONS, "softmax", "sum", "infinity", "infty", "inf", "attention", "frac", "sqrt", "perm"}
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ]+")
+_APPLIED = re.compile(r"[(\[]*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
+# So many spaces separate two formulas on one line.
+_GAP = 3
 _START, _STOP = r"(?<![A-Za-z\\_^{])", r"(?![A-Za-z0-9_^{])"
 _LOST = [
     (re.compile(pattern), spelled)
     for pattern, spelled in (
         (r"(?:[Σ∑]|\bsum)\s*_?\{?([a-z])\s?=\s?(\d)\}?\s?\^\s?\{?(\w+)\}?", r"\\sum_{\1=\2}^{\3} "),
+        (r"[Σ∑]\s*(?:_?\{?([a-z])\}?|ᵢ)\s?(?:≠|!=)\s?([a-z])", r"\\sum_{i≠\2} "),
+        (r"\bmax\s*ᵢ\s?(?:≠|!=)\s?([a-z])", r"\\max_{i≠\1} "),
         (r"\bmax\s*_?\{?([a-z])\s?(?:≠|!=)\s?([a-z])\}?", r"\\max_{\1≠\2} "),
         (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤]{_STOP}", r"\1_\2^T "),
         (rf"{_START}(k|v|q|u|μ|mu)[T⊤]\s?_?([abij12]){_STOP}", r"\1_\2^T "),
         (rf"{_START}([AB])\s?\1[T⊤]{_STOP}", r"\1 \1^T "),
         (rf"{_START}([AB])[T⊤]{_STOP}", r"\1^T "),
-        (rf"{_START}(k|v|q|c|mu|alpha|u|μ|α)([abij12]){_STOP}", r"\1_\2"),
+        (rf"{_START}(k|v|q|c|mu|alpha|u|μ|α)([abij12])(?![A-Za-z0-9_{{])", r"\1_\2"),
     )
 ]
 
 
 def islands(text: str) -> list[tuple[int, int]]:
-    """Where formulas with a relation stand in prose, as offsets."""
-    if not _RELATION.search(text) or _ODD.search(text[:200]):
+    """Where formulas with a relation (or a score `k_j'q`) stand in prose, as offsets."""
+    text = _MEMBER.sub(_member, text)
+    if not (_RELATION.search(text) or _SCORE.search(text)) or _ODD.search(text[:200]):
         return []
     runs: list[list[tuple[int, int]]] = [[]]
+    last = 0
     for match in re.finditer(r"[^\s぀-ヿ㐀-鿿가-힯，。；]+|[぀-ヿ㐀-鿿가-힯，。；]+", text):
+        if "\n" in text[last : match.start()] or match.start() - last >= _GAP:
+            runs.append([])
+        last = match.end()
         if _mathy(match[0]):
             runs[-1].append(match.span())
             if match[0][-1:] in ";.。":
@@ -48,7 +60,8 @@ def islands(text: str) -> list[tuple[int, int]]:
 
 def plain(text: str) -> str:
     """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a sum with limits."""
-    if "\\" in text:
+    text = _MEMBER.sub(_member, text)
+    if "\\" in text.replace("\\{", "").replace("\\}", ""):
         return text
     for pattern, spelled in _LOST:
         text = pattern.sub(spelled, text)
@@ -64,7 +77,7 @@ def _mathy(word: str) -> bool:
     letters = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
     if letters:
         return bool(re.search(r"[_^(=]", core)) and len(letters) == 1 and len(letters[0]) < 10 and "'" not in core
-    if _SIGN.search(core) or core.lower() in _KNOWN:
+    if _SIGN.search(core) or core.lower() in _KNOWN or _APPLIED.fullmatch(word):
         return True
     return (
         len(core) == 1
@@ -87,5 +100,10 @@ def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     return start, end
 
 
+def _member(match: re.Match[str]) -> str:
+    """The word "in" before a bracket as a sign, of the same length so that offsets stay."""
+    return ("∉" if match[0].startswith("not") else "∈").ljust(len(match[0]))
+
+
 def _states(piece: str) -> bool:
-    return bool(_RELATION.search(piece)) and len(piece) >= 3
+    return len(piece) >= 3 and bool(_RELATION.search(piece) or _SCORE.fullmatch(piece))

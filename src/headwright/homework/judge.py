@@ -19,7 +19,7 @@ from headwright.homework.locate import Located
 from headwright.homework.queries import Heads
 from headwright.homework.statements import Piece, Statement
 from headwright.homework.steps import check_steps
-from headwright.homework.verdict import Span, Verdict
+from headwright.homework.verdict import Outcome, Span, Verdict
 
 QUOTE = 400
 # Tests whose intermediate formulas are checked, too.

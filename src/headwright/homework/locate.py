@@ -8,6 +8,7 @@ second formula of part b" were rejected: every course year numbers differently.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 from headwright.exercise.bank import Bank, Question
 from headwright.homework.document import Document, Segment
 from headwright.homework.formula import Chain
-from headwright.homework.numbering import Path, paths
+from headwright.homework.numbering import Path, layouts, paths
 from headwright.homework.shapes import tags
 from headwright.homework.statements import Piece, Said, stream
 
@@ -27,6 +28,7 @@ ENTER, SKIP, BACK, ASIDE, LEAVE = 1.0, 0.12, 6.0, 0.8, 0.5
 HEADING = 3.0
 PART_FITS, PART_MISFITS, NUMBER_FITS, NUMBER_MISFITS = 2.5, -2.0, 1.5, -0.7
 MOST_PER_TAG = 2.0
+LABEL_READ = 2.0
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,9 @@ def locate(document: Document, bank: Bank, pieces: list[Piece] | None = None) ->
     if not keep:
         return []
     content = _content(document, bank, keep, stream(document) if pieces is None else pieces)
-    best = max(
-        (
-            _walk(document, bank, keep, content + _numbered(document, bank, keep, letters))
-            for letters in ("part", "number", "")
-        ),
-        key=lambda walk: walk[0],
-    )
+    readings = [*layouts([document.segments[k] for k in keep]), ""]
+    walks = [_walk(document, bank, keep, content + _numbered(document, bank, keep, r)) for r in readings]
+    best = max(walks, key=lambda walk: walk[0])
     return _regions(document, bank, keep, best[1], content)
 
 
@@ -118,6 +116,8 @@ def _numbered(document: Document, bank: Bank, keep: list[int], letters: str) -> 
             continue
         out[row, :-1] = [_label_evidence(q, path) for q in bank]
         out[row, -1] = -0.5
+        # Readings compete: a label that fits is worth the same in all of them, one that must be ignored costs.
+        out[row] += LABEL_READ - out[row, :-1].max()
     return out
 
 
@@ -138,7 +138,8 @@ def _label_evidence(question: Question, path: Path) -> float:
 
 def _walk(document: Document, bank: Bank, keep: list[int], evidence: np.ndarray) -> tuple[float, list[int]]:
     """The best sequence of questions, one for each segment, and its score."""
-    moves = {strength: _moves(bank, strength) for strength in (0, 1, 2)}
+    parts = tuple(q.part for q in bank)
+    moves = {strength: _moves(parts, strength) for strength in (0, 1, 2)}
     segments = [document.segments[k] for k in keep]
     score = evidence[0] - np.array([ENTER] * len(bank.questions) + [0.0])
     back: list[np.ndarray] = []
@@ -158,33 +159,36 @@ def _boundary(before: Segment, here: Segment) -> int:
         return 2
     if before.paragraph == here.paragraph and not here.display:
         return 0
-    if here.kind == "heading" or before.kind == "heading":
+    if here.kind == "heading":
         return 2
+    if before.kind == "heading":  # a label alone on its line belongs to what follows
+        return 1 if before.label and not before.text.strip() else 2
     if before.voice != here.voice and "question" in (before.voice, here.voice):
         return 2
     return 1
 
 
-def _moves(bank: Bank, strength: int) -> np.ndarray:
+@functools.lru_cache(maxsize=16)
+def _moves(parts: tuple[str, ...], strength: int) -> np.ndarray:
     """cost[from, to] of going on with another question at a boundary of this strength."""
-    size = len(bank.questions) + 1
+    size = len(parts) + 1
     forward = (FORWARD_INSIDE, FORWARD_AT_BREAK, FORWARD_AT_LABEL)[strength]
     cost = np.zeros((size, size))
     for a in range(size):
         for b in range(size):
-            cost[a, b] = STAY_AT_LABEL * (strength == 2) if a == b else forward + _distance(bank, a, b)
+            cost[a, b] = STAY_AT_LABEL * (strength == 2) if a == b else forward + _distance(parts, a, b)
     return cost
 
 
-def _distance(bank: Bank, a: int, b: int) -> float:
-    last = len(bank.questions)
+def _distance(parts: tuple[str, ...], a: int, b: int) -> float:
+    last = len(parts)
     if b == last:
         return LEAVE
-    return ENTER + (LEAVE if a == last else _order(bank, a, b))
+    return ENTER + (LEAVE if a == last else _order(parts, a, b))
 
 
-def _order(bank: Bank, a: int, b: int) -> float:
-    if (bank.questions[a].part == "p") != (bank.questions[b].part == "p"):  # that section stands in various places
+def _order(parts: tuple[str, ...], a: int, b: int) -> float:
+    if (parts[a] == "p") != (parts[b] == "p"):  # that section stands in various places
         return ASIDE
     return SKIP * (b - a - 1) if b > a else BACK
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from headwright.homework.document import Segment
 
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8}
-_PIECE = re.compile(r"\d+|[A-Za-z]+")
+_PIECE = re.compile(r"\d+|[A-Za-z]+|[一二三四五六]")
+_CHINESE = dict(zip("一二三四五六", range(1, 7), strict=True))
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,25 @@ class Path:
     number: int
 
 
+def layouts(segments: Iterable[Segment]) -> tuple[str, ...]:
+    """What letters may number. They number parts if they run through the alphabet once (twice with a second exercise);
+    letters that start again and again number what stands inside the parts."""
+    letters = [
+        p for s in segments for p in _PIECE.findall((s.label or "").lower())[:2] if len(p) == 1 and p in "abcdefgh"
+    ]
+    restarts = sum(later < earlier for earlier, later in itertools.pairwise(letters))
+    return ("part",) if letters and restarts <= 1 else ("number", "inner")
+
+
 def paths(segments: Iterable[Segment], letters: str) -> Iterator[Path | None]:
     """For every segment the place its own label leads to; None without a label.
 
     `letters="part"`: (a) is a part and ii its second question. `letters="number"`: the part comes from the heading
-    and (b) is its second question.
+    and (b) is its second question. `letters="inner"`: numbers count parts and letters what stands inside them, 2b.
     """
+    if letters == "inner":
+        yield from _inner(segments)
+        return
     part, last = "", 0
     for segment in segments:
         if not segment.label:
@@ -50,6 +65,20 @@ def paths(segments: Iterable[Segment], letters: str) -> Iterator[Path | None]:
                 part = ""
             last = number
             yield Path(part, number)
+
+
+def _inner(segments: Iterable[Segment]) -> Iterator[Path | None]:
+    part = ""
+    for segment in segments:
+        pieces = [p.lower() for p in _PIECE.findall(segment.label or "")]
+        counts = [_CHINESE.get(p) or (int(p) if p.isdigit() and len(p) == 1 else 0) for p in pieces]
+        bracketed = bool(segment.label) and segment.label.strip()[:1] in "(（"
+        number = next((_letter(p) or _ROMAN.get(p, 0) for p in pieces if not p.isdigit() and p not in _CHINESE), 0)
+        if bracketed and len(pieces) == 1 and counts[0]:
+            number = counts[0]
+        elif counts and 1 <= counts[0] <= 6:
+            part = "abcdef"[counts[0] - 1]
+        yield Path(part, number) if pieces and (part or number) else None
 
 
 def _letter(piece: str) -> int:

@@ -48,6 +48,8 @@ def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = Fals
         q = evaluate(expression, scene)
         if isinstance(q, float) or q.size != instance.d:
             raise Mismatch("the query is not a vector of the keys' length")
+        if not np.all(np.isfinite(q)):
+            raise Unknown("a finite query: its numbers overflow")
         rows.append(q.ravel())
     return np.array(rows)
 

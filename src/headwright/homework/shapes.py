@@ -6,6 +6,8 @@ strongly each tag points to each question; no numbering is needed for an answer 
 
 from __future__ import annotations
 
+import functools
+
 from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, walk
 from headwright.homework.formula.tree import (
     Add,
@@ -69,7 +71,8 @@ def _indices(node: Node, names: set[str]) -> set[str]:
     return {s.index for s in symbols(node) if s.name in names}
 
 
-def tags(chain: Chain) -> set[str]:
+@functools.lru_cache(maxsize=4096)
+def tags(chain: Chain) -> frozenset[str]:
     """Every shape the statement has."""
     found: set[str] = set()
     for shape, test in _SHAPES.items():
@@ -78,7 +81,7 @@ def tags(chain: Chain) -> set[str]:
     first = head(chain)
     if first is not None and chain.relations:
         found.add(f"defines {first.name}")
-    return found
+    return frozenset(found)
 
 
 def _names(chain: Chain) -> set[str]:
@@ -115,8 +118,8 @@ def _is_weight(node: Node) -> bool:
 def _condition(chain: Chain) -> bool:
     if not set(chain.relations) & {">", ">>", "<", "<<", ">=", "<=", "->"}:
         return False
-    scores = [t for t in chain.terms if is_score(t)]
-    general = not any(_indices(t, KEYS) & PAIR for t in scores)
+    scores = [t for t in chain.terms if any(is_score(n) for n in walk(t))]
+    general = not any(_indices(t, KEYS) & PAIR for t in scores) and "alpha" not in _names(chain)
     return (len(scores) >= 2 or any(isinstance(t, Add) for t in scores)) and general
 
 

@@ -377,9 +377,11 @@ def formula_in_length(chain: Chain, setting: Setting | None = None) -> Outcome |
     first = head(chain)
     if first is None or not (first.name in ("c", "C") and not first.index or first == Symbol("alpha", "a")):
         return None
-    lengths = [s for t in chain.terms[1:] for s in symbols(t) if s.name in LENGTHS]
-    if not lengths:
+    used = [s for t in chain.terms[1:] for s in symbols(t)]
+    if not any(s.name in LENGTHS and s.index in ("", "a", "1") for s in used):
         return None
+    if any(s.name in LENGTHS and s.index not in ("", "a", "b", "1") for s in used):
+        return None  # epsilon_i in a sum is some small number, not a length
     inner = _consistent(chain, setting)
     if inner is not None and inner.status == "wrong":
         return inner

@@ -22,8 +22,13 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def _fragment(text: str) -> str:
-    bounded = re.match(r"[\w(]", text) and not re.search(r"[぀-ヿ㐀-鿿가-힯]", text)
+    bounded = re.match(r"[\w(]", text) and not unspaced(text)
     return rf"(?<![^\W\d_])(?:{text})(?![^\W\d_])" if bounded else f"(?:{text})"
+
+
+def unspaced(text: str) -> bool:
+    """Written in a script whose words are not (or not always) separated by spaces."""
+    return re.search(r"[぀-ヿ㐀-鿿가-힯]", text) is not None
 
 
 def says(meaning: str, text: str) -> bool:

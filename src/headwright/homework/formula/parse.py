@@ -38,7 +38,7 @@ from headwright.homework.formula.tree import (
     Word,
 )
 
-DEEPEST = 40
+DEEPEST = 90
 LONGEST = 20_000
 
 
@@ -221,6 +221,14 @@ class _Reader:
         return Negate(term) if negative else term
 
     def _term(self) -> Node:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FormulaError(f"nested deeper than {DEEPEST}")
+        term = self._factors()
+        self.depth -= 1
+        return term
+
+    def _factors(self) -> Node:
         factors, dotted = [self._factor()], []
         while True:
             if self._peek("op", "*"):
@@ -474,6 +482,14 @@ class _Reader:
 
     def _argument(self) -> Node:
         """One TeX argument: a braced group or a single factor."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FormulaError(f"nested deeper than {DEEPEST}")
+        argument = self._one_argument()
+        self.depth -= 1
+        return argument
+
+    def _one_argument(self) -> Node:
         if self._peek("op", "{"):
             items = self._list("}")
             return items[0] if len(items) == 1 else Bracket("{", items)

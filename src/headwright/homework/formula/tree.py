@@ -6,6 +6,7 @@ tree in their own way. A general computer-algebra tree was rejected: it would re
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
@@ -162,9 +163,14 @@ class Chain:
     relations: tuple[str, ...]
 
 
+@functools.cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def children(node: Node) -> Iterator[Node]:
-    for field in fields(node):  # type: ignore[arg-type]
-        yield from _nodes(getattr(node, field.name))
+    for name in _fields(type(node)):
+        yield from _nodes(getattr(node, name))
 
 
 def _nodes(value: object) -> Iterator[Node]:
@@ -184,12 +190,10 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(children(top))
 
 
-def symbols(node: Node) -> list[Symbol]:
+@functools.lru_cache(maxsize=4096)
+def symbols(node: Node) -> tuple[Symbol, ...]:
     """Every symbol, each once, in written order."""
-    seen: dict[Symbol, None] = {}
-    for part in _in_order(node):
-        seen.setdefault(part)
-    return list(seen)
+    return tuple(dict.fromkeys(_in_order(node)))
 
 
 def _in_order(node: Node) -> Iterator[Symbol]:

@@ -9,8 +9,10 @@ import numpy as np
 from headwright.exercise.instances import Instance, instances
 from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
+from headwright.homework.document import Segment
 from headwright.homework.evaluate import Mismatch, Unknown, Value, agree, evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.formula.tokens import simplify
 from headwright.homework.judges.query import FLIP
 from headwright.homework.shapes import KEYS, OUTPUTS, PAIR, bare, head, tags
 from headwright.homework.statements import Said, Statement
@@ -42,8 +44,18 @@ def judge_distribution(answer: Answer) -> Judged:
 
 def _much_said(answer: Answer) -> bool:
     """Enough other words that the lacking property may be among them."""
-    own = [p for p in answer.pieces if isinstance(p, Said) and answer.document.segments[p.segment].kind != "heading"]
-    return sum(len(p.text.split()) if p.text.isascii() else len(p.text) / 3 for p in own) > 8
+    return _length(answer) > 8
+
+
+def _length(answer: Answer) -> float:
+    """How many words the student spends outside formulas and headings."""
+    segments = answer.document.segments
+    own = [p.text for p in answer.pieces if isinstance(p, Said) and _speaks(segments[p.segment])]
+    return sum(len(text) / 3 if words.unspaced(text) else len(text.split()) for text in own)
+
+
+def _speaks(segment: Segment) -> bool:
+    return segment.kind != "heading" and segment.voice != "question"
 
 
 def _normalised(chain: Chain) -> bool:
@@ -94,9 +106,8 @@ def _copied(chain: Chain, letter: str | None) -> Outcome:
     own = next(iter(used)) if len(used) == 1 and letter is None else letter or "j"
     alpha = np.zeros(instance.n)
     alpha[j] = 1.0
-    scene = Scene(
-        instance, Roles(VALUE_NAMES, {own: "j"} | ({"j": "i"} if own != "j" else {})), indexed={"alpha": alpha}
-    )
+    names = {**VALUE_NAMES, **dict.fromkeys(KEYS, "keys")}
+    scene = Scene(instance, Roles(names, {own: "j"} | ({"j": "i"} if own != "j" else {})), indexed={"alpha": alpha})
     truth = instance.V[j][:, None]
     try:
         members = _members(chain.terms[1:], scene)
@@ -164,12 +175,7 @@ def _one_head(answer: Answer) -> Judged:
     formulas = [(s, o) for s in answer.statements if (o := formula_in_length(s.chain)) is not None]
     if formulas and formulas[-1][1].status == "correct":
         return Judged(formulas[-1][1], (formulas[-1][0],))
-    if (
-        formulas
-        and head(formulas[-1][0].chain) is not None
-        and head(formulas[-1][0].chain).name in OUTPUTS
-        and _last_word(answer, formulas[-1][0])
-    ):  # type: ignore[union-attr]
+    if formulas and _length(answer) <= 15:  # nothing else was said that could be the answer
         return Judged(formulas[-1][1], (formulas[-1][0],))
     if _only_average(answer):
         return Judged(
@@ -186,9 +192,7 @@ def _one_head(answer: Answer) -> Judged:
 
 def _only_average(answer: Answer) -> bool:
     """The whole answer is `c ~ (v_a + v_b)/2`."""
-    own = [p for p in answer.pieces if isinstance(p, Said) and answer.document.segments[p.segment].kind != "heading"]
-    short = sum(len(p.text.split()) if p.text.isascii() else len(p.text) / 2 for p in own) <= 6
-    if not short or len(answer.statements) != 1:
+    if _length(answer) > 6 or len(answer.statements) != 1:
         return False
     chain = answer.statements[0].chain
     instance = instances()[0]
@@ -207,18 +211,13 @@ def _alternates(answer: Answer) -> bool:
             symbol = bare(piece.chain.terms[0]) if not piece.chain.relations else None
             text += f" <{symbol.index}> " if symbol is not None and symbol.name in VALUE_NAMES else " <> "
         else:
-            text += re.sub(r"\bv_?\{?([ab])\b\}?", r"<\1>", piece.text)
+            text += re.sub(r"\b[vV]_?\{?([ab])\b\}?", r"<\1>", simplify(piece.text))
     for match in re.finditer(r"<a>[^<.]{0,30}<b>|<b>[^<.]{0,30}<a>", text):
         before = text[max(0, match.start() - 70) : match.start()]
         sentence = re.split(r"[.。<]", before)[-1]
         if words.says("alternates", sentence) and not words.says("negation", sentence):
             return True
     return False
-
-
-def _last_word(answer: Answer, statement: Statement) -> bool:
-    after = [p for p in answer.pieces if p.segment > statement.segment]
-    return sum(len(getattr(p, "text", "").split()) + 5 * isinstance(p, Statement) for p in after) < 15
 
 
 def _is_value(chain: Chain, letter: str) -> bool:

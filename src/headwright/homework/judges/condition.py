@@ -40,16 +40,17 @@ class Case:
     q: np.ndarray
     story: str
 
-    @property
+    @functools.cached_property
     def weights(self) -> np.ndarray:
         return attention.weights(self.K @ self.q)
 
-    @property
+    @functools.cached_property
     def orthonormal(self) -> bool:
         return bool(np.allclose(self.K @ self.K.T, np.eye(len(self.K))))
 
 
 J = 2
+_NONE = np.eye(10)  # a condition speaks of keys and the query only
 
 
 @functools.cache
@@ -138,7 +139,8 @@ def _settled(chain: Chain) -> bool:
 
 def _outcome(statements: list[Statement], letter: str, answer: Answer) -> Outcome:
     try:
-        fitting = [c for c in cases() if all(_holds(s.chain, c, letter, answer) for s in statements)]
+        read = [(s.chain, Reading.of(s.chain, letter, answer)) for s in statements]
+        fitting = [c for c in cases() if all(_holds(chain, reading, c) for chain, reading in read)]
     except Unknown as error:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
@@ -170,11 +172,29 @@ def _example(case: Case) -> dict[str, object]:
     return {"story": case.story, "scores": (case.K @ case.q).round(3), "weights": case.weights.round(4), "j": J}
 
 
-def _holds(chain: Chain, case: Case, letter: str, answer: Answer) -> bool:
+@dataclass(frozen=True)
+class Reading:
+    """What the letters of a condition mean, worked out once for all worlds."""
+
+    target: str
+    others: tuple[str, ...]
+    scalars: dict[Symbol, float]
+    roles: Roles
+
+    @classmethod
+    def of(cls, chain: Chain, letter: str, answer: Answer) -> Reading:
+        used = [s for t in chain.terms for s in symbols(t)]
+        scalars = {s: _scalar(s, answer) for s in used if s.name not in KEYS | {"q", "n", "d"}}
+        spelled = {s.index: _variable(s.index) for s in used if "!=" in s.index or "notin" in s.index}
+        return cls(letter, tuple(_free_letters(chain, letter)), scalars, Roles(dict.fromkeys(KEYS, "keys"), spelled))
+
+
+def _holds(chain: Chain, reading: Reading, case: Case) -> bool:
     """Is the statement true in this world, for every other key its free index may name?"""
-    others = _free_letters(chain, letter)
-    places = [k for k in range(len(case.K)) if k != J] if others else [J]
-    return all(_true(chain, case, dict.fromkeys(others, place), letter, answer) for place in places)
+    instance = Instance(case.K, _NONE, _NONE[:, :1], _NONE[:, 1:2], ((reading.target, J),))
+    scene = Scene(instance, reading.roles, scalars=reading.scalars, given={Symbol("q"): case.q[:, None]})
+    places = [k for k in range(len(case.K)) if k != J] if reading.others else [J]
+    return all(_true(chain, scene, dict.fromkeys(reading.others, place)) for place in places)
 
 
 def _free_letters(chain: Chain, letter: str) -> list[str]:
@@ -187,23 +207,12 @@ def _variable(index: str) -> str:
     return index.split("!=")[0].split("notin")[0]
 
 
-def _true(chain: Chain, case: Case, bound: dict[str, int], letter: str, answer: Answer) -> bool:
-    scene = _scene(case, chain, bound, letter, answer)
+def _true(chain: Chain, scene: Scene, bound: dict[str, int]) -> bool:
     values = [evaluate(t, scene, bound) for t in chain.terms]
     return all(
         _related(r, values[k], values[k + 1], (chain.terms[k], chain.terms[k + 1]))
         for k, r in enumerate(chain.relations)
     )
-
-
-def _scene(case: Case, chain: Chain, bound: dict[str, int], letter: str, answer: Answer) -> Scene:
-    K, basis = case.K, np.eye(3)
-    instance = Instance(K=K, V=np.eye(len(K)), A=basis[:, :1], B=basis[:, 1:2], places=((letter, J),))
-    used = [s for t in chain.terms for s in symbols(t)]
-    scalars = {s: _scalar(s, answer) for s in used if s.name not in KEYS | {"q", "n", "d"}}
-    spelled = {s.index: _variable(s.index) for s in used if "!=" in s.index or "notin" in s.index}
-    roles = Roles(dict.fromkeys(KEYS, "keys"), spelled)
-    return Scene(instance, roles, scalars=scalars, given={Symbol("q"): case.q[:, None]})
 
 
 def _scalar(symbol: Symbol, answer: Answer) -> float:

@@ -1,0 +1,30 @@
+"""Check: written answers about attention, judged by computation.
+
+document -> segments -> statements -> located answers -> tests -> verdicts
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headwright.exercise.bank import Bank, load
+from headwright.homework.document import Document, read
+from headwright.homework.judge import judge
+from headwright.homework.locate import locate
+from headwright.homework.queries import Heads
+from headwright.homework.statements import stream
+from headwright.homework.verdict import Report
+
+
+def check(source: str | Path, *, bank: Bank | str | Path | None = None) -> Report:
+    """Judge one document: a file, or the text itself."""
+    return judge_document(read(source), bank)
+
+
+def judge_document(document: Document, bank: Bank | str | Path | None = None) -> Report:
+    """All verdicts on a document that was read."""
+    questions = bank if isinstance(bank, Bank) else load(bank)
+    pieces = stream(document)
+    heads: dict[str, Heads] = {}
+    verdicts = tuple(judge(found, questions, document, pieces, heads) for found in locate(document, questions, pieces))
+    return Report(document.name, verdicts, document.notes)
