@@ -25,3 +25,23 @@ THREE_DECIMALS = 6e-4
 SOBOL_ONE_DIMENSION = 2e-5
 # Spread of 40 t-scores with 31 degrees of freedom (expected 1.03, standard error 0.12): five standard errors.
 T_SPREAD = (0.45, 1.65)
+# Distribution function of a weight where one number is left to average: what 2^15 Sobol points must reach.
+WEIGHT_LAW = 1e-4
+# Integral of a sampled density against 1 and against the exact mean: a few standard errors of 2^15 Sobol points.
+DENSITY = 2e-4
+# Promised relative gap between the cheapest query's length and its proven lower bound.
+DESIGN_GAP = 1e-8
+# Lengths from an interior-point solver (clarabel, default accuracy) against ours.
+CONIC = 1e-5
+# A ceiling is the end of a descent that stops when it can gain no more than 1e-10 in ln(leak odds).
+CEILING = 1e-8
+# Shares of a mixture in a bfloat16 query with error feedback, d = 384 (plain rounding: about 1e-3).
+FEEDBACK = 2e-5
+# Exact gain of robust design over the textbook two heads on the classic example; measured 690 and more.
+ROBUST_GAIN = 100.0
+# The library's eager attention takes its softmax in single precision, in double models too.
+EAGER_SOFTMAX = 1e-6
+# What an audit promises against the same measures taken from full maps.
+AUDIT = 1e-5
+# Double precision, streamed in blocks against full maps: sums of some thousand terms in another order.
+STREAMED = 1e-9

@@ -1,0 +1,120 @@
+"""q, k, v as the model uses them: rebuilt maps equal the library's eager maps, and the output is the model's own."""
+
+# ruff: noqa: E402
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra 'models'")
+tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
+
+from headwright.trained import capture
+from headwright.trained.auditing import _output_only
+from tolerances import EAGER_SOFTMAX
+from trained.families import FAMILIES, build
+from trained.naive import full_weights
+
+
+def _captured(model, inputs):
+    layers = []
+
+    def visit(layer):
+        layers.append(layer)
+        return _output_only(layer)
+
+    return layers, capture.run(model, inputs, visit)
+
+
+def _eager(model, inputs):
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        out = model(**inputs, output_attentions=True)
+    model.set_attn_implementation(before)
+    names = {
+        "model": "attentions", "encoder": "encoder_attentions", "decoder": "decoder_attentions",
+        "cross": "cross_attentions",
+    }  # fmt: skip
+    return {stack: out[name] for stack, name in names.items() if out.get(name)}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_maps_equal_the_eager_maps(family):
+    model, inputs = build(family)
+    layers, _ = _captured(model, inputs)
+    eager = _eager(model, inputs)
+    assert {layer.stack for layer in layers} == set(eager)
+    assert len(layers) == sum(map(len, eager.values()))
+    for layer in layers:
+        for b in range(layer.q.shape[0]):
+            wanted = eager[layer.stack][layer.index][b].numpy()
+            ours = full_weights(layer.text(b))
+            real = slice(None) if "attention_mask" not in inputs else _real(inputs, layer, b)
+            np.testing.assert_allclose(ours[:, real], wanted[:, real], atol=EAGER_SOFTMAX)
+
+
+def _real(inputs, layer, b):
+    mask = inputs["attention_mask"][b].bool().numpy()
+    return np.flatnonzero(mask) if mask.size == layer.q.shape[2] else slice(None)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_output_is_the_model_s_own_and_the_model_is_left_as_it_was(family):
+    model, inputs = build(family)
+    model.train()
+    before = model.config._attn_implementation
+    weights = {name: x.clone() for name, x in model.state_dict().items()}
+    assert capture.verify(model, {name: x[:1] for name, x in inputs.items()}, _output_only) < EAGER_SOFTMAX
+    assert model.config._attn_implementation == before
+    assert model.training
+    assert all(torch.equal(x, weights[name]) for name, x in model.state_dict().items())
+
+
+def test_the_model_is_restored_after_a_failure():
+    model, inputs = build("llama")
+
+    def visit(layer):
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        capture.run(model, inputs, visit)
+    assert model.config._attn_implementation == "sdpa"
+    assert len(_captured(model, inputs)[0]) == 2
+
+
+def test_a_class_that_ignores_the_interface_is_refused():
+    model = tf.BloomModel(tf.BloomConfig(hidden_size=32, n_layer=1, n_head=4, vocab_size=60))
+    with pytest.raises(capture.Refused, match="computes attention in its own code"):
+        _captured(model, {"input_ids": torch.arange(5)[None]})
+
+
+def test_a_model_without_attention_layers_is_refused():
+    model = tf.ResNetModel(tf.ResNetConfig(embedding_size=8, hidden_sizes=[8], depths=[1])).eval()
+    with pytest.raises(capture.Refused, match="attention"):
+        _captured(model, {"pixel_values": torch.zeros((1, 3, 32, 32))})
+
+
+def test_learned_sinks_are_refused():
+    config = tf.GptOssConfig(
+        hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=8, vocab_size=60, num_local_experts=2, num_experts_per_tok=1,
+    )  # fmt: skip
+    with pytest.raises(capture.Refused, match="learned sinks"):
+        _captured(tf.GptOssModel(config), {"input_ids": torch.arange(5)[None]})
+
+
+def test_a_wrong_attention_is_caught_by_the_comparison():
+    model, inputs = build("llama")
+
+    def without_scale(layer):
+        from dataclasses import replace
+
+        return _output_only(replace(layer, scale=1.0))
+
+    with pytest.raises(capture.Refused, match="relative difference"):
+        capture.verify(model, inputs, without_scale)
+
+
+def test_only_transformers_models_are_taken():
+    with pytest.raises(capture.Refused, match="a transformers model"):
+        capture.run(torch.nn.Linear(2, 2), {}, _output_only)
