@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from headwright.noise.moments import Moments, moments
 
 if TYPE_CHECKING:
-    from headwright.noise.distribution import exceedance, weight_distribution
+    from headwright.noise.distribution import weight_distribution
+    from headwright.noise.far import exceedance
     from headwright.noise.limit import winners
     from headwright.noise.worst import worst_case
 
 # name -> file of this folder it lives in, imported when first used.
 _HOME = {
-    "exceedance": "distribution",
+    "exceedance": "far",
     "weight_distribution": "distribution",
     "winners": "limit",
     "worst_case": "worst",

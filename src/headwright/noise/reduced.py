@@ -73,6 +73,8 @@ def reduced(problem: Problem, law: LogitsLaw | None = None) -> Reduced:
     moving = xp.any(law.variances > 0, axis=0)
     if law.shared is not None:
         moving = moving | xp.any(law.shared != 0, axis=(0, 1))
+    if problem.mask is not None:
+        moving = moving & xp.any(problem.mask, axis=0)
     noisy, fixed = xp.nonzero(moving)[0], xp.nonzero(~moving)[0]
     hidden = xp.asarray(-xp.inf, dtype=law.means.dtype, device=compat.device(law.means))
     means = law.means if problem.mask is None else xp.where(problem.mask, law.means, hidden)

@@ -1,0 +1,121 @@
+"""The whole law of one weight alpha_a, not only its moments: density, distribution function, quantiles.
+
+One noisy logit is integrated out in closed form (`given.py`); what is left to average is nothing (closed form),
+one number (quadrature) or many (scrambled Sobol replicates), and always smooth. Counting samples in bins would be
+noisier by orders of magnitude and blur the law by the width of the bin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from headwright import inputs
+from headwright.errors import InputError
+from headwright.keys import GaussianKeys
+from headwright.noise.given import Given, conditioned
+from headwright.noise.problem import problems
+from headwright.result import Estimate
+from headwright.types import Float
+
+SAMPLES = 2**15
+_BISECTIONS = 64
+_ENDS = (-744.0, 36.7)  # logits of the smallest weight above 0 and of the largest below 1
+
+
+@dataclass(frozen=True)
+class WeightDistribution:
+    """The law of one weight. `density`, `cdf` and `quantile` take one number or several and return an `Estimate`;
+    `error` is the largest of any entry: 0 for the closed form, the difference of two rules for a quadrature, a
+    standard error if sampled."""
+
+    method: str  # "closed form", "quadrature" or "sampled"
+    deviation: float  # s_c
+    _replicates: tuple[Given, ...]
+
+    def cdf(self, x: Any) -> Estimate:
+        """P(alpha_a <= x)."""
+        x = _numbers("x", x)
+
+        def below(given: Given, x: np.ndarray) -> np.ndarray:
+            found = given.below(np.clip(logit(np.clip(x, 0.0, 1.0)), *_ENDS), self.deviation)[0]
+            return np.where(x < 1, np.where(x < 0, 0.0, found), 1.0)
+
+        return self._estimate(below, x)
+
+    def density(self, x: Any) -> Estimate:
+        """The density of alpha_a at x, for x strictly between 0 and 1."""
+        if self.deviation == 0.0:
+            raise InputError(
+                wanted="a weight with noise of its own", got="one without a density", attempt="ask for its cdf"
+            )
+        # d(logit x)/dx = 1 / (x (1 - x))
+        return self._estimate(
+            lambda given, x: given.below(logit(x), self.deviation)[1] / (x * (1 - x)),
+            _numbers("x", x, open_unit=True),
+        )
+
+    def quantile(self, p: Any) -> Estimate:
+        """The x with P(alpha_a <= x) = p, for p strictly between 0 and 1."""
+        return self._estimate(lambda given, p: expit(_root(given, p, self.deviation)), _numbers("p", p, open_unit=True))
+
+    def _estimate(self, of: Callable[[Given, np.ndarray], np.ndarray], at: np.ndarray) -> Estimate:
+        """The value at every entry of `at` from all replicates, and the largest error."""
+        rows = np.stack([of(given, at.ravel()) for given in self._replicates])
+        value, error = _COMBINED[self.method](rows)
+        return Estimate(value=value.reshape(at.shape)[()], error=float(np.max(error)), method=self.method)
+
+
+# method -> (value, error) from the replicates; a quadrature has two of them, the coarse and the fine rule.
+_COMBINED: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
+    "closed form": lambda rows: (rows[0], np.zeros(rows[0].shape)),
+    "quadrature": lambda rows: (rows[1], np.abs(rows[1] - rows[0])),
+    "sampled": lambda rows: (rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(rows))),
+}
+
+
+def _root(given: Given, p: Float[np.ndarray, "j"], s: float) -> Float[np.ndarray, "j"]:
+    """The logit at which the distribution function reaches p, by bisection: it is monotone, and may be flat."""
+    low, high = (np.full(p.shape, end) for end in _ENDS)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        short = given.below(middle, s)[0] < p
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return (low + high) / 2
+
+
+def weight_distribution(
+    q: Any,
+    keys: Any,
+    key: int,
+    *,
+    scale: float = 1.0,
+    bias: Any = None,
+    mask: Any = None,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> WeightDistribution:
+    """The law of the weight of `key` under one query `q` (d,). `samples` and `seed` serve only where neither a
+    closed form nor a quadrature does: with more than two noisy keys, or two that are not `key`."""
+    keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
+    extras = {"bias": bias, "mask": mask, "value_noise": None}
+    (problem,) = problems(q, keys, np.zeros((len(keys), 1)), mix=None, scale=scale, extras=extras)
+    if problem.heads != 1:
+        raise InputError(wanted="one query", got=f"{problem.heads} heads", attempt="ask for one head at a time")
+    scene = conditioned(problem, inputs.index("key", key, len(keys)))
+    method, replicates = scene.replicates(samples, seed)
+    return WeightDistribution(method, scene.deviation, replicates)
+
+
+def _numbers(name: str, value: Any, *, open_unit: bool = False) -> np.ndarray:
+    _, (array,) = inputs.arrays(**{name: value})
+    if open_unit and not bool(np.all((array > 0) & (array < 1))):
+        raise InputError(
+            wanted=f"{name} strictly between 0 and 1", got=f"{np.min(array):g} to {np.max(array):g}",
+            attempt="drop the ends",
+        )  # fmt: skip
+    return array

@@ -1,0 +1,109 @@
+"""How often is the output far off? P(||c - target|| > tau).
+
+With one random number the set where it is far off is a union of intervals: their ends are found by bisection and
+the probability is exact. Otherwise it is counted over scrambled Sobol points, with a standard error. (Integrating
+one number out, as `distribution.py` does, needs a monotone function, and a distance is not.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+from scipy.special import ndtr
+
+from headwright import inputs
+from headwright.noise.normals import plan
+from headwright.noise.problem import Problem, problems
+from headwright.noise.reduced import Reduced, reduced
+from headwright.noise.sampled import REPLICATES, SAMPLES, weights_drawn
+from headwright.result import Estimate, to_numpy
+from headwright.types import Array, Float
+
+_REACH, _UNIFORM = 9.0, 4096  # the line of one random number, and how finely it is searched
+_STEEP = np.linspace(-60.0, 60.0, 2401)  # the same in units of the logit around a change of winner
+_BISECTIONS = 60
+
+
+def exceedance(
+    q: Any,
+    keys: Any,
+    V: Any,
+    target: Any,
+    tau: float,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    mix: Any = None,
+    scale: float = 1.0,
+    bias: Any = None,
+    mask: Any = None,
+) -> Estimate:
+    """The probability that the output is further than `tau` from `target` (v,), Euclidean distance. The heads `q`
+    and the rest are as in `moments`; `samples` and `seed` serve only where more than one number is random."""
+    extras = {"bias": bias, "mask": mask, "value_noise": None}
+    (problem,) = problems(q, keys, V, mix=mix, scale=scale, extras=extras)
+    _, (_, target) = inputs.arrays(V=problem.values[:1], target=target)
+    inputs.shape("target", target, problem.values.shape[1])
+    tau = inputs.number("tau", tau, low=0.0)
+    small = reduced(problem)
+    if small.dimension == 0:
+        far = _distance(problem, small, small.weights(problem.xp.zeros((1, 0), dtype=target.dtype)), target) > tau
+        return Estimate(float(far[0]), 0.0, "closed form")
+    if small.dimension == 1:
+        return _on_a_line(problem, small, target, tau)
+    points = plan(small.dimension, samples=samples, replicates=REPLICATES, kind="sobol", seed=seed)
+    counts = np.zeros(points.replicates)
+    for replicate, alpha in weights_drawn(small, points):
+        counts[replicate] += (_distance(problem, small, alpha, target) > tau).sum()
+    shares = counts / points.size
+    return Estimate(float(shares.mean()), float(shares.std(ddof=1) / np.sqrt(len(shares))), "sampled")
+
+
+def _distance(problem: Problem, small: Reduced, alpha: Array, target: Array) -> Float[np.ndarray, "s"]:
+    xp = problem.xp
+    apart = xp.sum(problem.mix[:, None] * small.outputs(alpha), axis=1) - target
+    return np.sqrt(to_numpy(xp.sum(apart * apart, axis=1)).astype(float))
+
+
+def _on_a_line(problem: Problem, small: Reduced, target: Array, tau: float) -> Estimate:
+    """Search g for sign changes of `||c(g) - target|| - tau`, refine them, add up the far intervals. The same search
+    with every second point tells whether a pair of changes may have been missed."""
+    like = problem.values
+
+    def far(g: np.ndarray) -> np.ndarray:
+        numbers = problem.xp.asarray(g[:, None], dtype=like.dtype, device=compat.device(like))
+        return _distance(problem, small, small.weights(numbers), target) > tau
+
+    g = _searched(small)
+    fine, coarse = (_probability(far, grid) for grid in (g, g[::2]))
+    return Estimate(fine, abs(fine - coarse) + float(np.finfo(float).eps), "exact")
+
+
+def _searched(small: Reduced) -> Float[np.ndarray, "s"]:
+    """Where to look: everywhere, and closely around every g at which a noisy key and the fixed rest change places,
+    because a sharp head moves there within 1 / root."""
+    column = to_numpy(small.columns).reshape(small.roots.shape[1:])
+    root = np.where(column == 0, to_numpy(small.roots), 0.0).sum(axis=2)
+    if small.shared is not None:
+        root = root + to_numpy(small.shared)[:, 0, :]
+    gap = to_numpy(small.fixed_logits)[:, None] - to_numpy(small.means)
+    moves = (root != 0) & np.isfinite(gap)
+    near = ((gap[moves, None] + _STEEP) / root[moves, None]).ravel()
+    g = np.concatenate([np.linspace(-_REACH, _REACH, _UNIFORM + 1), near[np.abs(near) < _REACH]])
+    return np.unique(g)
+
+
+def _probability(far: Any, g: Float[np.ndarray, "s"]) -> float:
+    state = far(g)
+    change = np.flatnonzero(state[1:] != state[:-1])
+    low, high, before = g[change], g[change + 1], state[change]
+    for _ in range(_BISECTIONS if change.size else 0):
+        middle = (low + high) / 2
+        same = far(middle) == before
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    edges = np.concatenate([[-np.inf], high, [np.inf]])
+    # Intervals alternate between far and near, beginning with the state at the left end.
+    chance = np.diff(ndtr(edges))
+    return float(chance[0 if state[0] else 1 :: 2].sum())
