@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from headwright.design import closed_form
 from headwright.design.ask import Options, average, copy, mixture
+from headwright.design.reachability import Reach, reach
 from headwright.design.record import Design
 from headwright.design.saved import certify
+from headwright.design.separate import Selectable, selectable
 
-__all__ = ["Design", "Options", "average", "certify", "copy", "mixture"]
+__all__ = [
+    "Design", "Options", "Reach", "Selectable", "average", "certify", "closed_form", "copy", "mixture", "reach",
+    "selectable",
+]  # fmt: skip

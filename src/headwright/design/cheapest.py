@@ -108,10 +108,12 @@ def _point(problem: Reduced, y: Query, slope: Float[Array, "n"]) -> _Point:
 
 
 def _believable(problem: Reduced, at: _Point) -> bool:
-    """Is the query short enough for its heaviest logits to mean something? |z_hat - z| ~ eps |k| |y|."""
+    """Is the query short enough for its heaviest logits to mean something? |z_hat - z| ~ eps |k| |y|, and what
+    rounding left of y along the differences inside S moves logits as well."""
     heaviest = np.flatnonzero(at.lam >= 0.1 * at.lam.max())[:256]
     reach = max(np.linalg.norm(problem.K[heaviest], axis=1).max(), np.linalg.norm(problem.k0))
-    return bool(_EPS * reach * np.linalg.norm(at.y) < _NOISE)
+    astray = np.linalg.norm(at.y @ problem.basis) + _EPS * np.linalg.norm(at.y)
+    return bool(reach * astray < _NOISE)
 
 
 def _descend(problem: Reduced, at: _Point, ell: float, *, gap: float, steps: int) -> Cheapest:

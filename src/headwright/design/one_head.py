@@ -32,7 +32,7 @@ from headwright.design.target import Wanted
 from headwright.types import Array, Float, Query
 
 # The leak asked for is undercut by this fraction, so that the answer is strictly inside.
-_INSIDE = 1e-8
+_INSIDE = 1e-9
 _TIGHTENINGS = 12
 _GAP_WORTH_SAYING = 1e-5
 # Below this divergence a KL-nearest mixture is the target itself, to rounding.

@@ -143,7 +143,7 @@ def _agree(said: float, found: float) -> bool:
 def _read(path: Path) -> dict[str, Any]:
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as reason:
+    except (OSError, ValueError, RecursionError) as reason:
         raise InputError(
             wanted="a design saved as JSON", got=f"{path.name}: {str(reason)[:80]}", attempt="--save D.json"
         ) from None
