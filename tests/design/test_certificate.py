@@ -5,11 +5,11 @@ from dataclasses import replace
 import mpmath as mp
 import numpy as np
 import pytest
-import reference
-from tolerances import DESIGN_GAP
 
 import headwright as hw
+import reference
 from headwright.design.certificate import examine
+from tolerances import DESIGN_GAP
 
 
 @pytest.mark.parametrize("method", ["float", "ball"])

@@ -3,13 +3,13 @@
 import mpmath as mp
 import numpy as np
 import pytest
-import reference
-from awkward import awkward
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import CONIC, DESIGN_GAP, ROUNDING
 
 import headwright as hw
+import reference
+from awkward import awkward
+from tolerances import CONIC, DESIGN_GAP, ROUNDING
 
 LEAKS = (0.4, 1e-3, 1e-12)
 KEYS = awkward()

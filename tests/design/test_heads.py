@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from tolerances import ROUNDING
 
 import headwright as hw
+from tolerances import ROUNDING
 
 
 def partitions(items):

@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from awkward import awkward
-from tolerances import CEILING
 
 import headwright as hw
+from awkward import awkward
 from headwright.design import one_head
 from headwright.design.cheapest import Cheapest
 from headwright.design.proof import Combination, Contradiction, in_rationals
+from tolerances import CEILING
 
 KEYS = awkward()
 # Geometries whose keys are exact, with a key known to be impossible.

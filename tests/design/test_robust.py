@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tolerances import ROBUST_GAIN, SIGMAS
 
 import headwright as hw
 from headwright.design.descent import Ball
 from headwright.noise.gradient import squared_error
+from tolerances import ROBUST_GAIN, SIGMAS
 
 N, A, B, BUDGET = 20, 0, 1, 30.0
 KEYS = np.eye(N)

@@ -1,6 +1,7 @@
 """A saved design is believed in nothing."""
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -96,7 +97,5 @@ def test_hostile_files_are_refused(text, tmp_path):
 def test_junk_in_a_field_is_refused_or_fails(field, junk):
     body = json.loads(json.dumps(document(DESIGNS["copy"][0])))
     body[field] = junk
-    try:
+    with suppress(InputError):
         assert not hw.design.certify(body, K).holds
-    except InputError:
-        pass
