@@ -63,9 +63,7 @@ def _design(K: Any, asked: dict[str, Any]) -> Any:
     words = {"copied": design.copy, "averaged": design.average, "mixed": design.mixture}
     given = [word for word in words if asked[word] is not None]
     if len(given) != 1:
-        raise InputError(
-            wanted="one of --copy, --average, --mixture", got=f"{len(given)} of them", attempt="--copy 0"
-        )
+        raise InputError(wanted="one of --copy, --average, --mixture", got=f"{len(given)} of them", attempt="--copy 0")
     target = _TARGETS[given[0]](asked[given[0]])
     law = None
     if asked["noise"]:
@@ -74,9 +72,7 @@ def _design(K: Any, asked: dict[str, Any]) -> Any:
         law = law_from_text(asked["noise"], K)
     options = {name: asked[name] for name in ("scale", "bias", "storage", "uniform", "budget")}
     heads = asked["heads"] if asked["heads"] == "auto" else _whole("--heads", asked["heads"])
-    return words[given[0]](
-        target, K, leak=asked["leak"], heads=heads, law=law, values=asked["V"], **options
-    )
+    return words[given[0]](target, K, leak=asked["leak"], heads=heads, law=law, values=asked["V"], **options)
 
 
 def _whole(name: str, text: str) -> int:
@@ -95,9 +91,7 @@ def _shares(text: str) -> dict[int, float]:
         except ValueError:
             equals = ""
         if not equals:
-            raise InputError(
-                wanted="shares like 3=.7,5=.3", got=repr(part), attempt="--mixture 3=.7,5=.3"
-            ) from None
+            raise InputError(wanted="shares like 3=.7,5=.3", got=repr(part), attempt="--mixture 3=.7,5=.3") from None
         if _whole("--mixture key", key) in shares:
             raise InputError(wanted="every key once", got=f"key {key} twice", attempt="add its shares")
         shares[int(key)] = number

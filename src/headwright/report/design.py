@@ -35,7 +35,10 @@ def weights_figure(design: Design) -> Any:
     with style.figure(6.4, 3.2) as (drawing, axes):
         axes.bar(places - 0.2, attention.weights(before)[shown], 0.4, color=style.ROLES["muted"], label="q = 0")
         axes.bar(places + 0.2, design.weights[shown], 0.4, color=style.ROLES["query"], label="designed")
-        axes.scatter(places, wanted, marker="_", s=260, color=style.ROLES["good"], label="wanted", zorder=3)
+        inside = wanted > 0
+        axes.scatter(
+            places[inside], wanted[inside], marker="_", s=260, color=style.ROLES["good"], label="wanted", zorder=3
+        )
         axes.set(xlabel="key", ylabel="weight", title=f"{design.target}: {design.status}", ylim=(0, 1.05))
         axes.set_xticks(places, names)
         axes.legend()
