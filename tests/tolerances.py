@@ -45,3 +45,11 @@ EAGER_SOFTMAX = 1e-6
 AUDIT = 1e-5
 # Double precision, streamed in blocks against full maps: sums of some thousand terms in another order.
 STREAMED = 1e-9
+# The lab's shipped audit keeps four digits; kernels of other machines may round the fourth otherwise.
+SHIPPED_CARDS = 1e-3
+# A convex combination of keys multiplied out in float64, relative to the keys' size.
+COMBINATION = 1e-12
+# A proven margin against the one read off the scores: they differ by the rounding bound only.
+MARGIN = 1e-6
+# Feasibility tolerance of the HiGHS linear programmes that serve as a second opinion on integer data.
+PROGRAMME = 1e-7

@@ -64,6 +64,10 @@ class Pursuit:
     def __post_init__(self) -> None:
         self.base = self.field.K[self.S[0]]
         self.E = _independent(self.field, self.S)
+        if len(self.E):
+            basis = np.linalg.qr(self.E.T)[0]
+            for _ in range(2):  # the second time removes what rounding left
+                self.query = self.query - basis @ (basis.T @ self.query)
         self.scale = np.ones(len(self.base))
         # The orthogonal complement of the e's; None stands for the whole space, when S is one key.
         self._complement: np.ndarray | None = None

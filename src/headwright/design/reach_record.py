@@ -93,6 +93,11 @@ class Reach:
         )
 
     @property
+    def keys(self) -> Keys:
+        """The keys that were judged, in float64."""
+        return self._keys
+
+    @property
     def count(self) -> int:
         """Keys that can win alone."""
         return int(self.reachable.sum())

@@ -6,7 +6,6 @@ Floats first (`pursuit`), whose verdicts are proven by error bounds; what they l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -43,14 +42,15 @@ class Selectable:
 
 def selectable(
     K: Any,
-    S: int | Sequence[int],
+    S: Any,
     *,
     exact: bool = True,
     start: Any = None,
     tolerance: float | None = None,
     seed: int = 0,
 ) -> Selectable:
-    """Decide whether some query gives the keys in S equal scores, strictly above those of all other keys.
+    """Decide whether some query gives the keys in S (one number, or several) equal scores, strictly above those of
+    all other keys.
 
     `exact=False` stops where floats cannot tell. `start` is a query to begin with. A set closer to the hull of the
     others than `tolerance` times the largest key involved counts as inside (default: 8 units of the dtype's
