@@ -20,7 +20,7 @@ export function createBars(picture, pick) {
   return {
     picture,
     /** @param {Model} model */
-    draw({ state, weights, mixed }) {
+    draw({ state, weights, mixed, settled }) {
       const [n, h] = [mixed.length, weights.length];
       const slot = (WIDTH - 34) / n;
       const wide = Math.min(slot * 0.7, 34);
@@ -41,7 +41,7 @@ export function createBars(picture, pick) {
         label.classList.toggle("focused", i === state.focus);
         subscript(label, n > 12 ? "" : "α", n > 24 && i % 5 ? "" : state.names[i]);
       });
-      set(picture, { "aria-label": `weights: ${mixed.map((w, i) => `${state.names[i]} ${w.toFixed(3)}`).join(", ")}` });
+      if (settled) set(picture, { "aria-label": `weights: ${mixed.map((w, i) => `${state.names[i]} ${w.toFixed(3)}`).join(", ")}` });
     },
   };
 }

@@ -1,42 +1,47 @@
 /**
  * The cards page: the audit's table, a map of layers and heads, and one card per head with its place among all.
- * @typedef {{[measure: string]: any, layer: number, head: number}} Head
- * @typedef {{model: string, about?: string, heads: Head[], measures?: {[name: string]: string}}} Audit
+ * It reads what `headwright audit --json` writes; the file shipped with the lab also has titles and pictures.
+ * @typedef {{[measure: string]: any, layer: number, head: number, stack?: string, sentence?: string, picture?: number[][]}} Head
+ * @typedef {{model?: string, about?: string, heads: Head[], measures?: {[name: string]: [string, string]}}} Audit
  */
 import { short } from "./controls.js";
 import { element, join, make, set } from "./draw.js";
 import { theme } from "./page.js";
 
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+const PLACE = new Set(["layer", "head", "stack", "twin"]);
 const MOST_COLUMNS = 7;
+const CELL = 14;
 
 /** @type {Audit} */
-let audit = { model: "", heads: [] };
+let audit = { heads: [] };
 let [measure, falling, chosen] = ["", true, 0];
 
-/** Measures are the columns that hold numbers. @returns {string[]} */
+/** The columns that hold numbers, standard errors aside. @returns {string[]} */
 function measures() {
-  const names = Object.keys(audit.heads[0] ?? {}).filter((name) => name !== "layer" && name !== "head");
+  const names = Object.keys(audit.heads[0] ?? {}).filter((name) => !PLACE.has(name) && !name.endsWith("_se"));
   return names.filter((name) => audit.heads.some((h) => typeof h[name] === "number"));
 }
 
-const spoken = (/** @type {string} */ name) => name.replaceAll("_", " ");
+const title = (/** @type {string} */ name) => audit.measures?.[name]?.[0] ?? name.replaceAll("_", " ");
+const meaning = (/** @type {string} */ name) => audit.measures?.[name]?.[1] ?? "";
+const number = (/** @type {unknown} */ x) => (typeof x === "number" ? short(x) : "–");
+const spoken = (/** @type {Head} */ h) => `${h.stack && h.stack !== "model" ? `${h.stack} ` : ""}layer ${h.layer} head ${h.head}`;
 
-/** @param {Audit} next */
+/** @param {any} next */
 function show(next) {
-  if (!Array.isArray(next?.heads) || !next.heads.length || !next.heads.every((h) => Number.isInteger(h?.layer) && Number.isInteger(h?.head))) {
-    throw new Error("wanted an audit with heads; got something else; try: headwright audit MODEL --json > audit.json");
-  }
+  const good = Array.isArray(next?.heads) && next.heads.length > 0 && next.heads.every((/** @type {any} */ h) => Number.isInteger(h?.layer) && Number.isInteger(h?.head));
+  if (!good) throw new Error("wanted an audit with heads; got something else; try: headwright audit MODEL --text FILE --json > audit.json");
   audit = next;
-  measure = measures()[0] ?? "";
-  chosen = 0;
-  find("about").textContent = `${audit.heads.length} heads of ${audit.model || "a model"}. ${audit.about ?? ""}`;
-  find("measure").replaceChildren(...measures().map((name) => new Option(spoken(name), name)));
+  [measure, falling, chosen] = [measures()[0] ?? "", true, 0];
+  find("about").textContent = `${audit.heads.length} heads of ${audit.model ?? "a model"}. ${audit.about ?? ""}`;
+  find("measure").replaceChildren(...measures().map((name) => new Option(title(name), name)));
   draw();
 }
 
 function draw() {
   find("measure").value = measure;
+  find("meaning").textContent = meaning(measure);
   drawMap();
   drawTable();
   drawHead();
@@ -56,58 +61,62 @@ function choose(i) {
 }
 
 function drawMap() {
-  const layers = Math.max(...audit.heads.map((h) => h.layer)) + 1;
+  const rows = [...new Set(audit.heads.map((h) => `${h.stack ?? "model"} ${h.layer}`))];
   const heads = Math.max(...audit.heads.map((h) => h.head)) + 1;
-  const [cell, left] = [14, 26];
+  const left = 34;
   const map = find("map");
-  set(map, { viewBox: `0 0 ${left + heads * cell} ${layers * cell + 12}`, "aria-label": `${spoken(measure)} of every head: layers down, heads across` });
+  set(map, { viewBox: `0 0 ${left + heads * CELL} ${rows.length * CELL + 11}`, "aria-label": `${title(measure)} of every head: layers down, heads across` });
   map.replaceChildren();
-  for (let l = 0; l < layers; l++) make("text", { x: left - 4, y: l * cell + 10, "text-anchor": "end" }, map).textContent = l % Math.ceil(layers / 12) ? "" : `layer ${l}`.replace("layer ", l ? "" : "layer ");
-  for (let h = 0; h < heads; h += Math.ceil(heads / 12)) make("text", { x: left + h * cell + 7, y: layers * cell + 9, "text-anchor": "middle" }, map).textContent = String(h);
+  rows.forEach((row, at) => {
+    if (at % Math.ceil(rows.length / 12) === 0) make("text", { x: left - 4, y: at * CELL + 9.5, "text-anchor": "end" }, map).textContent = row.replace("model", "layer");
+  });
+  for (let h = 0; h < heads; h += Math.ceil(heads / 16)) make("text", { x: left + (h + 0.5) * CELL, y: rows.length * CELL + 8, "text-anchor": "middle" }, map).textContent = String(h);
   audit.heads.forEach((head, i) => {
     const box = make("rect", {
-      x: left + head.head * cell + 0.5, y: head.layer * cell + 0.5, width: cell - 1, height: cell - 1, rx: 2,
-      "fill-opacity": 0.06 + 0.94 * place(measure, head[measure]), class: i === chosen ? "chosen" : "",
+      x: left + head.head * CELL + 0.5, y: rows.indexOf(`${head.stack ?? "model"} ${head.layer}`) * CELL + 0.5,
+      width: CELL - 1, height: CELL - 1, rx: 2, "fill-opacity": 0.06 + 0.94 * place(measure, head[measure]), class: i === chosen ? "chosen" : "",
     }, map);
-    make("title", {}, box).textContent = `layer ${head.layer} head ${head.head}: ${spoken(measure)} ${number(head[measure])}`;
+    make("title", {}, box).textContent = `${spoken(head)}: ${title(measure)} ${number(head[measure])}`;
     box.addEventListener("click", () => choose(i));
   });
 }
 
-const number = (/** @type {unknown} */ x) => (typeof x === "number" ? short(x) : String(x ?? "–"));
-
 function drawTable() {
   const columns = [measure, ...measures().filter((name) => name !== measure)].slice(0, MOST_COLUMNS);
-  const head = element("tr");
-  head.append(element("th", "head"));
+  const top = element("tr");
+  top.append(element("th", "head"));
   for (const name of columns) {
     const cell = element("th");
     if (name === measure) cell.setAttribute("aria-sort", falling ? "descending" : "ascending");
-    const sort = element("button", spoken(name));
+    const sort = element("button", title(name));
+    sort.title = meaning(name);
     sort.addEventListener("click", () => {
       [falling, measure] = [name === measure ? !falling : true, name];
       draw();
     });
     cell.append(sort);
-    head.append(cell);
+    top.append(cell);
   }
-  const order = audit.heads.map((_, i) => i).sort((i, j) => (falling ? -1 : 1) * (Number(audit.heads[i][measure]) - Number(audit.heads[j][measure])) || i - j);
-  const rows = order.map((i) => {
-    const row = element("tr");
-    const one = audit.heads[i];
-    row.setAttribute("aria-selected", String(i === chosen));
-    const link = Object.assign(document.createElement("a"), { href: "#head", textContent: `${one.layer}.${one.head}` });
-    link.setAttribute("aria-label", `layer ${one.layer} head ${one.head}`);
-    const first = element("td");
-    first.append(link);
-    row.append(first, ...columns.map((name) => element("td", number(one[name]))));
-    row.addEventListener("click", () => choose(i));
-    return row;
-  });
-  const [top, body] = [element("thead"), element("tbody")];
-  top.append(head);
-  body.append(...rows);
-  find("table").replaceChildren(top, body);
+  // Heads on which it could not be measured come last, whichever way the table is sorted.
+  const worth = (/** @type {number} */ i) => (typeof audit.heads[i][measure] === "number" ? (falling ? -1 : 1) * audit.heads[i][measure] : Infinity);
+  const order = audit.heads.map((_, i) => i).sort((i, j) => (worth(i) === worth(j) ? i - j : worth(i) - worth(j)));
+  const [head, body] = [element("thead"), element("tbody")];
+  head.append(top);
+  body.append(...order.map((i) => tableRow(i, columns)));
+  find("table").replaceChildren(head, body);
+}
+
+/** @param {number} i @param {string[]} columns */
+function tableRow(i, columns) {
+  const one = audit.heads[i];
+  const row = element("tr", "", i === chosen ? "chosen" : "");
+  const pick = element("button", `${one.stack && one.stack !== "model" ? `${one.stack} ` : ""}${one.layer}.${one.head}`);
+  pick.setAttribute("aria-pressed", String(i === chosen));
+  const first = element("td");
+  first.append(pick);
+  row.append(first, ...columns.map((name) => element("td", number(one[name]))));
+  row.addEventListener("click", () => choose(i));
+  return row;
 }
 
 function drawHead() {
@@ -115,17 +124,28 @@ function drawHead() {
   const list = element("dl", "", "measures");
   for (const name of measures()) {
     const row = element("div");
+    row.title = meaning(name);
     const strip = make("svg", { viewBox: "0 0 200 10", "aria-hidden": "true" });
     make("line", { class: "track", x1: 4, x2: 196, y1: 5, y2: 5 }, strip);
     const others = make("g", { class: "others" }, strip);
-    join(others, audit.heads.length, () => make("circle", { r: 2, cy: 5 })).forEach((dot, i) => set(dot, { cx: 4 + 192 * place(name, audit.heads[i][name]) }));
-    make("circle", { class: "here", r: 4, cy: 5, cx: 4 + 192 * place(name, one[name]) }, strip);
-    row.append(element("dt", spoken(name)), element("dd", number(one[name])), strip);
-    if (audit.measures?.[name]) row.title = audit.measures[name];
+    join(others, audit.heads.length, () => make("circle", { r: 1.8, cy: 5 })).forEach((dot, i) => set(dot, { cx: 4 + 192 * place(name, audit.heads[i][name]) }));
+    if (typeof one[name] === "number") make("circle", { class: "here", r: 3.6, cy: 5, cx: 4 + 192 * place(name, one[name]) }, strip);
+    const value = element("dd", number(one[name]));
+    value.append(strip);
+    row.append(element("dt", title(name)), value);
     list.append(row);
   }
-  const words = Object.entries(one).filter(([, x]) => typeof x === "string").map(([, x]) => element("p", x));
-  find("head").replaceChildren(element("h2", `Layer ${one.layer}, head ${one.head}`), ...words, list, element("p", "Each strip shows this head (filled) among all others.", "hint"));
+  const words = [element("h2", spoken(one).replace(/^./, (c) => c.toUpperCase())), element("p", one.sentence ?? "", "sentence")];
+  find("head").replaceChildren(...words, ...picture(one), list, element("p", "Each strip shows this head (filled) among all others.", "hint"));
+}
+
+/** @param {Head} one @returns {(HTMLElement | SVGElement)[]} */
+function picture(one) {
+  if (!one.picture?.length) return [];
+  const side = one.picture.length;
+  const map = make("svg", { viewBox: `0 0 ${side} ${side}`, class: "weights", role: "img", "aria-label": "attention map: queries down, keys across" });
+  one.picture.forEach((row, y) => row.forEach((cell, x) => cell && make("rect", { x, y, width: 1, height: 1, "fill-opacity": cell / 100 }, map)));
+  return [map, element("p", "Weights, binned: queries down, keys across.", "hint")];
 }
 
 find("measure").addEventListener("change", () => {

@@ -61,17 +61,20 @@ export function createControls(store, presets, choose) {
   /** @param {string} id @param {string[]} names */
   const choices = (id, names) => {
     const select = /** @type {any} */ (input(id));
-    if ([...select.options].map((o) => o.text).join() === names.join()) return;
     const now = select.value;
     select.replaceChildren(...names.map((name, i) => Object.assign(element("option", name), { value: String(i) })));
     if (now && Number(now) < names.length) select.value = now;
   };
 
+  let listed = "";
   return {
     /** @param {Model} model */
     draw({ state }) {
-      choices("radial-key", state.names);
-      choices("focus", state.names);
+      if (listed !== state.names.join()) {
+        listed = state.names.join();
+        choices("radial-key", state.names);
+        choices("focus", state.names);
+      }
       input("preset").value = state.preset;
       input("beta").value = String(Math.log10(Math.max(state.sharpness, 0.1)));
       input("noise").value = String(noiseFrom(state.isotropic));

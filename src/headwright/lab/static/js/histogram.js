@@ -23,7 +23,7 @@ export function createHistogram(picture) {
   }
   const outlines = make("g", { class: "outlines" }, picture);
   const mean = make("line", { class: "mean", y1: TOP, y2: BASE }, picture);
-  const empty = make("text", { class: "empty", x: (WIDTH + LEFT) / 2, y: 74, "text-anchor": "middle" }, picture);
+  const empty = make("text", { class: "empty", x: (WIDTH + LEFT) / 2, y: 52, "text-anchor": "middle" }, picture);
   empty.textContent = "no noise: the weight is one number";
 
   return {

@@ -72,7 +72,7 @@ export function createKeyPlane(picture, store) {
         const name = state.names[i];
         group.classList.toggle("unreachable", !free[i]);
         place(group, at[i], [ox, oy]);
-        set(group, {
+        if (model.settled) set(group, {
           "aria-label": `k${name}, key at ${say(state.keys[i])}, weight ${mixed[i].toFixed(2)}${free[i] ? "" : ", can never win"}`,
         });
         set(group.children[2], { "fill-opacity": 0.12 + 0.88 * mixed[i] });
@@ -120,7 +120,7 @@ function drawNoise(layer, { keys, radial, isotropic }, window_) {
 
 /** Arrows, handles, and the line through the winner on which all points score the same.
  * @param {Model} model @param {Window} window_ @param {{[name: string]: Element}} layers @param {(i: number) => Element} handle */
-function drawHeads({ state, logits }, window_, layers, handle) {
+function drawHeads({ state, logits, settled }, window_, layers, handle) {
   const heads = state.directions;
   const [ox, oy] = window_.to([0, 0]);
   join(layers.arrows, heads.length, (i) => make("line", { class: `head-${i + 1}` })).forEach((line, i) => {
@@ -136,7 +136,7 @@ function drawHeads({ state, logits }, window_, layers, handle) {
   });
   join(layers.queries, heads.length, handle).forEach((group, i) => {
     place(group, window_.to(heads[i]), [ox, oy]);
-    set(group, { "aria-label": `q${heads.length > 1 ? i + 1 : ""}, direction of head ${i + 1}, at ${say(heads[i])}` });
+    if (settled) set(group, { "aria-label": `q${heads.length > 1 ? i + 1 : ""}, direction of head ${i + 1}, at ${say(heads[i])}` });
     subscript(group.children[3], "q", heads.length > 1 ? String(i + 1) : "");
   });
 }

@@ -63,7 +63,7 @@ export function createLogitPlane(picture, store) {
       [low, high] = [bottom - 0.12 * (top - bottom), top + 0.15 * (top - bottom)];
     },
     /** @param {Model} model */
-    draw({ state, queries, logits, mixed }) {
+    draw({ state, queries, logits, mixed, settled }) {
       const [n, h] = [state.keys.length, logits.length];
       if (built !== `${n}/${h}`) marks.replaceChildren();
       built = `${n}/${h}`;
@@ -97,10 +97,8 @@ export function createLogitPlane(picture, store) {
       });
       join(marks, n * h, handle).forEach((group, index) => {
         const [head, i] = cells[index];
-        set(group, {
-          transform: `translate(${(x(i, n) + offset(head)).toFixed(1)} ${y(logits[head][i]).toFixed(1)})`,
-          "aria-label": `logit of key ${state.names[i]} in head ${head + 1}: ${logits[head][i].toFixed(2)}`,
-        });
+        set(group, { transform: `translate(${(x(i, n) + offset(head)).toFixed(1)} ${y(logits[head][i]).toFixed(1)})` });
+        if (settled) set(group, { "aria-label": `logit of key ${state.names[i]} in head ${head + 1}: ${logits[head][i].toFixed(2)}` });
       });
       join(labels, n, () => make("text", { class: "label", y: SIZE - 10, "text-anchor": "middle" })).forEach((label, i) => {
         set(label, { x: x(i, n) });

@@ -128,7 +128,7 @@ function fit() {
 
 store.subscribe((state, kind) => {
   const began = performance.now();
-  model = derive(state);
+  model = derive(state, kind === "commit");
   performance.measure("derive", { start: began, end: performance.now() });
   keys.prove(null);
   if (kind === "commit") {

@@ -6,11 +6,11 @@
 import { multihead } from "./attention.js";
 import { cloud } from "./cloud.js";
 
-/** @param {State} state @returns {Model} */
-export function derive(state) {
+/** @param {State} state @param {boolean} settled @returns {Model} */
+export function derive(state, settled = true) {
   const queries = state.directions.map((u) => u.map((x) => x * state.sharpness));
   const seen = multihead(queries, state.keys, state.values, state);
-  return { state, queries, ...seen, cloud: cloud(state, queries), single: alone(state) };
+  return { state, queries, ...seen, settled, cloud: cloud(state, queries), single: alone(state) };
 }
 
 /** The same keys seen by one head that asks for everything at once. @param {State} state @returns {Model | null} */

@@ -31,6 +31,7 @@ export function startHash(/** @type {Station[]} */ stations, number) {
 export function createStations(stations, presets, store) {
   const done = remembered();
   let shown = 0;
+  let marked = "";
   /** @type {Model | null} */
   let start = null;
 
@@ -96,6 +97,8 @@ export function createStations(stations, presets, store) {
         localStorage.setItem(MEMORY, JSON.stringify([...done]));
       }
       find("goal").classList.toggle("reached", there);
+      if (marked === `${shown} ${done.size}`) return;
+      marked = `${shown} ${done.size}`;
       dots.forEach((dot, i) => {
         dot.classList.toggle("reached", done.has(i + 1));
         if (i + 1 === shown) dot.setAttribute("aria-current", "step");

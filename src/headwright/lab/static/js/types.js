@@ -38,6 +38,7 @@
  * @property {Matrix} outputs        h x v
  * @property {Vector} output         v
  * @property {Cloud | null} cloud    null without noise
+ * @property {boolean} settled      not in the middle of a drag: what is only read aloud is brought up to date
  * @property {Model | null} single   the same state seen by one head whose query is the sum of all
  *
  * @typedef {Object} Goal            one condition of a station
