@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from design.rational_check import dot, exact_margin, row
 from headwright.design.exact import ExactRows, independent, margin, nearest
 from headwright.design.rounding import certain_margins, surrounds
+from rational_check import dot, exact_margin, row
 
 finite = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: x if abs(x) > 1e-6 else 0.0)
 

@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 import headwright.design.reachability as reachability
-from design.rational_check import exact_margin, is_combination, rational_coefficients
 from headwright.attention import attend
 from headwright.design.reachability import reach
 from headwright.errors import InputError
+from rational_check import exact_margin, is_combination, rational_coefficients
 from tolerances import ROUNDING
 
 

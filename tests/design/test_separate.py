@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
-from design.rational_check import exact_margin, is_combination
 from headwright.design.proof import in_rationals
 from headwright.design.reachability import reach
 from headwright.design.separate import selectable
 from headwright.errors import InputError
+from rational_check import exact_margin, is_combination
 from tolerances import COMBINATION, MARGIN, PROGRAMME, ROUNDING
 
 
