@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from headwright.homework.formula.symbols import FRACTIONS, FUNCTIONS, GREEK, GREEK_LETTERS, SUBSCRIPTS, SUPERSCRIPTS
+from headwright.homework.formula.vocabulary import FRACTIONS, FUNCTIONS, GREEK, GREEK_LETTERS, SUBSCRIPTS, SUPERSCRIPTS
 
 _RELATION = re.compile(r"[=≈≫≪<>≤≥∈→∼~≃∝»«≠]|\\(?:approx|gg|ll|to|geq|leq|sim|neq|in)\b")
 _SIGN = re.compile(
@@ -26,6 +26,7 @@ _LOST = [
     for pattern, spelled in (
         (r"(?:[Σ∑]|\bsum)\s*_?\{?([a-z])\s?=\s?(\d)\}?\s?\^\s?\{?(\w+)\}?", r"\\sum_{\1=\2}^{\3} "),
         (r"[Σ∑]\s*(?:_?\{?([a-z])\}?|ᵢ)\s?(?:≠|!=)\s?([a-z])", r"\\sum_{i≠\2} "),
+        (r"[Σ∑]([ij])\s+(?=[A-Za-zα])", r"\\sum_{\1} "),
         (r"\bmax\s*ᵢ\s?(?:≠|!=)\s?([a-z])", r"\\max_{i≠\1} "),
         (r"\bmax\s*_?\{?([a-z])\s?(?:≠|!=)\s?([a-z])\}?", r"\\max_{\1≠\2} "),
         (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤]{_STOP}", r"\1_\2^T "),
@@ -82,7 +83,7 @@ def _mathy(word: str) -> bool:
     return (
         len(core) == 1
         or core.replace(".", "", 1).isdigit()
-        or bool(re.fullmatch(r"(?:k|v|q|c|mu|u|M|A{1,2})[abij12T'’]*\w?", core))
+        or bool(re.fullmatch(r"(?:k|v|q|c|mu|u|M|I|A{1,2}|B{1,2})[abij12T⊤'’]*\w?", core))
     )
 
 

@@ -8,13 +8,15 @@ from headwright.exercise.bank import Bank
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.document import Document
 from headwright.homework.formula import symbols
-from headwright.homework.judges.claims import judge_distribution, judge_output, judge_variation
 from headwright.homework.judges.condition import judge_condition
+from headwright.homework.judges.distribution import judge_distribution
 from headwright.homework.judges.equivariance import checked_equations, judge_equivariance
 from headwright.homework.judges.matrix import judge_matrix
+from headwright.homework.judges.output import judge_output
 from headwright.homework.judges.positions import judge_positions
 from headwright.homework.judges.query import judge_queries, judge_query
 from headwright.homework.judges.selfattention import judge_self_matrices, judge_self_output
+from headwright.homework.judges.variation import judge_variation
 from headwright.homework.locate import Located
 from headwright.homework.queries import Heads
 from headwright.homework.statements import Piece, Statement

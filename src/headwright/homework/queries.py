@@ -8,7 +8,8 @@ import numpy as np
 
 from headwright import attention
 from headwright.exercise.instances import Instance, instances
-from headwright.homework.evaluate import Mismatch, Unknown, evaluate
+from headwright.homework.arithmetic import Mismatch, Unknown
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Node, Symbol, tree, walk
 from headwright.homework.roles import scales
 from headwright.homework.worlds import Roles, Scene
@@ -17,6 +18,7 @@ GROWING = (10.0, 30.0, 100.0, 1e3, 1e4)
 # "approximately": no weight further than this from its target once the scale is large.
 CLOSE = 0.01
 NOISE = "alpha"
+SMALL = {"epsilon", "delta"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Heads:
 
     expressions: tuple[Node, ...]
     roles: Roles
+    small: frozenset[Symbol] = frozenset()  # scalars that shrink as the others grow: the epsilon of an explicit bound
 
     @property
     def scales(self) -> list[Symbol]:
@@ -42,6 +45,7 @@ class Heads:
 def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = False) -> np.ndarray:
     """The queries (h, d) with every scale at `scale` (with `apart`, scales differ by a tenth of it)."""
     given = {s: scale * (1 + 0.1 * k * apart) for k, s in enumerate(heads.scales)}
+    given |= {s: 1.0 / scale for s in heads.scales if s in heads.small}
     scene = Scene(instance, heads.roles, scalars=given, scale=scale)
     rows = []
     for expression in heads.expressions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headwright.homework.evaluate import Unknown
+from headwright.homework.arithmetic import Unknown
 from headwright.homework.formula import Node, Symbol, symbols, tree
 from headwright.homework.worlds import Roles
 

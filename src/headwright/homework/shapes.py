@@ -176,6 +176,9 @@ def _uses_heads(chain: Chain) -> bool:
 
 
 def _average(chain: Chain) -> bool:
+    if not chain.relations:  # the vector alone, as a whole answer
+        halved = any(isinstance(n, (Divide, Number)) for n in walk(chain.terms[0]))
+        return halved and _indices(chain.terms[0], VALUES) == PAIR
     first = head(chain)
     if first is None or first.name not in OUTPUTS or len(chain.terms) < 2:
         return False
@@ -192,8 +195,15 @@ def _length_noise(chain: Chain) -> bool:
     interval = (
         first is not None and first.name in KEYS and chain.relations == ("in",) and isinstance(chain.terms[1], Bracket)
     )
-    gamma = "gamma" in names and (first is None or first.name != "q")  # some call their scale gamma
+    # Some call their scale gamma: "q = gamma (...)", "gamma > 0", "gamma >> 1", "gamma -> inf".
+    scale = first is not None and (first.name == "q" or (first.name == "gamma" and _size_only(chain)))
+    gamma = "gamma" in names and not scale
     return gamma or law or interval or _radial(chain)
+
+
+def _size_only(chain: Chain) -> bool:
+    sizes = chain.relations[:1] in ((">>",), ("<<",)) or any(isinstance(t, Infinity) for t in chain.terms)
+    return sizes or chain.terms[-1] == Number(0.0)
 
 
 def _radial(chain: Chain) -> bool:

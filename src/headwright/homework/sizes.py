@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass
 
 from headwright.homework import words
-from headwright.homework.evaluate import Unknown, evaluate
 from headwright.homework.formula import Node, Symbol, walk
-from headwright.homework.formula.symbols import GREEK, GREEK_LETTERS
 from headwright.homework.formula.tree import Infinity, Number
+from headwright.homework.formula.vocabulary import GREEK, GREEK_LETTERS
 from headwright.homework.shapes import bare
 from headwright.homework.statements import Piece, Statement
 
@@ -100,10 +99,7 @@ def _one(relation: str, other: Node) -> Size:
         return Size("large")
     if relation == "<<":
         return Size("small")
-    try:
-        number = float(evaluate(other, None)) if isinstance(other, Number) else None  # type: ignore[arg-type]
-    except Unknown:
-        number = None
+    number = other.value if isinstance(other, Number) else None
     if number is None:
         return Size("nothing")
     if relation in (">", ">="):

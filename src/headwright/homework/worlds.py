@@ -13,7 +13,7 @@ import numpy as np
 
 from headwright.exercise.instances import Instance
 from headwright.homework import words
-from headwright.homework.evaluate import Unknown, Value
+from headwright.homework.arithmetic import Unknown, Value
 from headwright.homework.formula import Node, Symbol, symbols
 from headwright.homework.formula.tree import Index
 

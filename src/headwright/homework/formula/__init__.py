@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headwright.homework.formula import tree
-from headwright.homework.formula.parse import Item, Mark, Missing, Text, Unread, expression, join, parse
+from headwright.homework.formula.items import Item, Mark, Missing, Text, Unread, join
+from headwright.homework.formula.parse import expression, parse
 from headwright.homework.formula.tokens import FormulaError
 from headwright.homework.formula.tree import Chain, Node, Symbol, symbols, walk
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from headwright.homework.formula import symbols as S
+from headwright.homework.formula import vocabulary
 
 # A formula longer than this is no answer; reading it would only cost time.
 MOST_TOKENS = 4000
@@ -38,21 +38,23 @@ _SCAN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
-_ASCII = dict(S.ASCII_RELATIONS)
-_WORDS = {w: w for w in S.GREEK} | {"varepsilon": "epsilon", "eps": "epsilon"}
-_KNOWN = sorted({*_WORDS, *S.FUNCTIONS, "sum", "infty", "infinity"}, key=len, reverse=True)
-_SUB, _SUP = "".join(S.SUBSCRIPTS), "".join(S.SUPERSCRIPTS)
+_ASCII = dict(vocabulary.ASCII_RELATIONS)
+_WORDS = {w: w for w in vocabulary.GREEK} | {"varepsilon": "epsilon", "eps": "epsilon"}
+_KNOWN = sorted({*_WORDS, *vocabulary.FUNCTIONS, "sum", "infty", "infinity"}, key=len, reverse=True)
+_SUB, _SUP = "".join(vocabulary.SUBSCRIPTS), "".join(vocabulary.SUPERSCRIPTS)
 _PROSE = {"for", "all", "where", "and", "or", "if", "then", "with", "so", "any", "let", "when", "is", "are", "as", "such", "that", "not", "we", "have", "since", "because", "hence", "thus", "otherwise", "large", "very", "const", "constant", "some", "every", "each", "other", "others", "else", "the", "of", "but"}  # fmt: skip
 
 
 def simplify(text: str) -> str:
     """Unicode sub- and superscripts, fractions and styled letters in their plain spelling."""
-    text = re.sub(f"[{_SUB}]+", lambda m: "_{" + "".join(S.SUBSCRIPTS[c] for c in m[0]) + "}", text)
-    text = re.sub(f"[{_SUP}]+", lambda m: "^{" + "".join(S.SUPERSCRIPTS[c] for c in m[0]) + "}", text)
-    for sign, (above, below) in S.FRACTIONS.items():
+    text = re.sub(f"[{_SUB}]+", lambda m: "_{" + "".join(vocabulary.SUBSCRIPTS[c] for c in m[0]) + "}", text)
+    text = re.sub(f"[{_SUP}]+", lambda m: "^{" + "".join(vocabulary.SUPERSCRIPTS[c] for c in m[0]) + "}", text)
+    for sign, (above, below) in vocabulary.FRACTIONS.items():
         text = text.replace(sign, f"({above}/{below})")
     if not text.isascii():
-        text = "".join(c if c in S.GREEK_LETTERS or c in S.RELATION_COMMANDS else _plain(c) for c in text)
+        text = "".join(
+            c if c in vocabulary.GREEK_LETTERS or c in vocabulary.RELATION_COMMANDS else _plain(c) for c in text
+        )
     return text
 
 
@@ -102,10 +104,10 @@ def _relation(name: str) -> Token:
 
 
 def _command(name: str, text: str, position: int, out: list[Token]) -> int:
-    if name in S.TEXTS:
+    if name in vocabulary.TEXTS:
         content, position = group(text, position)
         _text(content, out)
-    elif name in S.DISCARD or name in ("textcolor", "stackrel", "overset", "underset"):
+    elif name in vocabulary.DISCARD or name in ("textcolor", "stackrel", "overset", "underset"):
         _, position = group(text, position)
     elif name == "\\":
         out.append(Token("newline", "\n"))
@@ -137,28 +139,28 @@ def _dressed(name: str, text: str, position: int, out: list[Token]) -> int:
 
 
 def _named(name: str, out: list[Token]) -> None:
-    name = S.VARIANTS.get(name, name)
-    if name in S.SPACES or name in S.DRESSING:
+    name = vocabulary.VARIANTS.get(name, name)
+    if name in vocabulary.SPACES or name in vocabulary.DRESSING:
         return
-    if name in S.CONSEQUENCES:
+    if name in vocabulary.CONSEQUENCES:
         out.append(Token("consequence", "=>"))
-    elif name in S.SEPARATORS:
+    elif name in vocabulary.SEPARATORS:
         out.append(Token("separator", name))
-    elif name in S.RELATION_COMMANDS:
-        out.append(_relation(S.RELATION_COMMANDS[name]))
-    elif name in S.TIMES:
+    elif name in vocabulary.RELATION_COMMANDS:
+        out.append(_relation(vocabulary.RELATION_COMMANDS[name]))
+    elif name in vocabulary.TIMES:
         out.append(Token("op", "*"))
-    elif name in S.DOTS:
+    elif name in vocabulary.DOTS:
         out.append(Token("dots", "..."))
-    elif name in S.INFINITY:
+    elif name in vocabulary.INFINITY:
         out.append(Token("infinity", "inf"))
     elif name in ("pm", "mp"):
         out.append(Token("op", "±"))
-    elif name in S.FUNCTIONS and name != "sqrt":
-        out.append(Token("function", S.FUNCTIONS[name]))
+    elif name in vocabulary.FUNCTIONS and name != "sqrt":
+        out.append(Token("function", vocabulary.FUNCTIONS[name]))
     elif (
         name in ("frac", "dfrac", "tfrac", "cfrac", "sqrt", "sum", "lim", "langle", "rangle", "not", "prime")
-        or name in S.ACCENTS
+        or name in vocabulary.ACCENTS
     ):
         out.append(Token("command", "frac" if name.endswith("frac") else name))
     elif name in ("lbrace", "rbrace"):
@@ -167,8 +169,8 @@ def _named(name: str, out: list[Token]) -> None:
         out.append(Token("op", "[" if name == "lbrack" else "]"))
     elif name in ("dagger", "dag"):
         out.append(Token("name", "dagger"))
-    elif name.lower() in S.LAYERS:
-        out.append(Token("layer", S.LAYERS[name.lower()]))
+    elif name.lower() in vocabulary.LAYERS:
+        out.append(Token("layer", vocabulary.LAYERS[name.lower()]))
     else:
         out.append(Token("name", name))
 
@@ -176,15 +178,17 @@ def _named(name: str, out: list[Token]) -> None:
 def _word(piece: str, text: str, position: int, out: list[Token]) -> None:
     """A run of letters: a known word, or single letters side by side (`qk` is q times k)."""
     lower = piece.lower()
-    if piece in S.FUNCTIONS or lower in ("softmax", "exp"):
-        out.append(Token("function", S.FUNCTIONS.get(piece, lower)) if lower != "sqrt" else Token("command", "sqrt"))
+    if piece in vocabulary.FUNCTIONS or lower in ("softmax", "exp"):
+        out.append(
+            Token("function", vocabulary.FUNCTIONS.get(piece, lower)) if lower != "sqrt" else Token("command", "sqrt")
+        )
     elif lower == "relu":
         out.append(Token("name", "relu"))
-    elif lower in S.LAYERS and len(piece) > 2:
-        out.append(Token("layer", S.LAYERS[lower]))
+    elif lower in vocabulary.LAYERS and len(piece) > 2:
+        out.append(Token("layer", vocabulary.LAYERS[lower]))
     elif piece in _WORDS:
         out.append(Token("name", _WORDS[piece]))
-    elif piece in S.INFINITY:
+    elif piece in vocabulary.INFINITY:
         out.append(Token("infinity", "inf"))
     elif piece == "sum" or lower in ("frac", "norm"):
         out.append(Token("command", lower))
@@ -204,11 +208,11 @@ def _split(piece: str) -> list[str]:
 
 
 def _letter(part: str, out: list[Token]) -> None:
-    if part in S.FUNCTIONS:
-        out.append(Token("function", S.FUNCTIONS[part]))
+    if part in vocabulary.FUNCTIONS:
+        out.append(Token("function", vocabulary.FUNCTIONS[part]))
     elif part == "sum":
         out.append(Token("command", "sum"))
-    elif part in S.INFINITY:
+    elif part in vocabulary.INFINITY:
         out.append(Token("infinity", "inf"))
     else:
         out.append(Token("name", part))
@@ -217,12 +221,14 @@ def _letter(part: str, out: list[Token]) -> None:
 def _text(content: str, out: list[Token]) -> None:
     content = content.strip()
     squeezed = re.sub(r"[\s\-*]+", "", content)
-    if squeezed.lower() in S.LAYERS:
-        out.append(Token("layer", S.LAYERS[squeezed.lower()]))
+    if squeezed.lower() in vocabulary.LAYERS:
+        out.append(Token("layer", vocabulary.LAYERS[squeezed.lower()]))
     elif squeezed.lower() == "relu":
         out.append(Token("name", "relu"))
-    elif squeezed.lower() in ("softmax", "exp", "ln", "log") or squeezed in S.FUNCTIONS:
-        out.append(Token("function", S.FUNCTIONS.get(squeezed, S.FUNCTIONS.get(squeezed.lower(), "exp"))))
+    elif squeezed.lower() in ("softmax", "exp", "ln", "log") or squeezed in vocabulary.FUNCTIONS:
+        out.append(
+            Token("function", vocabulary.FUNCTIONS.get(squeezed, vocabulary.FUNCTIONS.get(squeezed.lower(), "exp")))
+        )
     elif len(squeezed) == 1 and squeezed.isascii() and squeezed.isalpha():
         out.append(Token("name", squeezed))
     elif content:
@@ -230,20 +236,20 @@ def _text(content: str, out: list[Token]) -> None:
 
 
 def _character(c: str, out: list[Token]) -> None:
-    if c in S.GREEK_LETTERS:
-        name = S.GREEK_LETTERS[c]
+    if c in vocabulary.GREEK_LETTERS:
+        name = vocabulary.GREEK_LETTERS[c]
         out.append(Token("command", "sum") if name == "sum" else Token("name", name))
-    elif c in S.SEPARATORS:
-        out.append(Token("consequence", "=>") if c in S.CONSEQUENCES else Token("separator", c))
-    elif c in S.RELATION_COMMANDS:
-        out.append(_relation(S.RELATION_COMMANDS[c]))
+    elif c in vocabulary.SEPARATORS:
+        out.append(Token("consequence", "=>") if c in vocabulary.CONSEQUENCES else Token("separator", c))
+    elif c in vocabulary.RELATION_COMMANDS:
+        out.append(_relation(vocabulary.RELATION_COMMANDS[c]))
     elif c == "~":
         out.append(Token("relation", "~"))
-    elif c in S.TIMES:
+    elif c in vocabulary.TIMES:
         out.append(Token("op", "*"))
-    elif c in S.DOTS:
+    elif c in vocabulary.DOTS:
         out.append(Token("dots", "..."))
-    elif c in S.INFINITY:
+    elif c in vocabulary.INFINITY:
         out.append(Token("infinity", "inf"))
     elif c in "()[]{}+-/^_|,;&'!":
         out.append(Token("op", c))

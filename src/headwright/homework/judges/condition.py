@@ -17,7 +17,8 @@ from headwright import attention
 from headwright.exercise.instances import SEED, Instance, orthonormal
 from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.evaluate import Mismatch, Unknown, Value, evaluate
+from headwright.homework.arithmetic import Mismatch, Unknown, Value
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.shapes import KEYS, bare, is_score
 from headwright.homework.sizes import size_of

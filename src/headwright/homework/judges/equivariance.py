@@ -15,7 +15,8 @@ import numpy as np
 
 from headwright.exercise.instances import SEED
 from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.evaluate import Mismatch, Unknown, Value, agree, evaluate, softmax
+from headwright.homework.arithmetic import Mismatch, Unknown, Value, agree, softmax
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol, tree, walk
 from headwright.homework.statements import Statement
 from headwright.homework.verdict import Outcome

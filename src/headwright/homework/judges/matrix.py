@@ -6,7 +6,8 @@ import numpy as np
 
 from headwright.exercise.instances import Instance, instances
 from headwright.homework.answer import Answer, Judged, decide, unread
-from headwright.homework.evaluate import Mismatch, Unknown, Value, describe, evaluate
+from headwright.homework.arithmetic import Mismatch, Unknown, Value, describe
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.shapes import bare
 from headwright.homework.statements import Statement

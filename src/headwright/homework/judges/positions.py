@@ -7,7 +7,8 @@ import numpy as np
 from headwright.exercise.instances import SEED
 from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.evaluate import Mismatch, Unknown, agree, evaluate
+from headwright.homework.arithmetic import Mismatch, Unknown, agree
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Symbol
 from headwright.homework.judges.equivariance import SIZE, Ledger, layer, layer_weights
 from headwright.homework.verdict import Outcome

@@ -9,7 +9,8 @@ import numpy as np
 from headwright import attention
 from headwright.exercise.instances import SEED, Instance, orthonormal
 from headwright.homework.answer import Answer, Judged, decide, unread
-from headwright.homework.evaluate import Mismatch, Unknown, Value, agree, evaluate
+from headwright.homework.arithmetic import Mismatch, Unknown, Value, agree
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol
 from headwright.homework.shapes import bare
 from headwright.homework.statements import Statement

@@ -1,0 +1,47 @@
+"""Intermediate formulas of an answer, checked like the answer itself.
+
+A step is right if one reading of its letters makes it true everywhere, and wrong only if none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headwright.homework.answer import Answer, tentative
+from headwright.homework.formula import Chain, Symbol
+from headwright.homework.shapes import bare, head
+from headwright.homework.statements import Statement
+from headwright.homework.steps.kinds import KINDS
+from headwright.homework.steps.points import setting_of
+from headwright.homework.verdict import Outcome
+from headwright.homework.worlds import spell
+
+__all__ = ["check_steps"]
+
+
+def check_steps(answer: Answer, chosen: tuple[Statement, ...]) -> Iterator[tuple[str, Statement, Outcome]]:
+    """Every step that can be judged: its name, where it stands and what came out."""
+    setting = setting_of(answer)
+    for statement in answer.statements:
+        if (
+            statement in chosen
+            and bare(statement.chain.terms[0]) is not None
+            and statement.chain.relations[:1] == ("=",)
+        ):
+            if head(statement.chain).name in ("q", "Q", "M"):  # type: ignore[union-attr]
+                continue
+        for name, test in KINDS.items():
+            outcome = test(statement, setting)
+            if outcome is not None and not tentative(statement):
+                yield _named(name, statement.chain), statement, outcome
+                break
+
+
+def _named(name: str, chain: Chain) -> str:
+    if name == "output":
+        first = head(chain)
+        return f"c{first.index}" if first is not None else "c"
+    if name == "law":
+        first = head(chain)
+        return spell(Symbol(first.name.replace("epsilon", "eps"), first.index)) if first is not None else "law"
+    return name
