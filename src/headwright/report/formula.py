@@ -35,6 +35,8 @@ def typeset(text: str) -> str:
 # How a terminal spells LaTeX, innermost braces first. Order matters: exponents before fractions, words last.
 _SPELLING = [
     (r"\^\{([^{}]*)\}", r"^(\1)"),
+    (r"_\{([^{}\s]*)\}", r"_\1"),
+    (r"_\{([^{}]*)\}", r"_(\1) "),
     (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)"),
     (r"\\frac12 ?", "½ "),
     (r"\\frac34 ?", "¾ "),
@@ -51,7 +53,7 @@ _SPELLING = [
 ]
 _WORDS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "pi": "π", "epsilon": "ε", "varepsilon": "ε", "Delta": "Δ",
-    "Sigma": "Σ", "Phi": "Φ", "sum": "Σ", "geq": "≥", "to": "→", "infty": "∞", "approx": "≈", "sim": "~", "ln": "ln ",
+    "Sigma": "Σ", "Phi": "Φ", "sum": "Σ", "geq": "≥", "neq": "≠", "to": "→", "infty": "∞", "approx": "≈", "sim": "~", "ln": "ln ",
     "sin": "sin", "cos": "cos", "top": "ᵀ",
 }  # fmt: skip
 
