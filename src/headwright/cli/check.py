@@ -190,8 +190,7 @@ def _class(console: Console, reports: Sequence[Any]) -> None:
     from headwright.homework.exports import WHOLE, faults, tallies
     from headwright.homework.pages import SIGNS
 
-    counts = tallies(reports)
-    questions = [q for q in counts if q != WHOLE]
+    questions = [q for q in tallies(reports) if q != WHOLE]
     console.print(Text(f"{len(reports)} documents", style="bold"))
     console.print(_counted(Counter(v.status for r in reports for v in r.verdicts)))
     console.print()
@@ -200,8 +199,13 @@ def _class(console: Console, reports: Sequence[Any]) -> None:
         wide = console.width - _COLUMN * len(chunk)
         console.print(Text(" " * wide + "".join(f"{q:>{_COLUMN}}" for q in chunk), style="dim"), no_wrap=True)
         for report in reports:
-            console.print(_row(report, chunk, wide, SIGNS), no_wrap=True)
+            if all(v.question != WHOLE for v in report.verdicts):
+                console.print(_row(report, chunk, wide, SIGNS), no_wrap=True)
         console.print()
+    for report in reports:
+        for verdict in report.verdicts:
+            if verdict.question == WHOLE:
+                console.print(Text(f"? {_name(report)}: {verdict.reason}", style="dim"))
     for fault in faults(reports, most=5):
         head = Text(f"{len(fault.documents)}x ", style="bold")
         head.append(f"{SIGNS[fault.status]} {fault.question} ", style=_STYLES[fault.status])
@@ -210,15 +214,14 @@ def _class(console: Console, reports: Sequence[Any]) -> None:
     console.print(Text("more: --html DIR for pages, --csv FILE for a table, --json for everything", style="dim"))
 
 
-def _row(report: Any, questions: Sequence[str], wide: int, signs: dict[str, str]) -> Text:
-    from headwright.homework.exports import WHOLE
+def _name(report: Any) -> str:
+    return Path(report.document).name or report.document
 
-    name = Path(report.document).name or report.document
+
+def _row(report: Any, questions: Sequence[str], wide: int, signs: dict[str, str]) -> Text:
+    name = _name(report)
     line = Text((name if len(name) < wide else name[: wide - 2] + "…").ljust(wide))
     statuses = {v.question: v.status for v in report.verdicts}
-    if WHOLE in statuses:
-        reason = next(v.reason for v in report.verdicts if v.question == WHOLE)
-        return line.append(f"unread: {reason}"[: _COLUMN * len(questions)], style="dim")
     for question in questions:
         status = statuses.get(question)
         line.append(f"{signs[status] if status else '':>{_COLUMN}}", style=_STYLES.get(status or "", ""))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,20 @@ _TAG = re.compile(
 )
 _SCRIPT = re.compile(r"<(sub|sup)>([^<>\n]{1,20})</\1>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([_*#>|~])")
+
+
+# Letters that only look different: mathematical alphabets, full-width forms, the micro sign, the minus sign.
+_ALIKE = {
+    **{c: ord(unicodedata.normalize("NFKC", chr(c))) for c in range(0x1D400, 0x1D800) if unicodedata.name(chr(c), "")},
+    **{c: c - 0xFEE0 for c in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), 0xFF0B, 0xFF1D)},
+    **{ord(a): ord(b) for a, b in zip("µ−∗⋅⩽⩾ℎ", "μ-*·≤≥h", strict=True)},
+}
+# What copying from a PDF does: scripts fall onto lines of their own, a struck equals sign comes in two pieces.
+_PDF_SLIPS = (
+    (re.compile(r"(?<=[A-Za-zμ])([⊤ᵀ])[ \t]*\n[ \t]*([a-z0-9])(?=[ \t)])"), r"\1_\2"),
+    (re.compile(r"[∑Σ]\s?([a-z])[ \t]*\n[ \t]*([a-z])\s?=\s?(\d)"), r"∑_{\2=\3}^\1"),
+    (re.compile("\u0338\\s?=|=\u0338|/="), "≠"),
+)
 
 
 def read_file(path: Path, *, name: str | None = None) -> Document:
@@ -90,7 +105,7 @@ def _read(text: str, name: str, suffix: str) -> Document:
     controls = len(_CONTROL.findall(text))
     if controls > 20 and controls > 0.05 * len(text):
         return _unread(name, f"binary data: {controls:,} control characters", text)
-    source = Traced.of(_PRIVATE.sub("\ufffd", _CONTROL.sub(" ", text)))
+    source = Traced.of(_PRIVATE.sub("\ufffd", _CONTROL.sub(" ", text)).translate(_ALIKE))
     is_tex = suffix in (".tex", ".latex") or (suffix != ".ipynb" and tex.is_tex(text))
     if suffix == ".typ":
         source = typst.translated(source)
@@ -107,6 +122,8 @@ def _tex_source(source: Traced) -> Traced:
 def _marked_up(source: Traced) -> Traced:
     """Markdown and plain text: entities, HTML scripts, strikes, escaped punctuation."""
     source = expanded(source)
+    for slip, meant in _PDF_SLIPS:
+        source = source.replace(slip, lambda m, meant=meant: m.expand(meant))
     if "<" in source.text:
         source = source.replace(_SCRIPT, lambda m: ("_{" if m[1].lower() == "sub" else "^{") + m[2] + "}")
         source = source.replace(

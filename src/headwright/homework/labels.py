@@ -52,7 +52,7 @@ _IN_MATH = re.compile(
     rf"|(?P<bare>{_ROMAN}|[a-h])\s*[.:)]?\s*(?=\\(?:quad|qquad)))"
 )
 # A chapter-like line: a short line that opens with a number and goes on with a word ("1 Attention Exploration").
-_TITLE = re.compile(r"[1-9]\d?(?:\.\d{1,2}){0,2}\.?\s+[^\W\d_][^$\\=]{2,60}$")
+_TITLE = re.compile(r"[1-9]\d?(?:\.\d{1,2}){0,2}\s+[A-ZÀ-Þ\u0400-\u042f\u3000-\ud7a3][^$\\=]{2,60}(?<![.,;:])$")
 
 
 def at_line(line: str) -> re.Match[str] | None:

@@ -28,7 +28,7 @@ _WRAPPED = re.compile(
     rf"\s*\\begin\{{(?P<name>(?:{MATH_ENVIRONMENTS}|split|aligned|gathered)\*?)\}}(?:\{{\d+\}})?(?P<inside>.*)\\end\{{(?P=name)\}}\s*",
     re.DOTALL,
 )
-_RELATION = re.compile(r"[=<>≈≫≪≤≥~∈→∼]|[_^]|[α-ωΑ-Ω]|\\[a-z]+|^\s*\w{1,2}\s*$")
+_RELATION = re.compile(r"[=<>≈≫≪≤≥~∈→∼]|[_^]|[α-ωΑ-Ω]|\\[a-z]+|^\s*[A-Za-z]{1,12}\s*$")
 _PROGRAM = re.compile(r"\b(?:import|def|return|print|np\.|torch\.|self|for \w+ in range|lambda)\b|[#;]\s*$|\w\[\d")
 _SPACES = re.compile(r"^(?:\s|~|\\(?:quad|qquad|[ ,;:!])(?![A-Za-z]))+")
 _NOTHING = re.compile(r"[\s*_#>|~`]*")
@@ -101,17 +101,15 @@ class _Assembler:
         if prefix["hashes"] or prefix["bullet"] or quote != self.quote or announces_answer(line.text):
             self._break()
         self.quote = quote
-        self.heading = bool(prefix["hashes"])
         rest = line.text[prefix.end() :]
-        found = labels.in_heading(rest) if self.heading else labels.at_line(rest)
-        if labels.is_title(rest.strip()):
-            self.heading = True
-        if found is None and (self.heading or labels.alone(rest)):
-            found = labels.in_heading(rest)
+        heading = bool(prefix["hashes"]) or labels.is_title(rest.strip())
+        found = labels.in_heading(rest) if heading or labels.alone(rest) else labels.at_line(rest)
         if found is None:
+            self.heading = heading
             start = prefix.end() if prefix["hashes"] or prefix["quote"] else prefix.end("bullet")
             return line.cut(start, len(line))
-        self._break()
+        self._break()  # what waits belongs to the line before, and is no heading because this one is
+        self.heading = heading
         self._labelled(line.cut(prefix.end(), prefix.end() + found.end()))
         return self._after_label(line.cut(prefix.end() + found.end(), len(line)))
 

@@ -1,0 +1,101 @@
+"""`headwright check` on a class: 1,000 invented documents, one and two processes, and what the verdicts are worth.
+
+Floor: the same documents read into segments, not judged. Memory: the largest peak of a worker after a quarter of the
+class and at its end; flat means that the second is not larger. Accuracy stands in the same table as the speed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from headwright.homework.batch import Source, judge_many
+from headwright.homework.formats import read_file
+
+_TESTS = Path(__file__).resolve().parents[1] / "tests"
+_CLASS, _SMALL = 1_000, 32
+
+
+def run(*, quick: bool) -> dict[str, Any]:
+    sys.path.insert(0, str(_TESTS))
+    from homework.corpus.documents import document
+    from homework.corpus.scoring import score
+
+    written = [document(seed) for seed in range(_SMALL if quick else _CLASS)]
+    with tempfile.TemporaryDirectory() as folder:
+        documents = []
+        for i, one in enumerate(written):
+            path = Path(folder, f"{i:04d}-{one.name}")
+            path.write_text(one.text, encoding="utf-8")
+            documents.append(Source(one.name, path))
+        floor = _reading(documents)
+        rows = [{"what": "read only (floor)", "seconds": round(floor, 2), "per document (ms)": _per(floor, documents)}]
+        for workers in (1, 2):
+            judged, seconds, peaks = _judging(documents, workers)
+            total = score(zip(written, judged, strict=True))
+            rows.append(
+                {
+                    "what": f"judged, {workers} process{'es' if workers > 1 else ''}",
+                    "seconds": round(seconds, 2),
+                    "per document (ms)": _per(seconds, documents),
+                    "times the floor": round(seconds / floor, 1),
+                    "worker peak at 25 % (MB)": peaks[0],
+                    "worker peak at end (MB)": peaks[1],
+                    "formula answers": total.total,
+                    "judged as deserved": f"{100 * total.read_share:.1f} %",
+                    "misjudged": f"{100 * total.misjudged_share:.2f} %",
+                }
+            )
+    speedup = rows[1]["seconds"] / rows[2]["seconds"]
+    return {
+        "title": f"check: {len(written)} documents",
+        "rows": rows,
+        "notes": [
+            f"two processes are {speedup:.2f} times as fast as one",
+            "documents: tests/homework/corpus (layout x language x notation x fault), seeds 0 to n - 1",
+            "'judged as deserved' counts answers with a formula; the rest of them is unread or misjudged",
+        ],
+    }
+
+
+def _reading(documents: list[Source]) -> float:
+    started = time.perf_counter()
+    for source in documents:
+        if source.path is not None:
+            read_file(source.path)
+    return time.perf_counter() - started
+
+
+def _judging(documents: list[Source], workers: int) -> tuple[list[dict[str, str]], float, tuple[int, int]]:
+    statuses: list[dict[str, str]] = []
+    quarter, last = 0, 0
+    started = time.perf_counter()
+    for outcome in judge_many(documents, workers=workers):
+        statuses.append({v.question: v.status for v in outcome.report.verdicts})
+        if len(statuses) == max(1, len(documents) // 4):
+            quarter = _peak()
+        if len(statuses) == len(documents):
+            last = _peak()
+    return statuses, time.perf_counter() - started, (quarter, last)
+
+
+def _peak() -> int:
+    """The largest resident set any worker (or, without workers, this process) has had, in MB."""
+    pids = [child.pid for child in mp.active_children()] or ["self"]
+    return max(_resident_peak(f"/proc/{pid}/status") for pid in pids)
+
+
+def _resident_peak(status: str) -> int:
+    try:
+        lines = Path(status).read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:  # not Linux: no such file
+        return 0
+    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), 0)
+
+
+def _per(seconds: float, documents: list[Source]) -> float:
+    return round(1000 * seconds / len(documents), 2)
