@@ -62,6 +62,7 @@ def islands(text: str) -> list[tuple[int, int]]:
 def plain(text: str) -> str:
     """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a sum with limits."""
     text = _MEMBER.sub(_member, text)
+    text = re.sub(r"(?<=[A-Za-z)\]])\.T\b", "^T ", text)
     if "\\" in text.replace("\\{", "").replace("\\}", ""):
         return text
     for pattern, spelled in _LOST:
@@ -82,6 +83,7 @@ def _mathy(word: str) -> bool:
         return True
     return (
         len(core) == 1
+        or re.fullmatch(r"[A-Za-z]\.T", core) is not None
         or core.replace(".", "", 1).isdigit()
         or bool(re.fullmatch(r"(?:k|v|q|c|mu|u|M|I|A{1,2}|B{1,2})[abij12T⊤'’]*\w?", core))
     )

@@ -142,7 +142,7 @@ def _single_value(chain: Chain, wanted: bool) -> bool:
     first = head(chain)
     if first is None or first.name not in OUTPUTS or first.index or len(chain.terms) < 2:
         return False
-    if isinstance(chain.terms[-1], (Sum, Add)):
+    if any(isinstance(n, (Sum, Add)) for n in walk(chain.terms[-1])):
         return False
     found = [s for s in symbols(chain.terms[-1]) if s.index and s.name != "alpha"]
     if len(found) != 1 or found[0].name not in VALUES | KEYS:
@@ -162,6 +162,15 @@ def _query(chain: Chain, names: set[str], *, but: set[str] = frozenset()) -> boo
         return False
     vectors = {s.name for t in _right(chain) for s in symbols(t) if s.index} - {"q"}
     return bool(vectors & names) and not vectors & but
+
+
+def _query_of_one(chain: Chain) -> bool:
+    """`q = k_j`, `q ~ beta k_j`: one key, and not a or b."""
+    first = head(chain)
+    if first is None or first.name != "q" or first.index or len(chain.terms) < 2:
+        return False
+    used = {s.index for s in symbols(chain.terms[-1]) if s.name in KEYS}
+    return len(used) == 1 and not used & PAIR and not isinstance(chain.terms[-1], (Sum, Add))
 
 
 def _head_query(chain: Chain) -> bool:
@@ -287,6 +296,7 @@ _SHAPES = {
     "query of means": lambda c: _query(c, MEANS, but=KEYS),
     "query of anything": lambda c: _query(c, _right_names(c)),
     "query of one head": _head_query,
+    "query of one key": _query_of_one,
     "speaks of heads": _uses_heads,
     "output is the average": _average,
     "length of a key": _length_noise,

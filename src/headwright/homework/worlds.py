@@ -99,6 +99,8 @@ class Scene:
 
     def place(self, symbol: Symbol, bound: Mapping[str, int]) -> int:
         """The key that an index names: a bound variable, a, b, j, a number from 1, or some other key."""
+        if symbol.index in bound:  # inside a sum the running index is no letter of the student's
+            return bound[symbol.index]
         index = self.roles.index(symbol)
         if index in bound:
             return bound[index]

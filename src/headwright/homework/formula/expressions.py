@@ -127,12 +127,12 @@ class Reader:
             return tree.Transpose(base)
         if words in ("+", "dagger", "†"):
             return tree.PseudoInverse(base)
-        if words in ("*", "star"):
-            return base
+        if words in ("*", "star"):  # A^* is a transpose, q^* the best q
+            return tree.Transpose(base) if isinstance(base, Symbol) and base.name in ("A", "B") else base
         if words in ("'", "prime"):
             return tree.Prime(base)
         if words[:1] == "(" and words[-1:] == ")" and isinstance(base, Symbol):
-            return Symbol(base.name, (base.index + words).strip())
+            return Symbol(base.name, base.index + words.strip("()"))
         if raw and raw[0].text in ("T", "top") and len(raw) > 1 and raw[1].kind == "name":  # k^{Tq}
             return tree.Multiply((tree.Transpose(base), self.inside(raw[1:])), (False,))
         return tree.Power(base, self.inside(raw))

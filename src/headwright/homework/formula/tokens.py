@@ -156,6 +156,8 @@ def _named(name: str, out: list[Token]) -> None:
         out.append(Token("infinity", "inf"))
     elif name in ("pm", "mp"):
         out.append(Token("op", "±"))
+    elif name in ("max", "min") and out and out[-1] == Token("name", "arg"):
+        out[-1] = Token("function", f"arg{name}")
     elif name in vocabulary.FUNCTIONS and name != "sqrt":
         out.append(Token("function", vocabulary.FUNCTIONS[name]))
     elif (

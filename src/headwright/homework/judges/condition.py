@@ -68,6 +68,7 @@ def cases() -> tuple[Case, ...]:
             z[J] += lead
             out.append(Case(skew, np.linalg.solve(skew, z), f"key j leads by {lead:g}"))
             out.append(Case(basis, basis.T @ z, f"key j leads by {lead:g}, orthonormal keys"))
+    out.append(Case(basis, np.zeros(n), "all scores are equal"))
     rival = np.full(n, -200.0)
     rival[J], rival[5] = 2 * MARGIN, 3 * MARGIN
     out.append(Case(skew, np.linalg.solve(skew, rival), "another key has an even larger score"))
@@ -87,9 +88,10 @@ def cases() -> tuple[Case, ...]:
 
 
 def judge_condition(answer: Answer) -> Judged:
-    found = [s for s in answer.statements if _is_condition(s.chain)] or _worded(answer.statements)
+    found = [s for s in answer.statements if _is_condition(s.chain)] + _worded(answer.statements)
     if not found:
         return unread("no relation between scores was found")
+    found = [replace(s, chain=_largest(s.chain)) for s in found]
     letter = target_letter(answer.everything, found)
     if letter is None:
         return Judged(Outcome("unread", "could not tell which key is meant to win"), tuple(found))
@@ -114,7 +116,7 @@ def _worded(statements: list[Statement]) -> list[Statement]:
         said = statement.after[:45].split(",")[0]
         if words.says("large", said):
             out.append(replace(statement, chain=Chain((term, tree.Number(0.0)), (">>",))))
-        elif words.says("small", said):
+        elif words.says("small", said) or words.says("bounded", said):
             out.append(replace(statement, chain=Chain((term, tree.Number(1.0)), ("<=",))))
     return out
 
@@ -128,9 +130,38 @@ def _is_condition(chain: Chain) -> bool:
     if "alpha" in names or not names & KEYS or indices & {"a", "b"}:
         return False
     if set(chain.relations) <= {"=", "~="}:
+        if isinstance(chain.terms[-1], tree.Call) and chain.terms[-1].function == "argmax":
+            return True
         far = any(isinstance(n, tree.Infinity) for t in chain.terms for n in walk(t))
-        return far or bare(chain.terms[0]) == Symbol("q") or bare(chain.terms[-1]) == Symbol("q") or _settled(chain)
+        scores = [t for t in chain.terms if is_score(t)]
+        return (
+            len(scores) == len(chain.terms) > 1
+            or far
+            or bare(chain.terms[0]) == Symbol("q")
+            or bare(chain.terms[-1]) == Symbol("q")
+            or _settled(chain)
+        )
     return True
+
+
+def _largest(chain: Chain) -> Chain:
+    """`j = argmax_i k_i' q` says that score j is the largest: k_j'q > k_i'q."""
+    last, first = chain.terms[-1], bare(chain.terms[0])
+    if not isinstance(last, tree.Call) or last.function != "argmax" or first is None or first.index:
+        return chain
+    score = last.arguments[0]
+    running = next((s.index for s in symbols(score) if s.name in KEYS), "i")
+    return Chain((_renamed(score, running, first.name), score), (">",))
+
+
+def _renamed(node: Node, old: str, new: str) -> Node:
+    if isinstance(node, Symbol):
+        return Symbol(node.name, new) if node.index == old else node
+    if isinstance(node, tree.Multiply):
+        return tree.Multiply(tuple(_renamed(f, old, new) for f in node.factors), node.dotted)
+    if isinstance(node, (tree.Transpose, tree.Prime)):
+        return type(node)(_renamed(node.of, old, new))
+    return node
 
 
 def _settled(chain: Chain) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from headwright.exercise.instances import instances
+from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.arithmetic import Mismatch, agree
-from headwright.homework.formula import Chain, symbols, tree, walk
+from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.judges.claims import NEAR, VALUE_NAMES, members
-from headwright.homework.shapes import KEYS, OUTPUTS, head, tags
+from headwright.homework.shapes import KEYS, OUTPUTS, bare, head, tags
 from headwright.homework.statements import Statement
 from headwright.homework.target import LETTERS, target_letter
 from headwright.homework.verdict import Outcome
@@ -18,22 +21,43 @@ from headwright.homework.worlds import Roles, Scene
 
 def judge_output(answer: Answer) -> Judged:
     """Every readable member of `c = ... ~ v_j` must be the output when key j leads by far."""
-    found = [s for s in answer.statements if _says_output(s.chain)]
+    found = [s for s in answer.statements if _says_output(s.chain)] or _worded(answer)
     if not found:
         return unread("no statement about c was found")
-    letter = target_letter(
-        answer.everything,
-        [p for p in answer.everything if isinstance(p, Statement) and "scores compared" in tags(p.chain)],
-    )
+    conditions = [p for p in answer.everything if isinstance(p, Statement) and "scores compared" in tags(p.chain)]
+    letter = target_letter(answer.everything, conditions)
     return Judged(_copied(found[-1].chain, letter), (found[-1],))
 
 
 def _says_output(chain: Chain) -> bool:
+    """A statement `c = ...` that says more than the definition `c = sum_i alpha_i v_i`."""
     first = head(chain)
-    if first is None or first.name not in OUTPUTS or first.index or len(chain.terms) < 2:
+    if first is None or first.name not in OUTPUTS or first.index or not set(chain.relations) <= {"=", "~=", "->"}:
         return False
-    values = [t for t in chain.terms[1:] if {s.name for s in symbols(t)} & {*VALUE_NAMES, *KEYS}]
-    return any(not any(isinstance(n, tree.Sum) for n in walk(t)) for t in values)
+    return any(not isinstance(t, Missing) and not _definition(t) for t in chain.terms[1:])
+
+
+def _definition(node: Node) -> bool:
+    weighted = [n for n in walk(node) if isinstance(n, tree.Sum) and "alpha" in {s.name for s in symbols(n)}]
+    return bool(weighted) or (isinstance(node, tree.Add) and any(isinstance(t, tree.Dots) for t in node.terms))
+
+
+def _worded(answer: Answer) -> list[Statement]:
+    """ "The output is approximately" `v_j`: a lone value behind words of likeness."""
+    lone = [
+        s
+        for s in answer.statements
+        if (v := bare(s.chain.terms[0])) is not None and v.name in VALUE_NAMES and not s.chain.relations
+    ]
+    near = [
+        s
+        for s in lone
+        if words.says("close_to", s.before[-45:]) and not words.says("negation", s.before + s.after[:25])
+    ]
+    distinct = {s.chain.terms[0] for s in near}
+    if len(distinct) != 1:
+        return []
+    return [replace(s, chain=Chain((Symbol("c"), s.chain.terms[0]), ("~=",))) for s in near]
 
 
 def _copied(chain: Chain, letter: str | None) -> Outcome:
@@ -46,7 +70,10 @@ def _copied(chain: Chain, letter: str | None) -> Outcome:
     alpha = np.zeros(instance.n)
     alpha[j] = 1.0
     names = {**VALUE_NAMES, **dict.fromkeys(KEYS, "keys")}
-    scene = Scene(instance, Roles(names, {own: "j"} | ({"j": "i"} if own != "j" else {})), indexed={"alpha": alpha})
+    given = {Symbol("q"): 40.0 * instance.K[j][:, None]}
+    scene = Scene(
+        instance, Roles(names, {own: "j"} | ({"j": "i"} if own != "j" else {})), given=given, indexed={"alpha": alpha}
+    )
     truth = instance.V[j][:, None]
     try:
         found = members(chain.terms[1:], scene)

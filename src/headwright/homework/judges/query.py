@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headwright.homework.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.arithmetic import Mismatch, Unknown
-from headwright.homework.formula import Chain, Missing, Node, Symbol
+from headwright.homework.formula import Chain, Missing, Node, Symbol, tree
 from headwright.homework.judges.outcomes import different, fails, fixed, no_scale, passes, random_keys
 from headwright.homework.judges.scales import noise_scaled, size_fault
 from headwright.homework.queries import (
@@ -36,7 +36,7 @@ def judge_query(answer: Answer) -> Judged:
 def judge_queries(answer: Answer) -> Judged:
     """Several heads: the last firm definition of each head's query."""
     found: dict[str, tuple[Statement, Node]] = {}
-    for statement in answer.statements:
+    for statement in _paired(answer.statements):
         for index, expression in head_definitions(statement.chain):
             if not tentative(statement) or index not in found:
                 found[index] = (statement, expression)
@@ -64,7 +64,7 @@ def defined(chain: Chain, *, one_head: bool) -> Node | None:
     if len(terms) < 2 or not set(chain.relations) <= {"=", "~=", "propto", "~", "->"}:
         return None
     for ends in (terms, terms[::-1]):
-        symbol = bare(ends[0])
+        symbol = bare(ends[0].of if isinstance(ends[0], tree.Transpose) else ends[0])  # q' = (...)' as well
         if symbol is not None and symbol.name in ("q", "Q") and (not symbol.index or symbol.index == "*") == one_head:
             rest = [t for t in ends[1:] if not isinstance(t, Missing) and not _is_query(t)]
             return rest[0] if rest else None
@@ -76,8 +76,31 @@ def _is_query(node: Node) -> bool:
     return symbol is not None and symbol.name in ("q", "Q")
 
 
+def _paired(statements: list[Statement]) -> list[Statement]:
+    """`q_1, q_2 = x, y` was read as q_1 | q_2 = x | y; put it right."""
+    out = list(statements)
+    for k in range(len(out) - 2):
+        first, middle, last = out[k : k + 3]
+        lone = not first.chain.relations and not last.chain.relations
+        same = first.segment == middle.segment == last.segment
+        if (
+            lone
+            and same
+            and _is_query(first.chain.terms[0])
+            and _is_query(middle.chain.terms[0])
+            and len(middle.chain.terms) == 2
+        ):
+            out[k] = replace(first, chain=Chain((first.chain.terms[0], middle.chain.terms[1]), ("=",)))
+            out[k + 1] = replace(middle, chain=Chain((middle.chain.terms[0], last.chain.terms[0]), ("=",)))
+    return out
+
+
 def head_definitions(chain: Chain) -> list[tuple[str, Node]]:
-    """`q_1 = q_2 = e` defines both heads."""
+    """`q_1 = q_2 = e` defines both heads, `(q_1, q_2) = (x, y)` one each."""
+    left, right = chain.terms[0], chain.terms[-1]
+    if isinstance(left, tree.Bracket) and isinstance(right, tree.Bracket) and len(left.items) == len(right.items):
+        named = [(bare(q), e) for q, e in zip(left.items, right.items, strict=True)]
+        return [(q.index, e) for q, e in named if q is not None and q.name in ("q", "Q") and q.index]
     heads = [s for t in chain.terms if (s := bare(t)) is not None and s.name in ("q", "Q") and s.index not in ("", "*")]
     expression = defined(chain, one_head=False)
     return [(h.index.strip("()"), expression) for h in heads] if expression is not None else []
@@ -122,7 +145,8 @@ def _tested(answer: Answer, statements: list[Statement], heads: Heads, target: d
     if not heads.scales and not heads.worded:
         return fixed(heads, target)
     if not reaches(heads, target):
-        return fails(heads, target)
+        lacking = len(heads.expressions) > 1 and reaches_times(heads, target, 1e4)  # one head has a scale, one has none
+        return no_scale(heads, target) if lacking else fails(heads, target)
     faults = [*_unequal(answer, heads, target), *_small(answer, heads, target)]
     if faults:
         return max(faults, key=lambda o: ("incomplete", "wrong").index(o.status))
