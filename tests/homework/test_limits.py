@@ -16,21 +16,21 @@ from headwright.homework import limits
 def test_the_clock_interrupts_a_loop():
     def busy() -> None:
         with limits.time_limit(0.05):
-            while time.monotonic() - started < 5:
+            while time.monotonic() - started < 60:
                 pass
 
     started = time.monotonic()
     with pytest.raises(limits.LimitReached, match=r"longer than 0\.05 s"):
         busy()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 def test_the_clock_is_silent_afterwards_and_gives_the_signal_back():
-    before = signal.getsignal(signal.SIGALRM)
+    before = signal.getsignal(signal.SIGPROF)
     with limits.time_limit(10):
         pass
-    assert signal.getsignal(signal.SIGALRM) is before
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGPROF) is before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 def test_other_threads_run_without_a_clock():

@@ -24,7 +24,8 @@ from headwright.homework.document import Document
 from headwright.homework.formats import SUFFIXES, read_file, read_text
 
 _SKIPPED_FOLDERS = {".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__", "node_modules"}
-_GRACE = 2.0  # seconds beyond the clock before a worker is killed
+# A worker is killed when a document has taken this many times its processor time by the wall clock, and then some.
+_PATIENCE, _GRACE = 3.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class _Worker:
 class _Crew:
     def __init__(self, bank: Any, seconds: float, keep_text: bool) -> None:
         self.settings = (bank, seconds, keep_text)
-        self.patience = seconds + _GRACE
+        self.patience = _PATIENCE * seconds + _GRACE
         methods = mp.get_all_start_methods()
         self.context: Any = mp.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:  # import once, fork many

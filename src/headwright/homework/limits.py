@@ -2,7 +2,8 @@
 
 Sizes are checked before work starts, expansion while it runs, and a clock stops everything else. The clock is
 the interval timer of the process: it interrupts pure-Python loops without asking every loop to look at a
-watch. It exists only in a process's main thread; elsewhere the size limits alone have to do.
+watch, and it counts processor time, so that a busy machine does not change verdicts. It exists only in a
+process's main thread; elsewhere the size limits alone have to do.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MOST_EXPANSIONS = 5_000  # of macros in one document
 MOST_EXPANDED = 300_000  # characters written by macros
 MOST_NESTING = 60  # macros within macros
 MOST_SEGMENTS = 40_000
-SECONDS = 5.0
+SECONDS = 5.0  # of processor time
 WORKER_MEMORY = 2_000_000_000  # bytes of address space beyond what the worker started with
 
 
@@ -32,7 +33,7 @@ class LimitReached(HeadwrightError):
 
 @contextmanager
 def time_limit(seconds: float = SECONDS) -> Iterator[None]:
-    """Raise LimitReached in the body after `seconds` of wall time."""
+    """Raise LimitReached in the body after `seconds` of processor time."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -40,13 +41,13 @@ def time_limit(seconds: float = SECONDS) -> Iterator[None]:
     def stop(signum: int, frame: Any) -> None:
         raise LimitReached(f"reading took longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def limit_memory(extra: int = WORKER_MEMORY) -> None:
