@@ -128,8 +128,9 @@ def test_a_planted_midpoint_is_unreachable_even_when_rounded(rng):
     K = rng.standard_normal((200, 16))
     K[3] = (K[4] + K[5]) / 2
     K[6] = K[[7, 8, 9]].mean(axis=0)
+    K[10] = np.random.default_rng(1).dirichlet(np.ones(8)) @ K[20:28]
     r = reach(K)
-    assert r.status[3] == r.status[6] == "unreachable"
+    assert r.status[3] == r.status[6] == r.status[10] == "unreachable"
     assert set(r.proof(3).outside) >= {4, 5}
     assert r.proof(3).residual <= r.tolerance * np.linalg.norm(K, axis=1).max()
     # 1/(1 + e^H) with H = ln 2: no query puts more than a third of the mass on a midpoint
@@ -278,7 +279,17 @@ def test_exact_arithmetic_alone_gives_the_same_verdicts(rng, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "K", [np.array([[np.nan, 1.0]]), np.array([[np.inf, 1.0]]), np.zeros((0, 3)), np.zeros(3), [[1, 2], [3]], "K"]
+    "K",
+    [
+        np.array([[np.nan, 1.0]]),
+        np.array([[np.inf, 1.0]]),
+        np.zeros((0, 3)),
+        np.zeros(3),
+        [[1, 2], [3]],
+        "K",
+        np.eye(2) * 1e200,
+        np.eye(2) * 1e-200,
+    ],
 )
 def test_bad_keys_are_refused(K):
     with pytest.raises(InputError, match="wanted"):

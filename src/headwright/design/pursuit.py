@@ -29,7 +29,7 @@ _VANISHED = 1e-10
 # A working set starts with 4 (d + _FEW) rows and grows by d + _FEW.
 _FEW = 32
 # Shares below this part of the largest come from the ridge, not from the geometry.
-_NEGLIGIBLE = 1e-7
+_NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from headwright.types import Keys, Query
 
 # A coordinate of a key that was computed from others carries a few roundings.
 _UNITS = 8
+_HUGE = 1e140  # squares of larger keys overflow
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,11 @@ def keys_and_resolution(K: Any, tolerance: float | None) -> tuple[Keys, float]:
     """The keys in float64, and the relative size below which a distance is rounding and not geometry."""
     _, (K,) = inputs.arrays(K=K)
     inputs.shape("K", K, "n", "d")
+    largest = max(float(K.max()), -float(K.min()))
+    if largest != 0 and not 1 / _HUGE <= largest <= _HUGE:
+        raise InputError(
+            wanted=f"keys of size {1 / _HUGE:g} to {_HUGE:g}", got=f"{largest:.3g}", attempt="rescale them"
+        )
     if tolerance is None:
         tolerance = _UNITS * float(np.finfo(K.dtype).eps)
     return np.ascontiguousarray(K, dtype=float), inputs.number("tolerance", tolerance, low=0.0, high=1.0)
