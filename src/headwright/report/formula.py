@@ -53,8 +53,8 @@ _SPELLING = [
 ]
 _WORDS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "pi": "π", "epsilon": "ε", "varepsilon": "ε", "Delta": "Δ",
-    "Sigma": "Σ", "Phi": "Φ", "sum": "Σ", "geq": "≥", "neq": "≠", "to": "→", "infty": "∞", "approx": "≈", "sim": "~", "ln": "ln ",
-    "sin": "sin", "cos": "cos", "top": "ᵀ",
+    "Sigma": "Σ", "Phi": "Φ", "sum": "Σ", "geq": "≥", "neq": "≠", "to": "→", "infty": "∞", "approx": "≈", "sim": "~",
+    "ln": "ln ", "sin": "sin", "cos": "cos", "top": "ᵀ",
 }  # fmt: skip
 
 
