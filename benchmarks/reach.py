@@ -156,13 +156,13 @@ def word_vectors() -> np.ndarray | None:
     return None if tensors is None else tensors["embeddings.word_embeddings.weight"].astype(float)
 
 
-def head_keys() -> np.ndarray | None:
-    """Keys of layer 0, head 0, of every word at position 0: LayerNorm(word + position + type) W_k' + b."""
+def head_keys(position: int) -> np.ndarray | None:
+    """Keys of layer 0, head 0, of every word at this position: LayerNorm(word + position + type) W_k' + b."""
     tensors = _minilm()
     if tensors is None:
         return None
     t = {name.removeprefix("embeddings."): x.astype(float) for name, x in tensors.items() if x.dtype.kind == "f"}
-    x = t["word_embeddings.weight"] + t["position_embeddings.weight"][0] + t["token_type_embeddings.weight"][0]
+    x = t["word_embeddings.weight"] + t["position_embeddings.weight"][position] + t["token_type_embeddings.weight"][0]
     x = (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-12)
     x = x * t["LayerNorm.weight"] + t["LayerNorm.bias"]
     layer = "encoder.layer.0.attention.self.key."
@@ -183,7 +183,8 @@ def shrunken(n: int, d: int, few: int) -> np.ndarray:
 # name -> (keys, peer, how many keys the peer is asked about)
 CASES = {
     "MiniLM words": (word_vectors, "HiGHS", 1),
-    "MiniLM head 0": (head_keys, "HiGHS", 40),
+    "MiniLM head 0, position 1": (lambda: head_keys(1), "HiGHS", 40),
+    "MiniLM head 0, position 0": (lambda: head_keys(0), "HiGHS", 10),
     "shrunken": (lambda: shrunken(30_000, 384, 300), "HiGHS", 2),
     "Gaussian": (lambda: gaussian(50_257, 768), "HiGHS", 1),
     "Gaussian, flat": (lambda: gaussian(20_000, 3), "qhull", 0),
