@@ -138,6 +138,19 @@ def test_one_key_all_keys_and_single_precision():
     assert hw.design.copy(1, single).queries.dtype == np.float64
 
 
+def test_keys_that_are_all_zero():
+    nothing = np.zeros((5, 3))
+    assert hw.design.copy(0, nothing).ceiling == pytest.approx(0.2)
+    assert hw.design.average(range(5), nothing).status == "reached"
+    assert hw.design.average([0, 1], nothing, leak=0.61).status == "reached"
+
+
+def test_torch_keys_are_welcome(rng):
+    torch = pytest.importorskip("torch", reason="another array library")
+    K = rng.standard_normal((20, 6))
+    assert np.array_equal(hw.design.copy(2, torch.tensor(K)).queries, hw.design.copy(2, K).queries)
+
+
 def test_a_hundred_keys_and_near_twins_inside(rng):
     K = rng.standard_normal((400, 256))
     hundred = hw.design.average(range(100), K, leak=1e-3)

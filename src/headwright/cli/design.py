@@ -139,7 +139,8 @@ def _lines(design: Any, certificate: dict[str, Any]) -> list[tuple[str, str]]:
             ("gain", f"{r.gain:.3g} times smaller, queries no longer than {r.budget:.4g}"),
         ]
     holds = f"holds ({certificate['method']})"
-    lines.append(("certificate", holds if certificate["holds"] else "; ".join(certificate["failures"])))
+    fails = ("without noise: " if design.robust else "") + "; ".join(certificate["failures"])
+    lines.append(("certificate", holds if certificate["holds"] else fails))
     return lines
 
 

@@ -205,7 +205,7 @@ def norm_bound(claim: Claim, K: Keys, q: Query, face: Face) -> float:
     sure = height - unit * (terms + float(np.abs(x) @ np.abs(rise)))
     reach = float(np.sqrt(np.einsum("ij,ij->i", K, K).max()))
     miss = unit * (2 * reach + float(np.abs(x) @ np.linalg.norm(E, axis=1)))
-    return max(0.0, sure / (abs(claim.scale) * (float(np.linalg.norm(g)) + miss)) * (1 - _EXP))
+    return _quotient(sure, abs(claim.scale) * (float(np.linalg.norm(g)) + miss))
 
 
 def spread_bound(claim: Claim, K: Keys, q: Query, face: Face) -> float:
@@ -220,7 +220,14 @@ def spread_bound(claim: Claim, K: Keys, q: Query, face: Face) -> float:
     unit = 4 * (K.shape[1] + len(inside)) * _ROUND
     sure = abs(float(x @ rise)) - unit * float(np.abs(x) @ (np.abs(rise) + 2 * np.abs(goal).max()))
     length = float(np.linalg.norm(x @ E)) + unit * float(np.abs(x) @ np.linalg.norm(E, axis=1))
-    return max(0.0, sure / (abs(claim.scale) * max(length, 1e-300)) * (1 - _EXP))
+    return _quotient(sure, abs(claim.scale) * length)
+
+
+def _quotient(sure: float, length: float) -> float:
+    """A lower bound, rounded down; a positive height over nothing says that no query does it."""
+    if sure <= 0.0:
+        return 0.0
+    return sure / length * (1 - _EXP) if length > 0.0 else math.inf
 
 
 def _multipliers(base: Float[Array, "m d"], mean: Query, direction: Query) -> Float[Array, "r"]:

@@ -19,6 +19,8 @@ from headwright.types import Array, Float, Query
 # mu |x|^2 beyond which the Gram form (a difference of nearly equal vectors) loses too many digits.
 _GRAM_LIMIT = 1e6
 _SAMPLE = 512
+# With this many times more rows than dimensions, the d x d matrix is projected instead of the rows.
+_LATE = 4
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,15 @@ class Curvature:
         if not heavy.size:
             return lambda v: v / one
         # A = one I + B'B,  rows of B: sqrt(mu lam_i) (x_i - g)
-        B = (self.problem.rows(heavy) - g) * np.sqrt(mu * lam[heavy])[:, None]
+        late = heavy.size > _LATE * d
+        rows = self.problem.k0 - self.problem.K[heavy] if late else self.problem.rows(heavy)
+        B = (rows - (lam[heavy] @ rows if late else g)) * np.sqrt(mu * lam[heavy])[:, None]
         if heavy.size < 0.8 * d and mu * self.size < _GRAM_LIMIT:
             gram = B @ B.T
             gram[np.diag_indices_from(gram)] += one
             chol = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
             return lambda v: (v - B.T @ cho_solve(chol, B @ v, check_finite=False)) / one
-        full = B.T @ B
+        full = self.problem.off(self.problem.off(B.T @ B).T) if late else B.T @ B
         full[np.diag_indices_from(full)] += one
         try:
             chol = cho_factor(full, lower=True, check_finite=False)

@@ -20,6 +20,7 @@ from headwright.types import Array, Float, Keys
 
 # Shares may be off 1 by what decimal input rounds away; they are then rescaled.
 _SUM_SLACK = 1e-9
+_LARGEST = 1e60
 
 
 @dataclass(frozen=True)
@@ -85,13 +86,26 @@ def wanted(target: Any, keys: Any, *, leak: Any, scale: Any = 1.0, bias: Any = N
     """The checked question; `target` is a function of n, because only the keys know how many there are."""
     _, (K, b) = inputs.arrays(keys=keys, bias=bias)
     K = inputs.shape("keys", to_numpy(K).astype(float, copy=False), "n", "d")
+    _computable("keys", K)
     if b is not None:
         b = inputs.shape("bias", to_numpy(b).astype(float), K.shape[0])
     scale = inputs.number("scale", scale)
     if scale == 0.0:
         raise InputError(wanted="a scale other than 0", got="0", attempt="1/sqrt(d), or leave it at 1")
+    _computable("scale", np.array([scale]))
     leak = inputs.number("leak", leak, low=0.0, high=1.0, open_ends=True)
     return Wanted(target(K.shape[0]), np.ascontiguousarray(K), leak, scale, b)
+
+
+def _computable(name: str, array: Array) -> None:
+    """Squares of lengths must neither overflow nor vanish."""
+    size = float(np.abs(array).max())
+    if size > _LARGEST or 0.0 < size < 1 / _LARGEST:
+        raise InputError(
+            wanted=f"{name} of size between {1 / _LARGEST:g} and {_LARGEST:g}",
+            got=f"{size:.3g}",
+            attempt="choose other units; the query scales the other way",
+        )
 
 
 def _several(keys: Any) -> list[Any]:
