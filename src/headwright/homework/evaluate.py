@@ -82,7 +82,8 @@ def _(node: tree.Add, world: World, bound: Mapping[str, int]) -> Value:
 def _series(node: tree.Add, world: World, bound: Mapping[str, int]) -> Value:
     """`x_1 y_1 + ... + x_m y_m`: the first and last term name the sum."""
     first = node.terms[0]
-    if len(node.terms) < 3 or "1" not in {s.index for s in tree.symbols(first)}:
+    letters = {tuple(s.name for s in tree.symbols(t)) for t in node.terms if not isinstance(t, tree.Dots)}
+    if len(node.terms) < 3 or len(letters) > 1 or "1" not in {s.index for s in tree.symbols(first)}:
         raise Unknown("an unclear ellipsis")
     body = _reindexed(first, "1", "_t")
     places = world.run(tree.Index("_t"), body)

@@ -16,7 +16,7 @@ _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 _KNOWN = {*GREEK, *FUNCTIONS, "softmax", "sum", "infinity", "infty", "inf", "attention", "frac", "sqrt", "perm"}
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
-_FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ]+")
+_FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
 _APPLIED = re.compile(r"[(\[]*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
 # So many spaces separate two formulas on one line.
 _GAP = 3

@@ -25,7 +25,7 @@ def parse(text: str, *, quantity: Callable[[str], bool] = lambda words: False) -
         tokens = tokenize(text)
     except FormulaError as error:
         return [Unread(text[:80], str(error))]
-    return _statements(Cursor(_opened(tokens), quantity))
+    return _statements(Cursor(_opened(tokens, quantity), quantity))
 
 
 def expression(text: str) -> Node:
@@ -125,7 +125,7 @@ def _relation(cursor: Cursor) -> str:
     return token.text * 2 if token.text in "<>" and cursor.take("relation", token.text) else token.text
 
 
-def _opened(tokens: list[Token]) -> list[Token]:
+def _opened(tokens: list[Token], quantity: Callable[[str], bool]) -> list[Token]:
     """Brackets around whole statements, `(beta >> 0)` or `\\boxed{q = ...}`, become separators."""
     stack: list[tuple[int, bool]] = []
     loose: set[int] = set()
@@ -137,6 +137,13 @@ def _opened(tokens: list[Token]) -> list[Token]:
             script = start > 0 and tokens[start - 1].kind == "op" and tokens[start - 1].text in "_^"
             if stated and not script:
                 loose |= {start, k}
-        elif stack and (token.kind in ("relation", "consequence", "text") or token.text in ("because", "∵", "forall")):
+        elif stack and _states(token, quantity):
             stack[-1] = (stack[-1][0], True)
     return [Token("separator", t.text) if k in loose else t for k, t in enumerate(tokens)]
+
+
+def _states(token: Token, quantity: Callable[[str], bool]) -> bool:
+    """A sign that what is inside these brackets is a statement, not a value."""
+    if token.kind == "text":
+        return not quantity(token.text)
+    return token.kind in ("relation", "consequence") or token.text in ("because", "∵", "forall")

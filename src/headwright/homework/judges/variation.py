@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,8 @@ def _one_head(answer: Answer) -> Judged:
     if formulas and formulas[-1][1].status == "correct":
         return Judged(formulas[-1][1], (formulas[-1][0],))
     if formulas and length(answer) <= 15:  # nothing else was said that could be the answer
-        return Judged(formulas[-1][1], (formulas[-1][0],))
+        repair = "alpha_a = 1 / (1 + exp(beta (1 - gamma))), and c = alpha_a v_a + (1 - alpha_a) v_b"
+        return Judged(replace(formulas[-1][1], repair=repair), (formulas[-1][0],))
     if _only_average(answer):
         return Judged(
             Outcome(

@@ -65,7 +65,7 @@ def _at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
     for k, term in enumerate(chain.terms):
         if isinstance(term, Missing) or (k and chain.relations[k - 1] not in ("=", "~=", "->")):
             continue
-        if not point.limit and k and "~=" in chain.relations[:k]:
+        if not point.limit and k and {"~=", "->"} & set(chain.relations[:k]):
             continue  # what follows an approximation is true in the limit only
         try:
             found.append((term, evaluate(term, scene)))
