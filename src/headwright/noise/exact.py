@@ -23,7 +23,7 @@ from headwright.noise.transform import ACCURACY, transform
 from headwright.types import Array, Float
 
 # Rounding and the transform's own error, relative to the spread of the values.
-_FLOOR = 10 * ACCURACY
+FLOOR = 10 * ACCURACY
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,14 @@ def integral(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> Integral:
 def head_moments(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], V: Any) -> HeadMoments:
     """Mean and covariance of `softmax(z) V` for independent z_i ~ N(m_i, s_i^2); host arrays, every key by itself."""
     if m.size == 1 or not s.any():
-        return _fixed(m, V)
-    one = integral(m, s)
+        return fixed(m, V)
+    return from_integral(integral(m, s), V)
+
+
+def from_integral(
+    one: Integral, V: Float[np.ndarray, "n v"], *, missed: tuple[float, float] = (0.0, 0.0)
+) -> HeadMoments:
+    """Moments from the tabulated integrand; `missed` is the error of the table (first and second moments)."""
     density = one.density
     weights = density @ one.r
     square = density @ one.w
@@ -82,13 +88,13 @@ def head_moments(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], V: Any) -
         weights_square=square,
         mean=centre + mean_shift,
         covariance=covariance,
-        first=first,
-        second=second,
+        first=first + missed[0],
+        second=second + missed[1],
         spread=float(np.abs(C).max()),
     )
 
 
-def _fixed(m: np.ndarray, V: np.ndarray) -> HeadMoments:
+def fixed(m: np.ndarray, V: np.ndarray) -> HeadMoments:
     """No noise, or one key only: plain attention."""
     e = np.exp(m - m.max())
     weights = e / e.sum()
@@ -116,4 +122,4 @@ def errors(one: Integral, weights, square, D) -> tuple[float, float]:
             second,
             30 * float(np.abs(half @ one.w - square).sum() + np.abs((half - one.density) * r_sum @ one.r).sum()) ** 2,
         )
-    return float(first + ends + identity + _FLOOR), float(second + ends + pairs + identity + _FLOOR)
+    return float(first + ends + identity + FLOOR), float(second + ends + pairs + identity + FLOOR)
