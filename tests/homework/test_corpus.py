@@ -6,11 +6,14 @@ Documents are judged in worker processes, as a class would be: two cores, and no
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from headwright.homework.batch import Source, judge_many
 from homework.corpus.answers import ANSWERS
 from homework.corpus.documents import Written, document
+from homework.corpus.handmade import development_set, phrasings, sheets
 from homework.corpus.layouts import LAYOUTS
 from homework.corpus.scoring import Score, score
 
@@ -44,6 +47,22 @@ def test_few_are_misjudged(scored):
 
 def test_most_are_read(scored):
     assert scored.read_share >= LEAST_READ, "\n".join(scored.silent)
+
+
+@pytest.mark.parametrize("handmade", [sheets, phrasings])
+def test_handmade_answers_meet_the_same_bar(handmade, tmp_path):
+    found = score(judged(tmp_path, handmade()))
+    assert found.misjudged_share <= MOST_MISJUDGED, "\n".join(found.misjudged)
+    assert found.read_share >= LEAST_READ, "\n".join(found.silent)
+
+
+def test_seeds_where_they_exist(tmp_path):
+    """The development set is not part of the repository; beside a checkout it is judged, too."""
+    folder = Path(__file__).resolve().parents[3] / "shared" / "seeds"
+    if not folder.is_dir():
+        pytest.skip("no development set beside the repository")
+    found = score(judged(tmp_path, development_set(folder)))
+    assert not found.misjudged, "\n".join(found.misjudged)
 
 
 def test_the_corpus_is_varied():

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 _WORDS = (
-    "question|problem|exercise|part|task|sub-?question|section|item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt|"
+    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|part|task|sub-?question|section|"
+    "item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt|"
     "pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie|exerc[ií]cio|quest[aã]o|item|"
     "letra|esercizio|domanda|задание|задача|вопрос|пункт|часть|упражнение|문제|문항|질문|问题|問題|题目|題目|习题|練習|问|問|題|题|"
     "soru|alıştırma|câu|bài|opgave|vraag|uppgift|fråga|tehtävä|otázka|úloha|cvičení|soal"

@@ -18,7 +18,7 @@ from headwright.homework.traced import Traced
 from headwright.homework.voices import announces_answer, voiced
 
 _PREFIX = re.compile(
-    r"[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?P<bullet>(?:[-*+•‣▪◦·●○][ \t]+)?)"
+    r"[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?P<bullet>(?:[-*+•‣▪◦·●○|][ \t]+)?)"
     r"(?P<hashes>#{1,6}(?=[ \t(\w]))?[ \t]*(?P<stars>[*_]{0,3})"
 )
 _RULE = re.compile(r"[ \t]*(?:[-=_*~][ \t]*){3,}$")
