@@ -1,11 +1,15 @@
 """One server and one browser for all tests of the lab. A page that reports an error, or that asks for anything
 outside 127.0.0.1, fails the test it happened in."""
 
+import functools
 import http.client
+import http.server
 import json
 import os
 import shutil
 import subprocess
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,6 +57,26 @@ def ask(send):
         return send("POST", f"/api/{name}", text, content_type="application/json")[:2]
 
     return ask
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def static():
+    """`static(folder)` -> the address of a plain static server for it."""
+    with ExitStack() as stack:
+
+        def serve(folder):
+            handler = functools.partial(_Quiet, directory=folder)
+            server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}/"
+
+        yield serve
 
 
 @pytest.fixture(scope="session")

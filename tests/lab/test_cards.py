@@ -27,7 +27,7 @@ def test_the_shipped_audit_can_be_made_again():
     from headwright.lab.sample import sample
 
     # Another machine's kernels may round the fourth digit otherwise.
-    fresh = sample()
+    fresh = sample(rows=0)
     for old, new in zip(CARDS["heads"], fresh["heads"], strict=True):
         assert new["entropy"] == pytest.approx(old["entropy"], rel=tolerances.SHIPPED_CARDS)
         assert new["largest"] == pytest.approx(old["largest"], rel=tolerances.SHIPPED_CARDS)

@@ -1,9 +1,6 @@
 """The static copy: the same page from any server, with the engine's buttons greyed and the reason beside them."""
 
-import functools
-import http.server
 import json
-import threading
 
 import pytest
 from click.testing import CliRunner
@@ -19,19 +16,10 @@ def copy(tmp_path_factory):
     return folder
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
-def served(copy):
+def served(copy, static):
     """The copy under a folder of its own, as pages are on most hosts."""
-    handler = functools.partial(_Quiet, directory=copy.parent)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/{copy.name}/"
-        server.shutdown()
+    return f"{static(copy.parent)}{copy.name}/"
 
 
 def test_the_copy_is_complete(copy):

@@ -26,8 +26,9 @@ from headwright.lab.guard import Guard, too_large
 from headwright.lab.workers import Workers
 
 
-def build(*, workers: int = 2, seconds: float = limits.SECONDS) -> Starlette:
-    """The application; `workers` engine processes start with it and end with it."""
+def build(*, workers: int = 2, seconds: float = limits.SECONDS, framed: bool = False) -> Starlette:
+    """The application; `workers` engine processes start with it and end with it. `framed` lets pages of this
+    machine (a notebook) show it in a frame."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -46,7 +47,7 @@ def build(*, workers: int = 2, seconds: float = limits.SECONDS) -> Starlette:
             *documents,
             Mount("/", StaticFiles(directory=str(content.STATIC), html=True)),
         ],
-        middleware=[Middleware(Guard)],
+        middleware=[Middleware(Guard, framed=framed)],
         lifespan=lifespan,
     )
 

@@ -15,10 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headwright.lab import limits
 
 _OWN_NAMES = {"127.0.0.1", "localhost", "::1"}
-HEADERS = {
+_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "base-uri 'none'; form-action 'none'; frame-ancestors "
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -31,8 +31,11 @@ HEADERS = {
 class Guard:
     """ASGI middleware: refuse strangers, then add the security headers to every answer."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, framed: bool = False) -> None:
         self.app = app
+        around = "http://127.0.0.1:* http://localhost:*" if framed else "'none'"
+        policy = _HEADERS["Content-Security-Policy"] + around
+        self.headers = {**_HEADERS, "Content-Security-Policy": policy}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -41,7 +44,7 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
         refusal = _refusal(scope["method"], Headers(scope=scope))

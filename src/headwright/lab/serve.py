@@ -35,9 +35,11 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-def _server() -> uvicorn.Server:
+def _server(*, framed: bool = False) -> uvicorn.Server:
     # The default access log would bury the one line people need: the address.
-    return uvicorn.Server(uvicorn.Config(build(), log_level="warning", access_log=False, timeout_graceful_shutdown=2))
+    return uvicorn.Server(
+        uvicorn.Config(build(framed=framed), log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+    )
 
 
 def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None] = lambda _: None) -> None:
@@ -52,9 +54,9 @@ def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None
 
 
 @contextlib.contextmanager
-def serving(*, port: int = 0) -> Iterator[str]:
-    """The address of a lab that runs while the block does: for tests, benchmarks and notebooks."""
-    listener, server = _listen(port), _server()
+def serving(*, port: int = 0, framed: bool = False) -> Iterator[str]:
+    """The address of a lab that runs while the block does: for tests, benchmarks and notebooks (`framed`)."""
+    listener, server = _listen(port), _server(framed=framed)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():

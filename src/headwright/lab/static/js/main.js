@@ -78,8 +78,8 @@ function frame() {
   const planar = state.keys[0].length === 2;
   find("keys").classList.toggle("hidden", !planar);
   find("logits").classList.toggle("hidden", planar);
-  find("keys-title").textContent = planar ? "Keys and queries" : `Logits (keys of ${state.keys[0].length} dimensions)`;
-  find("values-title").textContent = model.single ? `Output of ${state.directions.length} heads` : "Values and output";
+  find("keys-title").textContent = planar ? "Keys and queries" : `Logits, d = ${state.keys[0].length}`;
+  find("values-title").textContent = model.single ? `${state.directions.length} heads` : "Values and output";
   find("single-figure").classList.toggle("hidden", !model.single);
   find("planes").classList.toggle("three", Boolean(model.single));
   if (planar) keys.draw(model);

@@ -137,11 +137,11 @@ function drawCloud(canvas, model, window_) {
     cloud && Float64Array.from(cloud.outputs, (c, i) => window_.size / 2 + (i % 2 ? -1 : 1) * (c - window_.middle[i % 2]) * window_.unit);
   if (!cloud) return;
   const { outputs, samples } = cloud;
-  const dot = Math.max(1.6 * ratio, 1.5);
+  const dot = Math.max(1.6 * ratio, 1.7);
   const unit = window_.unit * ratio;
   const [x0, y0] = window_.to([0, 0]).map((x) => x * ratio - dot / 2);
   context.fillStyle = canvas.dataset.colour ?? "gray";
-  context.globalAlpha = 0.45;
+  context.globalAlpha = 0.55;
   context.beginPath();
   for (let s = 0; s < samples; s++) context.rect(x0 + outputs[2 * s] * unit, y0 - outputs[2 * s + 1] * unit, dot, dot);
   context.fill();
