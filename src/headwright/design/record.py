@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ class Robustness:
 
     error: float
     textbook: float
-    gain: float  # textbook / error
+    accuracy: float  # absolute, of the two exact numbers
+    gain: float  # textbook / error; if the error is below `accuracy`, at least this
     sampled: float
     sampled_error: float  # one standard error of `sampled`
     textbook_sampled: float
@@ -60,7 +61,7 @@ class Design:
     ceiling: float | None = None
     robust: Robustness | None = None
     message: str = ""
-    _wanted: Wanted | None = None
+    _wanted: Wanted | None = field(default=None, repr=False)
 
     def certify(self, *, method: str = "float", tolerance: float | None = None) -> Certificate:
         """Check the design again from keys and queries alone. `method`: "float" (error bounds) or "ball".
