@@ -188,7 +188,7 @@ def norm_bound(claim: Claim, K: Keys, q: Query, face: Face) -> float:
     if len(inside) == n:
         return 0.0
     lam = np.exp(z - z.max())
-    lam /= math.fsum(lam)
+    lam /= lam.sum()
     mean, base = lam @ K, K[inside]
     # g = k0 - mean + E' x: written with the differences, near-duplicates inside S cost no digits.
     E, x = base[1:] - base[0], _multipliers(base, mean, q * claim.scale)
