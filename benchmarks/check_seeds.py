@@ -58,9 +58,8 @@ def compare(documents: int | None = None) -> list[tuple[dict[str, str], str, str
 if __name__ == "__main__":
     if "--all" in sys.argv:
         for row, got, reason in compare():
-            print(
-                f"{row['file'][:3]} {row['question']:22s} {row['kind']:9s} {row['verdict']:10s} {got:10s} {reason[:110]}"
-            )
+            graded = f"{row['file'][:3]} {row['question']:22s} {row['kind']:9s} {row['verdict']:10s}"
+            print(f"{graded} {got:10s} {reason[:100]}")
     result = run(quick="--quick" in sys.argv)
     for line in [*result["rows"], *result["notes"]]:
         print(line)

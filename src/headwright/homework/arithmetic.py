@@ -25,7 +25,7 @@ def softmax(z: Value) -> Value:
 
 def multiply(left: Value, right: Value) -> Value:
     """Matrix product where shapes allow; two columns side by side (`k_j q`, `k_j . q`) are their inner product."""
-    if isinstance(left, float) or isinstance(right, float):
+    if not isinstance(left, np.ndarray) or not isinstance(right, np.ndarray):
         return left * right
     if left.shape[1] == right.shape[0]:
         product = left @ right
@@ -40,7 +40,7 @@ def multiply(left: Value, right: Value) -> Value:
 
 def describe(value: Value) -> str:
     """`a number`, `a vector of 9`, `a 4 x 9 matrix`."""
-    if isinstance(value, float) or np.ndim(value) == 0:
+    if not isinstance(value, np.ndarray) or np.ndim(value) == 0:
         return "a number"
     rows, columns = value.shape
     if columns == 1:
@@ -52,8 +52,8 @@ def agree(left: Value, right: Value, tolerance: float) -> bool:
     """Equal up to `tolerance`, relative to the larger of the two sizes and 1. Different shapes never agree
     (but the number 0 agrees with a zero vector)."""
     if np.shape(left) != np.shape(right):
-        zero = left if isinstance(left, float) else right
-        if not (isinstance(zero, float) and zero == 0.0):
+        zero = right if isinstance(left, np.ndarray) else left
+        if isinstance(zero, np.ndarray) or zero != 0.0:
             return False
     if np.any(np.isinf(left)) or np.any(np.isinf(right)):
         return bool(np.all(np.equal(left, right)))

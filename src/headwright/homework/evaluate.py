@@ -116,7 +116,7 @@ def _(node: tree.Multiply, world: World, bound: Mapping[str, int]) -> Value:
 @_value.register
 def _(node: tree.Divide, world: World, bound: Mapping[str, int]) -> Value:
     above, below = _value(node.above, world, bound), _value(node.below, world, bound)
-    if not isinstance(below, float):
+    if isinstance(below, np.ndarray):
         raise Mismatch(f"division by {describe(below)}")
     return np.divide(above, below) if isinstance(above, np.ndarray) else float(np.divide(above, below))
 
@@ -127,9 +127,9 @@ def _(node: tree.Power, world: World, bound: Mapping[str, int]) -> Value:
         inner = tree.Power(node.base.arguments[0], node.exponent)  # beta (x)^2 is beta times (x)^2
         return multiply(_value(node.base.head, world, bound), _value(inner, world, bound))
     base, exponent = _value(node.base, world, bound), _value(node.exponent, world, bound)
-    if not isinstance(exponent, float):
+    if isinstance(exponent, np.ndarray):
         raise Mismatch(f"an exponent that is {describe(exponent)}")
-    if isinstance(base, float):
+    if not isinstance(base, np.ndarray):
         return float(np.power(base, exponent)) if base >= 0 or exponent == round(exponent) else math.nan
     return _matrix_power(base, exponent)
 
@@ -154,7 +154,7 @@ def _(node: tree.Transpose, world: World, bound: Mapping[str, int]) -> Value:
     if isinstance(inner, tree.Apply) and world.function(inner.head) is None and len(inner.arguments) == 1:  # type: ignore[arg-type]
         return multiply(_value(inner.head, world, bound), _value(tree.Transpose(inner.arguments[0]), world, bound))
     value = _value(inner, world, bound)
-    return value if isinstance(value, float) else value.T
+    return value.T if isinstance(value, np.ndarray) else value
 
 
 @_value.register
@@ -170,13 +170,13 @@ def _(node: tree.Prime, world: World, bound: Mapping[str, int]) -> Value:
 @_value.register
 def _(node: tree.PseudoInverse, world: World, bound: Mapping[str, int]) -> Value:
     value = _value(node.of, world, bound)
-    return 1.0 / value if isinstance(value, float) and value else np.linalg.pinv(np.atleast_2d(value))
+    return 1.0 / value if not isinstance(value, np.ndarray) and value else np.linalg.pinv(np.atleast_2d(value))
 
 
 @_value.register
 def _(node: tree.Norm, world: World, bound: Mapping[str, int]) -> Value:
     value = _value(node.of, world, bound)
-    return abs(value) if isinstance(value, float) else float(np.linalg.norm(value))
+    return float(np.linalg.norm(value)) if isinstance(value, np.ndarray) else abs(value)
 
 
 @_value.register
@@ -191,7 +191,7 @@ def _(node: tree.Sum, world: World, bound: Mapping[str, int]) -> Value:
 @_value.register
 def _(node: tree.Extreme, world: World, bound: Mapping[str, int]) -> Value:
     values = [_value(node.body, world, {**bound, node.over.variable: k}) for k in world.run(node.over, node.body)]
-    if not values or not all(isinstance(v, float) for v in values):
+    if not values or any(isinstance(v, np.ndarray) for v in values):
         raise Unknown(f"the {node.function} of that")
     return float(max(values) if node.function == "max" else min(values))  # type: ignore[type-var]
 

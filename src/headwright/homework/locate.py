@@ -33,7 +33,7 @@ LABEL_READ = 6.0
 
 @dataclass(frozen=True)
 class Located:
-    """The segments that answer one question, and how sure that is. `empty`: its label stands there, and nothing else."""
+    """The segments that answer one question, and how sure that is. `empty`: its label stands there alone."""
 
     question: str
     segments: tuple[int, ...]
@@ -107,7 +107,7 @@ def _word_evidence(question: Question, text: str) -> float:
 
 
 def _numbered(document: Document, bank: Bank, keep: list[int], letters: str) -> np.ndarray:
-    """Evidence from numbering, under one reading of what letters number ("part", "number" within a part, or nothing)."""
+    """Evidence from numbering, under one reading of what letters number (see `numbering.paths`)."""
     out = np.zeros((len(keep), len(bank.questions) + 1))
     if not letters:
         return out

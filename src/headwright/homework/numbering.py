@@ -1,4 +1,7 @@
-"""Numbering as students write it: `(a) - i)`, `1.2 (b)`, `ii`, `Question 3`. Letters may number parts or what stands inside them."""
+"""Numbering as students write it: `(a) - i)`, `1.2 (b)`, `ii`, `Question 3`.
+
+Letters may number parts or what stands inside them; the row of all labels tells which.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = Fals
     rows = []
     for expression in heads.expressions:
         q = evaluate(expression, scene)
-        if isinstance(q, float) or q.size != instance.d:
+        if not isinstance(q, np.ndarray) or q.size != instance.d:
             raise Mismatch("the query is not a vector of the keys' length")
         if not np.all(np.isfinite(q)):
             raise Unknown("a finite query: its numbers overflow")

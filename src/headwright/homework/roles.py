@@ -30,14 +30,13 @@ def glue(node: Node, letter: str) -> Node:
     return node
 
 
+def _letter_pair(product: tree.Multiply) -> bool:
+    return len(product.factors) == 2 and all(isinstance(f, Symbol) and not f.index for f in product.factors)
+
+
 def glued(expressions: list[Node]) -> list[Node]:
     """Apply `glue` where every expression is a letter pair that begins with the same letter (q_1 = Hu, q_2 = Hb)."""
-    firsts = {
-        e.factors[0].name
-        for e in expressions
-        if isinstance(e, tree.Multiply) and len(e.factors) == 2 and all(isinstance(f, Symbol) and not f.index for f in e.factors)
-        and isinstance(e.factors[0], Symbol)
-    }  # fmt: skip
+    firsts = {e.factors[0].name for e in expressions if isinstance(e, tree.Multiply) and _letter_pair(e)}  # type: ignore[attr-defined]
     letter = next(iter(firsts), "")
     if len(firsts) == 1 and len(letter) == 1 and letter not in NEVER_MEANS:
         seconds = {e.factors[1] for e in expressions if isinstance(e, tree.Multiply)}

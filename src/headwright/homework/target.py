@@ -41,7 +41,7 @@ def _letter(index: str) -> str:
 
 
 def _running(stated: list[Statement], conditions: list[Statement]) -> tuple[str, bool]:
-    """The index in `for all i != j` or `i in {1, ..., n}` near the condition: its first letter; and whether "all" was said."""
+    """The first letter of `for all i != j` or `i in {1, ..., n}` near the condition; and whether "all" was said."""
     for condition in conditions:
         near = [s for s in stated if s.start >= condition.start and s.segment - condition.segment <= 6]
         for statement in near:

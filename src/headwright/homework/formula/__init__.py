@@ -9,6 +9,6 @@ from headwright.homework.formula.tokens import FormulaError
 from headwright.homework.formula.tree import Chain, Node, Symbol, symbols, walk
 
 __all__ = [
-    "Chain", "FormulaError", "Item", "Mark", "Missing", "Node", "Symbol", "Text", "Unread", "expression", "join", "parse",
-    "symbols", "tree", "walk",
+    "Chain", "FormulaError", "Item", "Mark", "Missing", "Node", "Symbol", "Text", "Unread", "expression", "join",
+    "parse", "symbols", "tree", "walk",
 ]  # fmt: skip

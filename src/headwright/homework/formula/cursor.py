@@ -1,4 +1,4 @@
-"""A place in a row of tokens, with a bounded depth: nothing a student (or an attacker) writes may overflow the stack."""
+"""A place in a row of tokens, with a bounded depth: nothing that is written may overflow the stack."""
 
 from __future__ import annotations
 

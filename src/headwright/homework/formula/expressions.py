@@ -42,7 +42,8 @@ class Reader:
         """Factors side by side, with dots, or over each other: `a b`, `a * b`, `a / b`."""
         cursor = self.cursor
         with cursor.deeper():
-            factors, dotted = [self._factor()], []
+            factors: list[Node] = [self._factor()]
+            dotted: list[bool] = []
             while True:
                 divided, dot = cursor.take("op", "/"), cursor.take("op", "*")
                 if not cursor.starts():  # also "//", which closes a handwritten answer

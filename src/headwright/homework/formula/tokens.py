@@ -42,7 +42,12 @@ _ASCII = dict(vocabulary.ASCII_RELATIONS)
 _WORDS = {w: w for w in vocabulary.GREEK} | {"varepsilon": "epsilon", "eps": "epsilon"}
 _KNOWN = sorted({*_WORDS, *vocabulary.FUNCTIONS, "sum", "infty", "infinity"}, key=len, reverse=True)
 _SUB, _SUP = "".join(vocabulary.SUBSCRIPTS), "".join(vocabulary.SUPERSCRIPTS)
-_PROSE = {"for", "all", "where", "and", "or", "if", "then", "with", "so", "any", "let", "when", "is", "are", "as", "such", "that", "not", "we", "have", "since", "because", "hence", "thus", "otherwise", "large", "very", "const", "constant", "some", "every", "each", "other", "others", "else", "the", "of", "but"}  # fmt: skip
+# Words that separate statements when typed without \text.
+_PROSE = frozenset({
+    "for", "all", "where", "and", "or", "if", "then", "with", "so", "any", "let", "when", "is", "are", "as",
+    "such", "that", "not", "we", "have", "since", "because", "hence", "thus", "otherwise", "large", "very",
+    "const", "constant", "some", "every", "each", "other", "others", "else", "the", "of", "but",
+})  # fmt: skip
 
 
 def simplify(text: str) -> str:
@@ -288,7 +293,7 @@ def _foreign(c: str, out: list[Token]) -> None:
 
 
 def group(text: str, position: int) -> tuple[str, int]:
-    """The content of the braces that open at `position` (after spaces), and where they end. None there: one character."""
+    """What the braces at `position` (after spaces) hold, and where they end. Without braces: one character."""
     while position < len(text) and text[position].isspace():
         position += 1
     if position >= len(text) or text[position] != "{":

@@ -258,7 +258,7 @@ def _scalar(symbol: Symbol, answer: Answer) -> float:
 
 def _related(relation: str, left: Value, right: Value, nodes: tuple[Node, Node]) -> bool:
     if relation in ("<", "<<", "<="):
-        return _related({"<": ">", "<<": ">>", "<=": ">="}[relation], right, left, nodes[::-1])
+        return _related({"<": ">", "<<": ">>", "<=": ">="}[relation], right, left, (nodes[1], nodes[0]))
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         return _vectors_related(relation, left, right)
     if relation in ("=", "~=", "->"):

@@ -68,7 +68,7 @@ def _scene(instance: Instance, rows: bool) -> Scene:
 def _judged(results: list[tuple[Instance, Value]], uses_vectors: bool) -> Outcome:
     for instance, M in results:
         s = instance.V[1] + instance.V[3]
-        if isinstance(M, float):
+        if not isinstance(M, np.ndarray):
             return Outcome("wrong", "M is a number here, not a d x d matrix", repair="M = A A'")
         if M.shape[1] != instance.d:
             return Outcome(
@@ -88,9 +88,9 @@ def _judged(results: list[tuple[Instance, Value]], uses_vectors: bool) -> Outcom
             )
         error = float(np.linalg.norm(M @ s - instance.V[1]) / np.linalg.norm(instance.V[1]))
         if error > EXACT * instance.d:
-            return Outcome(
-                "wrong", f"M(v_a + v_b) differs from v_a by {100 * error:.0f} % of its length (d = {instance.d}, m = {instance.A.shape[1]})", _example(instance, M), "M = A A'",
-            )  # fmt: skip
+            sizes = f"d = {instance.d}, m = {instance.A.shape[1]}"
+            reason = f"M(v_a + v_b) differs from v_a by {100 * error:.0f} % of its length ({sizes})"
+            return Outcome("wrong", reason, _example(instance, M), "M = A A'")
     if uses_vectors:
         return Outcome(
             "incomplete",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from headwright.design.closed_form import sharpness
@@ -21,15 +23,20 @@ from headwright.homework.verdict import Outcome
 LEAK = 0.01
 
 
-FLIP = "with probability 7.86 % (gamma < 0, k_a points away) head 1 loses v_a; the handout tells to ignore that case"
+# P(gamma < 0) for gamma ~ N(1, 1/2): Phi(-sqrt 2) = erfc(1) / 2.
+FLIP = (
+    f"with probability {50 * math.erfc(1.0):.2f} % (gamma < 0, k_a points away) head 1 loses v_a; "
+    "the handout tells to ignore that case"
+)
 
 
 def passes(heads: Heads, target: dict[str, float]) -> Outcome:
     beta = enough(heads, target)
     errors = [distance(values(heads, i, GROWING[-1]), i, target) for i in instances()]
     sizes = ", ".join(str(i.n) for i in instances())
-    reason = f"the weights tend to {wanted_weights(target)} for n = {sizes} (off by {max(errors):.1g}); a leak of 1 % at n = 10 needs beta >= {beta:.2f}"
-    return Outcome("correct", reason, remarks=(FLIP,) if len(heads.expressions) > 1 else ())
+    reason = f"the weights tend to {wanted_weights(target)} for n = {sizes} (off by {max(errors):.1g})"
+    needed = f"a leak of 1 % at n = 10 needs beta >= {beta:.2f}"
+    return Outcome("correct", f"{reason}; {needed}", remarks=(FLIP,) if len(heads.expressions) > 1 else ())
 
 
 def different(heads: Heads, target: dict[str, float]) -> Outcome:
@@ -82,9 +89,10 @@ def no_scale(heads: Heads, target: dict[str, float]) -> Outcome:
     beta = enough(heads, target)
     shrunk = float(np.linalg.norm(Q, axis=1).min()) < (1 - 1e-9) * _plain_norm(heads, target)
     factor = beta * _plain_norm(heads, target) / float(np.linalg.norm(Q, axis=1).max())
+    fault = "the factor makes the query too short" if shrunk else "the scale is missing"
     return Outcome(
         "wrong" if shrunk else "incomplete",
-        f"{'the factor makes the query too short' if shrunk else 'the scale is missing'}: at n = 10 it gives {shown(alpha, ten, target)} instead of {wanted_weights(target)}",
+        f"{fault}: at n = 10 it gives {shown(alpha, ten, target)} instead of {wanted_weights(target)}",
         example(small, values(heads, small, 1.0), mixed(values(heads, small, 1.0), small)),
         f"multiply by beta >= {factor:.2f} for a leak of 1 % at n = 10",
     )
@@ -100,9 +108,10 @@ def fails(heads: Heads, target: dict[str, float]) -> Outcome:
     scale = 30.0
     alpha = mixed(values(heads, ten, scale), ten)
     Q = values(heads, small, scale)
+    gives = f"with a scale of {scale:g} it gives {shown(alpha, ten, target)} at n = 10"
     return Outcome(
         "wrong",
-        f"with a scale of {scale:g} it gives {shown(alpha, ten, target)} at n = 10 instead of {wanted_weights(target)}{_whose(heads, ten)}",
+        f"{gives} instead of {wanted_weights(target)}{_whose(heads, ten)}",
         example(small, Q, mixed(Q, small)),
         model(heads, target),
     )

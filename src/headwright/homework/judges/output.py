@@ -88,9 +88,10 @@ def _copied(chain: Chain, letter: str | None) -> Outcome:
         if np.shape(found[-1]) == truth.shape
         else 1.0
     )
+    missed = f"the stated vector is off by {100 * off:.0f} % of its length"
     return Outcome(
         "wrong",
-        f"with all weight on key {own} the output is v_{own}; the stated vector is off by {100 * off:.0f} % of its length",
+        f"with all weight on key {own} the output is v_{own}; {missed}",
         {"weights": alpha, "j": j},
         f"c ~ v_{own}",
     )

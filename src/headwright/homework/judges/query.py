@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from headwright.homework.answer import Answer, Judged, decide, tentative, unread
@@ -49,7 +50,7 @@ def judge_queries(answer: Answer) -> Judged:
     return _with_heads(answer, Judged(outcome, tuple(statements)), expressions)
 
 
-def _with_heads(answer: Answer, judged: Judged, expressions: list[Node | None]) -> Judged:
+def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node | None]) -> Judged:
     known = [e for e in expressions if e is not None]
     try:
         heads = Heads(tuple(known), vector_roles(known, answer.question.parameters["vectors"])) if known else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
+from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Symbol
 from headwright.homework.judges.outcomes import LEAK, enough, example, model, shown, wanted_weights
 from headwright.homework.queries import (
@@ -16,7 +17,7 @@ from headwright.homework.queries import (
 )
 from headwright.homework.sizes import LARGE, Size
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import spell
+from headwright.homework.worlds import Scene, spell
 
 
 def size_fault(symbol: Symbol, size: Size, heads: Heads, target: dict[str, float]) -> list[Outcome]:
@@ -25,8 +26,10 @@ def size_fault(symbol: Symbol, size: Size, heads: Heads, target: dict[str, float
     repair = f"say that {name} is large: {name} >= {beta:.2f} leaves 1 % at n = 10"
     if size.said in ("positive", "any"):
         Q = values(heads, small, 1.0)
-        alpha = mixed(values(heads, i10 := next(i for i in instances() if i.n == 10), 1.0), i10)
-        reason = f"{name} is only said to be {'positive' if size.said == 'positive' else 'arbitrary'}; {name} = 1 gives {shown(alpha, i10, target)} at n = 10"
+        ten = next(i for i in instances() if i.n == 10)
+        said = "positive" if size.said == "positive" else "arbitrary"
+        gives = shown(mixed(values(heads, ten, 1.0), ten), ten, target)
+        reason = f"{name} is only said to be {said}; {name} = 1 gives {gives} at n = 10"
         return [Outcome("incomplete", reason, example(small, Q, mixed(Q, small)), repair)]
     if size.said == "small":
         return [Outcome("wrong", f"{name} is said to be small; then the weights are nearly equal", None, repair)]
@@ -56,16 +59,11 @@ def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
             f"the scale grows so fast that the noise of the scores does not vanish (still {logit_noise[-1]:.2g})",
             repair="let the scale grow more slowly than alpha^(-1/2), such as alpha^(-1/4)",
         )
-    return Outcome(
-        "correct",
-        f"as alpha -> 0 the weights tend to {wanted_weights(target)} and the noise of the scores falls to {logit_noise[-1]:.2g}",
-    )
+    falls = f"the noise of the scores falls to {logit_noise[-1]:.2g}"
+    return Outcome("correct", f"as alpha -> 0 the weights tend to {wanted_weights(target)} and {falls}")
 
 
 def _at_noise(heads: Heads, instance: Instance, alpha: float) -> np.ndarray:
-    from headwright.homework.evaluate import evaluate
-    from headwright.homework.worlds import Scene
-
     given = {s: alpha if s.name == NOISE else 1.0 for s in heads.scales}
     scene = Scene(instance, heads.roles, scalars=given)
     return np.array([np.ravel(evaluate(e, scene)) for e in heads.expressions])

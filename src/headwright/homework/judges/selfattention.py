@@ -67,10 +67,9 @@ def _self_output(statement: Statement) -> Outcome:
             return Outcome("wrong", f"the statement has no value: {error}", repair="c_2 ~ u_a")
     stated, truth = values[-1]
     if agree(stated, truth, CLOSE):
-        return Outcome(
-            "correct",
-            f"self-attention on x_1, x_2, x_3 gives u_a for beta = {BETAS[-1]:g} (off by {np.abs(stated - truth).max():.1g} of its length)",
-        )
+        off = float(np.abs(stated - truth).max())
+        gives = f"self-attention on x_1, x_2, x_3 gives u_a for beta = {BETAS[-1]:g}"
+        return Outcome("correct", f"{gives} (off by {off:.1g} of its length)")
     off = float(np.linalg.norm(stated - truth))
     return Outcome(
         "wrong",
@@ -85,7 +84,7 @@ def _last(chain: Chain, scene: Scene) -> np.ndarray:
         if isinstance(term, Missing):
             continue
         value = evaluate(term, scene)
-        if isinstance(value, float) or value.shape != (D, 1):
+        if not isinstance(value, np.ndarray) or value.shape != (D, 1):
             raise Mismatch("c_2 is not a vector of the inputs' length")
         return value
     raise Unknown("what c_2 equals")
@@ -132,10 +131,8 @@ def _run(expressions: Mapping[str, Node]) -> Outcome:
         offs.append((np.linalg.norm(c[1] - u["b"]) / beta, np.linalg.norm(c[0] - (u["b"] - u["c"])) / beta))
     second, first = offs[-1]
     if max(second, first) < CLOSE:
-        return Outcome(
-            "correct",
-            f"the layer gives c_2 = u_b and c_1 = u_b - u_c at beta = {BETAS[-1]:g} (off by {max(second, first):.1g} of their length)",
-        )
+        gives = f"the layer gives c_2 = u_b and c_1 = u_b - u_c at beta = {BETAS[-1]:g}"
+        return Outcome("correct", f"{gives} (off by {max(second, first):.1g} of their length)")
     which = " and ".join(name for name, off in (("c_2", second), ("c_1", first)) if off >= CLOSE)
     reason = f"at beta = {BETAS[-1]:g} {which} misses: c_2 is off by {second:.2f} and c_1 by {first:.2f} of beta"
     return Outcome(
@@ -147,7 +144,7 @@ def _run(expressions: Mapping[str, Node]) -> Outcome:
 
 
 def _square(value: Value) -> np.ndarray:
-    if isinstance(value, float):
+    if not isinstance(value, np.ndarray):
         return value * np.eye(D)
     if value.shape != (D, D):
         raise Mismatch(f"a matrix of shape {value.shape} where d x d is asked")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -20,6 +21,13 @@ from headwright.homework.statements import Statement
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 
+SHARP = 10.0
+
+
+def swing(gamma: float, beta: float = SHARP) -> float:
+    """The weight of a key of length gamma against one of length 1: 1 / (1 + exp(beta (1 - gamma)))."""
+    return 1.0 / (1.0 + math.exp(beta * (1.0 - gamma)))
+
 
 def judge_variation(answer: Answer) -> Judged:
     return _two_heads(answer) if answer.question.parameters.get("heads") == 2 else _one_head(answer)
@@ -36,7 +44,7 @@ def _one_head(answer: Answer) -> Judged:
                 Outcome(
                     "wrong",
                     "the cases are crossed: a longer k_a (gamma > 1) gives v_a, a shorter one v_b",
-                    {"gamma": 1.5, "alpha_a at beta = 10": 0.993},
+                    {"beta": SHARP, "gamma": 1.5, "alpha_a": swing(1.5)},
                     "exchange v_a and v_b",
                 ),
                 tuple(crossed),
@@ -58,15 +66,15 @@ def _one_head(answer: Answer) -> Judged:
         repair = "alpha_a = 1 / (1 + exp(beta (1 - gamma))), and c = alpha_a v_a + (1 - alpha_a) v_b"
         return Judged(replace(formulas[-1][1], repair=repair), (formulas[-1][0],))
     if _only_average(answer):
-        return Judged(
-            Outcome(
-                "wrong",
-                "c does not stay at (v_a + v_b)/2: at beta = 10 a length of 1.5 gives alpha_a = 0.993, one of 0.5 gives 0.007",
-                {"gamma": [1.5, 0.5], "alpha_a at beta = 10": [0.993, 0.007]},
-                "c is near v_a when gamma > 1 and near v_b when gamma < 1",
-            ),
-            tuple(answer.statements),
+        long, short = swing(1.5), swing(0.5)
+        gives = f"at beta = {SHARP:g} a length of 1.5 gives alpha_a = {long:.3f}, one of 0.5 gives {short:.3f}"
+        outcome = Outcome(
+            "wrong",
+            f"c does not stay at (v_a + v_b)/2: {gives}",
+            {"beta": SHARP, "gamma": [1.5, 0.5], "alpha_a": [long, short]},
+            "c is near v_a when gamma > 1 and near v_b when gamma < 1",
         )
+        return Judged(outcome, tuple(answer.statements))
     return unread("what c does is said in words, which are not judged")
 
 

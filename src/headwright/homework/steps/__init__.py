@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from headwright.homework.answer import Answer, tentative
 from headwright.homework.formula import Chain, Symbol
-from headwright.homework.shapes import bare, head
+from headwright.homework.shapes import head
 from headwright.homework.statements import Statement
 from headwright.homework.steps.kinds import KINDS
 from headwright.homework.steps.points import setting_of
@@ -23,13 +23,9 @@ def check_steps(answer: Answer, chosen: tuple[Statement, ...]) -> Iterator[tuple
     """Every step that can be judged: its name, where it stands and what came out."""
     setting = setting_of(answer)
     for statement in answer.statements:
-        if (
-            statement in chosen
-            and bare(statement.chain.terms[0]) is not None
-            and statement.chain.relations[:1] == ("=",)
-        ):
-            if head(statement.chain).name in ("q", "Q", "M"):  # type: ignore[union-attr]
-                continue
+        first = head(statement.chain)
+        if statement in chosen and first is not None and first.name in ("q", "Q", "M"):
+            continue  # that is the answer itself
         for name, test in KINDS.items():
             outcome = test(statement, setting)
             if outcome is not None and not tentative(statement):

@@ -104,7 +104,7 @@ def formula_in_length(chain: Chain, setting: Setting | None = None) -> Outcome |
     """A formula for c or alpha_a in which the length of k_a appears; None for anything else."""
     setting = setting or Setting(None, True, False, {"mu": "means"})
     first = head(chain)
-    if first is None or not (first.name in ("c", "C") and not first.index or first == Symbol("alpha", "a")):
+    if first is None or not ((first.name in ("c", "C") and not first.index) or first == Symbol("alpha", "a")):
         return None
     used = [s for t in chain.terms[1:] for s in symbols(t)]
     if not any(s.name in LENGTHS and s.index in ("", "a", "1") for s in used):
@@ -134,11 +134,9 @@ def _range(statement: Statement, setting: Setting) -> Outcome | None:
     mass = _normal((high - 1) / SIGMA) - _normal((low - 1) / SIGMA)  # type: ignore[operator]
     if mass >= 0.9:
         return Outcome("correct", f"gamma lies there {100 * mass:.0f} % of the time")
-    return Outcome(
-        "wrong",
-        f"1/2 is the variance of gamma, its deviation is 0.707: only {100 * mass:.0f} % of the samples lie in [{low:g}, {high:g}]",
-        {"probability": mass},
-    )
+    held = f"only {100 * mass:.0f} % of the samples lie in [{low:g}, {high:g}]"
+    reason = f"1/2 is the variance of gamma, its deviation is {SIGMA:.3f}: {held}"
+    return Outcome("wrong", reason, {"probability": mass})
 
 
 def _coefficient(node: Node, setting: Setting) -> float | None:
@@ -147,7 +145,7 @@ def _coefficient(node: Node, setting: Setting) -> float | None:
         value = evaluate(node, Scene(instance, Roles({**setting.means, "mu": "means", "u": "means"})))
     except (Unknown, Mismatch):
         return None
-    return value if isinstance(value, float) else float(value.ravel() @ instance.K[1])
+    return float(value.ravel() @ instance.K[1]) if isinstance(value, np.ndarray) else value
 
 
 def _normal(x: float) -> float:

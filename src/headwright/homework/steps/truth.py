@@ -86,7 +86,7 @@ def _disagree(left: Value, right: Value, point: Point) -> Outcome:
     where = f"n = {point.instance.n}, scale {point.scale:g}"
     if np.shape(left) != np.shape(right):
         return Outcome("wrong", f"one side is {describe(left)}, the other {describe(right)}")
-    if isinstance(left, float) and isinstance(right, float):
+    if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
         reason = f"the two sides are {left:.4g} and {right:.4g} at {where}"
         return Outcome(
             "wrong",
