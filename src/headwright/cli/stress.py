@@ -161,8 +161,9 @@ def _render(console: Console, setting: Setting, found: Stress, data: dict[str, A
         console.print(f"P(||c - target|| > {found.tau:g}) = {far.value:.4%} ({far.method}, +- {far.error:.1g})")
     if found.limit is not None:
         for h, (chances, flip) in enumerate(zip(found.limit.probabilities, found.limit.flip, strict=True)):
-            first = ", ".join(f"key {i} {chances[i]:.4%}" for i in np.argsort(chances)[::-1][:3] if chances[i] > 0)
-            console.print(f"infinite sharpness, head {h + 1}: {first}; flip {float(flip):.4%}")
+            order = np.argsort(-chances, kind="stable")[:2]
+            first = ", ".join(f"key {i} {chances[i]:.3%}" for i in order if chances[i] > 0)
+            console.print(f"infinite sharpness, head {h + 1}: {first}; flip {float(flip):.3%}")
     size = "standard error" if m.method == "sampled" else "error at most"
     console.print(f"{size} {m.error:.1g}" + (f"; {m.status}" if m.status != "done" else ""))
     if m.message:
@@ -190,19 +191,19 @@ def _coordinates(found: Stress) -> Table:
     return table
 
 
-def _number(x: Any) -> str:
-    """Five digits; what is only rounding or leak far below them is shown as such, what was left out as a dash."""
+def _number(x: Any, digits: int = 5) -> str:
+    """Some digits; what is only rounding or leak far below them is shown as such, what was left out as a dash."""
     if np.isnan(x):
         return "-"
-    return f"{float(x):.5g}" if abs(x) >= _TINY or x == 0 else "~0"
+    return f"{float(x):.{digits}g}" if abs(x) >= _TINY or x == 0 else "~0"
 
 
 def _laws(found: Stress) -> Table:
     from headwright.noise.stress import QUANTILES
 
     marks = (f"{p:.0%}" for p in QUANTILES)
-    table = Table("head", "key", "without noise", "mean", *marks, title="weight of the key, with quantiles")
+    table = Table("head", "key", "no noise", "mean", *marks, title="weight of the key, with quantiles")
     for one in found.weights:
         numbers = (one.noiseless, one.mean, *(one.quantiles[p] for p in QUANTILES))
-        table.add_row(str(one.head + 1), str(one.key), *(_number(x) for x in numbers))
+        table.add_row(str(one.head + 1), str(one.key), *(_number(x, 3) for x in numbers))
     return table
