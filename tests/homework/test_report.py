@@ -103,9 +103,13 @@ def test_faults_that_differ_in_numbers_are_one():
     assert exports.tallies(REPORTS)["b.q"] == {"wrong": 2}
 
 
+def test_questions_stand_in_the_order_of_the_bank():
+    assert list(exports.tallies(REPORTS, ["c.q", "a.out", "b.q"])) == ["a.out", "b.q", "a.intu"]
+
+
 def test_pages_escape_everything_and_mark_the_spans(tmp_path):
     entries = [pages.write_page(tmp_path, r, TEXT, number=i, titles={"b.q": EVIL}) for i, r in enumerate(REPORTS)]
-    pages.write_index(tmp_path, entries)
+    pages.write_index(tmp_path, entries, titles={"a.out": "Copy", "b.q": EVIL})
     for file in tmp_path.iterdir():
         tags = Tags(file.read_text("utf-8"))
         assert "script" not in tags.opened

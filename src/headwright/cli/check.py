@@ -27,10 +27,11 @@ _MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
 class _Verdicts(Reply):
     """A reply whose exit code also tells a document that could not be read (2) from an answer that fails (1)."""
 
-    def __init__(self, reports: Sequence[Any]) -> None:
+    def __init__(self, reports: Sequence[Any], bank: Any) -> None:
         from headwright.homework.exports import WHOLE, rows
 
-        Reply.__init__(self, {"verdicts": rows(reports)}, lambda console: _render(console, reports))
+        order = [question.id for question in bank]
+        Reply.__init__(self, {"verdicts": rows(reports)}, lambda console: _render(console, reports, order))
         judged = [v for r in reports for v in r.verdicts if v.question != WHOLE]
         self.holds = all(v.status in ("correct", "unread") for v in judged)
         self.unreadable = any(v.question == WHOLE for r in reports for v in r.verdicts)
@@ -65,8 +66,7 @@ def command(
         return Reply(question, lambda console: _explain(console, question))
     if questions:
         return Reply(bank, lambda console: _questions(console, bank))
-    reports = _judge(paths, bank, **outputs)
-    return _Verdicts(reports)
+    return _Verdicts(_judge(paths, bank, **outputs), bank)
 
 
 def _judge(
@@ -87,7 +87,7 @@ def _judge(
             page = pages.write_page(folder, outcome.report, outcome.text, number=number + 1, titles=titles)
             entries.append(page)
     if folder:
-        pages.write_index(folder, entries)
+        pages.write_index(folder, entries, titles=titles)
     if csv_file:
         write_text(csv_file, exports.as_csv(reports))
     if gradescope_file:
@@ -116,12 +116,12 @@ def _documents(paths: tuple[str, ...]) -> list[Any]:
 # ------------------------------------------------------------------------------------------- for people
 
 
-def _render(console: Console, reports: Sequence[Any]) -> None:
+def _render(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:
     if len(reports) <= _MOST_LISTED:
         for report in reports:
             _document(console, report)
     else:
-        _class(console, reports)
+        _class(console, reports, order)
 
 
 def _document(console: Console, report: Any) -> None:
@@ -186,11 +186,11 @@ def _readable(latex: str) -> str:
     return " ".join(re.sub(r"([_^])\{(\w)\}", r"\1\2", latex).split())
 
 
-def _class(console: Console, reports: Sequence[Any]) -> None:
+def _class(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:
     from headwright.homework.exports import WHOLE, faults, tallies
     from headwright.homework.pages import SIGNS
 
-    questions = [q for q in tallies(reports) if q != WHOLE]
+    questions = list(tallies(reports, order))
     console.print(Text(f"{len(reports)} documents", style="bold"))
     console.print(_counted(Counter(v.status for r in reports for v in r.verdicts)))
     console.print()

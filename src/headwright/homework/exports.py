@@ -124,13 +124,14 @@ class Fault:
     documents: tuple[str, ...]
 
 
-def tallies(reports: Iterable[Report]) -> dict[str, Counter[str]]:
-    """Statuses by question, in the order in which questions first occur."""
-    counts: dict[str, Counter[str]] = {}
+def tallies(reports: Iterable[Report], order: Iterable[str] = ()) -> dict[str, Counter[str]]:
+    """Statuses by question, in the given order of questions; unreadable documents are not counted."""
+    counts: dict[str, Counter[str]] = {question: Counter() for question in order}
     for report in reports:
         for verdict in report.verdicts:
-            counts.setdefault(verdict.question, Counter())[verdict.status] += 1
-    return counts
+            if verdict.question != WHOLE:
+                counts.setdefault(verdict.question, Counter())[verdict.status] += 1
+    return {question: count for question, count in counts.items() if count}
 
 
 def faults(reports: Iterable[Report], most: int = 8) -> list[Fault]:

@@ -67,8 +67,8 @@ def write_page(folder: Path, report: Report, text: str, *, number: int, titles: 
     return Entry(report, file)
 
 
-def write_index(folder: Path, entries: Sequence[Entry]) -> Path:
-    return write_text(folder / "index.html", index_page(entries))
+def write_index(folder: Path, entries: Sequence[Entry], *, titles: Titles) -> Path:
+    return write_text(folder / "index.html", index_page(entries, titles))
 
 
 # -------------------------------------------------------------------------------------------- one document
@@ -203,27 +203,27 @@ def _marked(report: Report, text: str) -> str:
 # ------------------------------------------------------------------------------------------------- the class
 
 
-def index_page(entries: Sequence[Entry]) -> str:
+def index_page(entries: Sequence[Entry], titles: Titles) -> str:
     reports = [entry.report for entry in entries]
-    counts = tallies(reports)
-    questions = [q for q in counts if q != WHOLE]
+    counts = tallies(reports, titles)
+    questions = list(counts)
     total = Counter(v.status for r in reports for v in r.verdicts)
     body = [
         _CSS,
         f"<h1>{len(entries)} document{'s' if len(entries) != 1 else ''}</h1><p>{_counted(total)}</p>",
-        _distribution(questions, counts),
+        _distribution(counts, titles),
         _common(faults(reports)),
         _matrix(entries, questions),
     ]
     return page("The class", "\n".join(body), description="Distribution of verdicts and most common faults")
 
 
-def _distribution(questions: Sequence[str], counts: dict[str, Counter[str]]) -> str:
+def _distribution(counts: dict[str, Counter[str]], titles: Titles) -> str:
     legend = " ".join(f'<span class="s-{s}"><span class="sign">{SIGNS[s]}</span> {s}</span>' for s in STATUSES)
     lines = "".join(
-        f'<tr><th>{escape(q)}</th><td style="width:60%">{_bar(counts[q])}</td>'
-        f'<td class="number">{_numbers_of(counts[q])}</td></tr>'
-        for q in questions
+        f'<tr><th title="{escape(titles.get(q, ""), quote=True)}">{escape(q)}</th>'
+        f'<td style="width:60%">{_bar(count)}</td><td class="number">{_numbers_of(count)}</td></tr>'
+        for q, count in counts.items()
     )
     table = f'<div class="wide"><table style="width:100%">{lines}</table></div>'
     return f'<section><h2>By question</h2><p class="legend">{legend}</p>{table}</section>'
