@@ -76,6 +76,25 @@ def test_mix_scale_bias_and_mask(setting, rng):
     assert np.all(m.heads_weights_mean[~options["mask"]] == 0)
 
 
+@pytest.mark.parametrize("law", ["isotropic", "radial, three keys fixed", "everything", "fixed"])
+@pytest.mark.parametrize("heads", [1, 2])
+def test_agrees_with_the_exact_engine(law, heads, setting, rng):
+    mu, V = setting
+    q, keys = 2 * rng.normal(size=(heads, D)), LAWS[law](mu)
+    options = {"mix": rng.random(heads), "bias": rng.normal(size=N), "mask": np.arange(N) != 4, "value_noise": 0.1}
+    exact = hw.moments(q, keys, V, **options)
+    m = hw.moments(q, keys, V, method="sampled", **options)
+    for name in ("mean", "covariance", "weights_mean", "weights_variance"):
+        apart = np.abs(getattr(m, name) - getattr(exact, name)).max()
+        assert apart < tolerances.SIGMAS * m.error + exact.error
+
+
+def test_only_sampling_takes_correlated_keys(setting):
+    mu, V = setting
+    with pytest.raises(InputError, match="sampled"):
+        hw.moments(np.ones(D), LAWS["shared shift"](mu), V)
+
+
 def test_one_noisy_key_agrees_with_quadrature():
     # alpha_0 = logistic(z_0 - R), R = ln sum of the fixed rest: one integral over z_0.
     mu, beta, rho = np.eye(5), 2.0, 0.5

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from headwright import inputs
 from headwright.errors import InputError
@@ -51,6 +50,8 @@ class Plan:
         good = min(self.dimension, _SOBOL_DIMENSIONS) if self.kind == "sobol" else 0
         if good == 0:
             return lambda size: rng.standard_normal((size, self.dimension))
+        from scipy.stats import qmc  # two seconds, which only Sobol points shall cost
+
         engine = qmc.Sobol(good, scramble=True, bits=_BITS, rng=rng)
 
         def draw(size: int) -> np.ndarray:
