@@ -12,6 +12,7 @@ from typing import Any
 import rich_click as click
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from headwright.cli.conventions import Reply, progress
@@ -244,8 +245,10 @@ def _questions(console: Console, bank: Any) -> None:
 
 def _explain(console: Console, question: Any) -> None:
     console.print(Text(f"{question.id}  {question.title}", style="bold"))
-    for label, text in (("asked", question.asked), ("right", question.right), ("tested", question.explain)):
+    table = Table.grid(padding=(0, 1))
+    given = ", ".join(f"{name} = {value}" for name, value in question.parameters.items())
+    lines = (("asked", question.asked), ("right", question.right), ("tested", question.explain), ("with", given))
+    for label, text in lines:
         if text:
-            console.print(Text(f"{label:7}", style="dim").append(text, style="default"))
-    if question.parameters:
-        console.print(Text("with   ", style="dim").append(str(dict(question.parameters)), style="default"))
+            table.add_row(Text(label, style="dim"), Text(text))
+    console.print(table)

@@ -42,6 +42,7 @@ mark sup{color:var(--s);font-weight:600;font-size:.7em;margin-left:.15em}
 .matrix td:first-child,.matrix th:first-child{text-align:left}
 .weights{display:grid;grid-template-columns:auto 1fr auto;gap:.15rem .6rem;
 align-items:center;max-width:26rem;font-size:.85rem}
+.number span{white-space:nowrap}
 .weights i{display:block;height:.7rem;background:var(--key);border-radius:2px;min-width:1px}
 .legend>span{margin-right:1rem;white-space:nowrap}
 h1{overflow-wrap:anywhere}
@@ -145,6 +146,8 @@ def _counterexample(example: Any) -> str:
     claim = fields.pop("claim", None) or fields.pop("story", None)
     weights = next((fields[k] for k in ("weights", "alpha") if _numbers(fields.get(k))), None)
     named = {fields[k]: k for k in ("j", "a", "b") if isinstance(fields.get(k), int)}
+    if isinstance(fields.get("order"), list):
+        named = {i: str(name) for i, name in enumerate(fields["order"])}
     lines = "".join(
         f"<tr><th>{escape(str(k))}</th><td><code>{escape(_short(v))}</code></td></tr>" for k, v in fields.items()
     )
