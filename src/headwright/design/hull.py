@@ -26,15 +26,13 @@ def blocks(n: int) -> Iterator[slice]:
 
 
 def copies(K: Float[np.ndarray, "n d"]) -> Int[np.ndarray, "n"]:
-    """For each key the number of the first key equal to it in every coordinate."""
+    """For each key the number of the first key equal to it in every coordinate. (Should two different keys share a
+    hash, a copy may go unnoticed here; it is then found by the exact stage, as a combination of one key.)"""
     first = np.arange(len(K))
-    seen: dict[int, list[int]] = {}
+    seen: dict[int, int] = {}
     for i, row in enumerate(K):
-        same = seen.setdefault(hash((row + 0.0).tobytes()), [])  # + 0.0: -0 and 0 are one number
-        twin = next((j for j in same if np.array_equal(K[j], row)), None)
-        if twin is None:
-            same.append(i)
-        else:
+        twin = seen.setdefault(hash((row + 0.0).tobytes()), i)  # + 0.0: -0 and 0 are one number
+        if twin != i and np.array_equal(K[twin], row):
             first[i] = twin
     return first
 

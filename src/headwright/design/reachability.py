@@ -81,8 +81,9 @@ def _keys(points: Float[np.ndarray, "p r"], *, resolution: float, seed: int, rep
 
 
 def _block(n: int, d: int) -> int:
-    """Pursuits at a time: their working sets, 4 d rows of d numbers each, may take half the memory of the keys."""
-    return int(np.clip(n // (8 * d), 4, 128))
+    """Pursuits at a time: their working sets (4 d rows of d numbers) and their scores (n numbers) may each take half
+    the memory of the keys."""
+    return int(np.clip(min(n // (8 * d), d // 2), 4, 128))
 
 
 def _sets(K: Keys, members: Sequence[tuple[int, ...]], space: Space, *, field: Field, report: Progress) -> SetReach:

@@ -23,7 +23,6 @@ from headwright.types import Float, Int
 # Shares of the coordinates tried in turn; below 64 coordinates a prefix saves nothing.
 _PREFIXES = (1 / 6, 1 / 4, 1 / 2)
 _NARROW = 64
-_QUERIES = 512  # queries per product
 _RIDGE = 1e-3  # of the mean variance, in the whitening
 # A round of reflections must settle this share of what it was given.
 _PAYS, _MOST_ROUNDS = 0.03, 16
@@ -70,6 +69,8 @@ class Screen:
         self.W = np.empty((n, d), np.float32)
         for part in blocks(n):
             self.W[part] = ((K[self.order[part]] - frame.mean) / self.unit) @ frame.axes
+        # Queries per product, so that two blocks of scores stay below half the memory of the keys.
+        self.queries = int(np.clip(n * d // 8192, 64, 512))
         # One product errs by gamma_d in float32, the coordinates by one unit each, the rotation by a float64 gamma.
         self.error = 1.01 * ((d + 6) * _UNIT32 + 8 * gamma(d + 10))
 
@@ -88,8 +89,8 @@ class Screen:
 
     def _longest_along_itself(self, P: np.ndarray, left: np.ndarray) -> np.ndarray:
         lengths, wins = self.lengths / self.unit, np.zeros(len(left), bool)
-        for first in range(0, len(left), _QUERIES):
-            j = left[first : first + _QUERIES]
+        for first in range(0, len(left), self.queries):
+            j = left[first : first + self.queries]
             own, highest = lengths[j] ** 2 * (1 - self.error), np.full(len(j), -np.inf)
             # keys shorter than every own / |w_j| cannot reach; lengths fall with the position
             reach = np.searchsorted(-lengths, -(own / np.maximum(lengths[j], 1e-300)).min(), side="right")
@@ -127,8 +128,8 @@ class Screen:
     ) -> tuple[Float[np.ndarray, "left"], Int[np.ndarray, "left"]]:
         """How far each query puts its key ahead of all others, at least; and the key that comes closest."""
         ahead, worst = np.full(len(left), np.inf), np.zeros(len(left), int)
-        for first in range(0, len(left), _QUERIES):
-            j, y = left[first : first + _QUERIES], Y[first : first + _QUERIES]
+        for first in range(0, len(left), self.queries):
+            j, y = left[first : first + self.queries], Y[first : first + self.queries]
             own = np.einsum("ld,ld->l", self.W[j], y, dtype=float)
             sizes, best = _lengths(y), np.full(len(j), -np.inf)
             slack, row = self.error * sizes, np.arange(len(j))
