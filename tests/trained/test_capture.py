@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from headwright.trained import capture
-from headwright.trained.auditing import _output_only
+from headwright.trained.auditing import output_only
 from tolerances import EAGER_SOFTMAX
 from trained.families import FAMILIES, build
 from trained.naive import full_weights
@@ -20,7 +20,7 @@ def _captured(model, inputs):
 
     def visit(layer):
         layers.append(layer)
-        return _output_only(layer)
+        return output_only(layer)
 
     return layers, capture.run(model, inputs, visit)
 
@@ -64,7 +64,7 @@ def test_output_is_the_model_s_own_and_the_model_is_left_as_it_was(family):
     model.train()
     before = model.config._attn_implementation
     weights = {name: x.clone() for name, x in model.state_dict().items()}
-    assert capture.verify(model, {name: x[:1] for name, x in inputs.items()}, _output_only) < EAGER_SOFTMAX
+    assert capture.verify(model, {name: x[:1] for name, x in inputs.items()}, output_only) < EAGER_SOFTMAX
     assert model.config._attn_implementation == before
     assert model.training
     assert all(torch.equal(x, weights[name]) for name, x in model.state_dict().items())
@@ -109,7 +109,7 @@ def test_a_wrong_attention_is_caught_by_the_comparison():
     def without_scale(layer):
         from dataclasses import replace
 
-        return _output_only(replace(layer, scale=1.0))
+        return output_only(replace(layer, scale=1.0))
 
     with pytest.raises(capture.Refused, match="relative difference"):
         capture.verify(model, inputs, without_scale)
@@ -117,4 +117,4 @@ def test_a_wrong_attention_is_caught_by_the_comparison():
 
 def test_only_transformers_models_are_taken():
     with pytest.raises(capture.Refused, match="a transformers model"):
-        capture.run(torch.nn.Linear(2, 2), {}, _output_only)
+        capture.run(torch.nn.Linear(2, 2), {}, output_only)

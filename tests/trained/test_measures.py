@@ -3,8 +3,6 @@
 import array_api_compat as compat
 import numpy as np
 import pytest
-from tolerances import AUDIT, ROUNDING, STREAMED
-from trained import naive
 
 from headwright.trained.heads import Heads
 from headwright.trained.likeness import sample
@@ -12,6 +10,8 @@ from headwright.trained.marks import Marks
 from headwright.trained.measures import LEAK, Look
 from headwright.trained.rows import stream
 from headwright.trained.tally import Tally
+from tolerances import AUDIT, ROUNDING, STREAMED
+from trained import naive
 
 
 def _heads(rng, *, t=150, sharp=1.0, **words):
@@ -29,7 +29,7 @@ def _marks(rng, t=150, padded=0):
 
 def _audited(heads, marks, **words):
     tally = Tally()
-    tally.add(Look(heads, marks, stream(heads, marks, **words)), "layer 0")
+    tally.add(Look(heads, marks, stream(heads, marks, **words)))
     return tally.finish()
 
 
@@ -127,7 +127,7 @@ def test_texts_are_weighted_by_their_rows(rng):
     pairs = [(_heads(rng, t=t, causal=True), _marks(rng, t=t)) for t in (30, 90)]
     tally = Tally()
     for heads, marks in pairs:
-        tally.add(Look(heads, marks, stream(heads, marks)), "layer 0")
+        tally.add(Look(heads, marks, stream(heads, marks)))
     alone = [_audited(*pair)["entropy"] for pair in pairs]
     np.testing.assert_allclose(tally.finish()["entropy"], (30 * alone[0] + 90 * alone[1]) / 120, rtol=ROUNDING)
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
 from headwright import inputs
+from headwright.errors import InputError
 from headwright.result import to_numpy
 from headwright.trained import capture, quantise
 from headwright.trained.batches import Batch, batches
 from headwright.trained.capture import Layer
 from headwright.trained.cards import Audit, Card
+from headwright.trained.library import torch, transformers
 from headwright.trained.load import load
 from headwright.trained.measures import Look
 from headwright.trained.rows import stream
@@ -66,14 +67,8 @@ def audit(model: Any, texts: Any, *, tokenizer: Any = None, progress: Progress |
     arguments (images, audio). `options` are those of `Plan`.
     """
     plan = Plan(**options)
-    name = type(model).__name__
-    if isinstance(model, (str, bytes)) or hasattr(model, "__fspath__"):
-        name = str(model)
-        model, own = load(name)
-        tokenizer = tokenizer or own
-    model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
-    work = list(batches(model, texts, tokenizer, size=plan.batch, limit=plan.tokens))
-    difference = capture.verify(model, _beginning(work[0]), _output_only)
+    name, model, work = prepared(model, texts, tokenizer=tokenizer, limit=plan.tokens, size=plan.batch)
+    difference = capture.verify(model, _beginning(work[0]), output_only)
     rng, layers = np.random.default_rng(plan.seed), {}
     for batch in progress(work, "texts", len(work)) if progress else work:
         capture.run(model, batch.words, _visitor(batch, plan, rng, layers))
@@ -85,7 +80,24 @@ def audit(model: Any, texts: Any, *, tokenizer: Any = None, progress: Progress |
     )  # fmt: skip
 
 
-def _output_only(layer: Layer) -> Any:
+def prepared(
+    model: Any, texts: Any, *, tokenizer: Any = None, limit: int | None = None, size: int = 1
+) -> tuple[str, Any, list[Batch]]:
+    """The model's name, the model itself and the batches it will see."""
+    name = type(model).__name__
+    if isinstance(model, str) or hasattr(model, "__fspath__"):
+        name = str(model)
+        model, own = load(name)
+        tokenizer = tokenizer or own
+    model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
+    if not isinstance(model, transformers.PreTrainedModel):
+        raise InputError(
+            wanted="a transformers model, or where one lies", got=type(model).__name__, attempt="pass a folder"
+        )
+    return name, model, list(batches(model, texts, tokenizer, size=size, limit=limit))
+
+
+def output_only(layer: Layer) -> Any:
     batch = Batch({"q": layer.q})
     looks = [stream(layer.text(b), batch.marks(layer, b)) for b in range(layer.q.shape[0])]
     return torch.stack([look.output for look in looks])
@@ -107,7 +119,7 @@ def _visitor(batch: Batch, plan: Plan, rng: np.random.Generator, layers: dict[An
         for b in range(batch.size):
             heads, marks = layer.text(b), batch.marks(layer, b)
             rows = stream(heads, marks)
-            one.tally.add(Look(heads, marks, rows), f"layer {layer.index} ({layer.module})")
+            one.tally.add(Look(heads, marks, rows))
             outputs.append(rows.output)
             if plan.rows:
                 _sample(one, Sample.draw(heads, marks, rng, size=plan.rows), plan)

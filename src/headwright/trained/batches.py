@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
 from headwright.errors import InputError
 from headwright.result import to_numpy
 from headwright.trained.capture import Layer
+from headwright.trained.library import torch
 from headwright.trained.marks import Marks
 
 # Where configurations keep the number of positions they were made for.

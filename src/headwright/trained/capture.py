@@ -17,16 +17,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from headwright.errors import InputError, MissingExtra
+from headwright.errors import InputError
 from headwright.trained.heads import Heads
+from headwright.trained.library import torch, transformers
 from headwright.types import Array
-
-try:
-    import torch
-    from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
-    from transformers.masking_utils import sdpa_mask
-except ImportError as reason:
-    raise MissingExtra(getattr(reason, "name", None) or "transformers", "models") from None
 
 _NAME = "headwright"
 
@@ -110,6 +104,7 @@ def _attention(
             got=f"learned sinks in {name}: part of every row goes to no key",
             attempt="audit a model without learned sinks",
         )
+    _refuse_nan(f"layer {index} ({name})", query, key, value)
     # As in the library's own SDPA function: no mask can still mean causal.
     causal = told.get("is_causal")
     causal = getattr(module, "is_causal", True) if causal is None else causal
@@ -127,6 +122,15 @@ def _attention(
     return output.to(value.dtype).transpose(1, 2).contiguous(), None
 
 
+def _refuse_nan(where: str, *arrays: Array) -> None:
+    if not all(bool(torch.isfinite(x.sum(dtype=torch.float32))) for x in arrays):
+        raise InputError(
+            wanted="finite activations",
+            got=f"NaN or infinity in {where}",
+            attempt="load the weights again, or in float32: half precision overflows in some models",
+        )
+
+
 def _mask_and_bias(mask: Array | None, bias: Array | None, n: int) -> tuple[Array | None, Array | None]:
     if mask is not None and mask.dtype != torch.bool:
         # An additive mask: entries near the dtype's lowest number hide a key, the rest is a bias.
@@ -140,15 +144,15 @@ def _mask_and_bias(mask: Array | None, bias: Array | None, n: int) -> tuple[Arra
 
 
 def _mask(*arguments: Any, **told: Any) -> Any:
-    return sdpa_mask(*arguments, **told)
+    return transformers.masking_utils.sdpa_mask(*arguments, **told)
 
 
 @contextmanager
-def _tapped(model: PreTrainedModel, visit: Visit) -> Iterator[_Tap]:
+def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]:
     """`model` with our attention in place; whatever happens inside, it leaves as it came."""
-    AttentionInterface.register(_NAME, _attention)
-    AttentionMaskInterface.register(_NAME, _mask)
-    configs = {id(m.config): m.config for m in model.modules() if isinstance(m, PreTrainedModel)}
+    transformers.AttentionInterface.register(_NAME, _attention)
+    transformers.masking_utils.AttentionMaskInterface.register(_NAME, _mask)
+    configs = {id(m.config): m.config for m in model.modules() if isinstance(m, transformers.PreTrainedModel)}
     before = {i: config._attn_implementation_internal for i, config in configs.items()}
     training = model.training
     stacks = _STACKS[bool(model.config.is_encoder_decoder)]
@@ -169,7 +173,7 @@ def _tapped(model: PreTrainedModel, visit: Visit) -> Iterator[_Tap]:
 def run(model: Any, batch: Mapping[str, Any], visit: Visit) -> Any:
     """One forward pass of `model` on `batch`; `visit` gets each attention layer in turn and returns its output
     (b, h, t, v). Nothing of a layer is kept after its turn. Returns the model's output."""
-    if not isinstance(model, PreTrainedModel):
+    if not isinstance(model, transformers.PreTrainedModel):
         raise Refused(
             wanted="a transformers model", got=type(model).__name__, attempt="AutoModel.from_pretrained(folder)"
         )
@@ -190,7 +194,7 @@ def run(model: Any, batch: Mapping[str, Any], visit: Visit) -> Any:
     return output
 
 
-def _without_cache(model: PreTrainedModel) -> dict[str, bool]:
+def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:
     # A key-value cache would keep every layer's keys alive.
     return {"use_cache": False} if hasattr(model.config, "use_cache") else {}
 

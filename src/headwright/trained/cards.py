@@ -38,6 +38,7 @@ class Card:
     def plain(self) -> dict[str, Any]:
         numbers = {name: value if np.isfinite(value) else None for name, value in self.measures.items()}
         errors = {f"{name}_se": value if np.isfinite(value) else None for name, value in self.errors.items()}
+        numbers["twin"] = int(self.measures["twin"]) if self.measures["twin"] >= 0 else None
         place = {"layer": self.layer, "head": self.head, "stack": self.stack}
         return place | numbers | errors | {"sentence": self.sentence}
 

@@ -3,7 +3,6 @@ code that comes with a model is never run."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,16 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-
 from headwright.errors import InputError, MissingExtra
-
-try:
-    import torch
-    import transformers
-    from transformers import AutoModel, AutoTokenizer
-except ImportError as reason:
-    raise MissingExtra(getattr(reason, "name", None) or "transformers", "models") from None
+from headwright.trained.library import torch, transformers
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ def load(name: str | Path) -> tuple[Any, Any]:
     place = find(str(name))
     with _quiet():
         try:
-            model = AutoModel.from_pretrained(place.folder, dtype=torch.float32, **place.words)
+            model = transformers.AutoModel.from_pretrained(place.folder, dtype=torch.float32, **place.words)
         except ImportError as reason:
             raise MissingExtra(getattr(reason, "name", None) or "gguf", "models") from None
         except Exception as reason:  # damaged weights fail in many ways; all mean the same to the caller
@@ -55,7 +46,7 @@ def load(name: str | Path) -> tuple[Any, Any]:
 
 def _tokenizer(place: Place) -> Any:
     try:
-        return AutoTokenizer.from_pretrained(place.folder, **place.words)
+        return transformers.AutoTokenizer.from_pretrained(place.folder, **place.words)
     except (OSError, ValueError, KeyError):
         return None
 

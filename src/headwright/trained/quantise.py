@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from headwright.attention import weights
 from headwright.keys import GaussianKeys, rounded
@@ -87,7 +87,8 @@ class Setting:
     @property
     def rank_correlation(self) -> float:
         """Spearman's, over all heads: does the prediction put the heads in the right order?"""
-        return float(spearmanr(self.predicted, self.measured).statistic) if len(self.predicted) > 2 else float("nan")
+        ranks = [rankdata(x) for x in (self.predicted, self.measured)]
+        return float(np.corrcoef(ranks)[0, 1]) if len(self.predicted) > 2 else float("nan")
 
 
 @dataclass(frozen=True)

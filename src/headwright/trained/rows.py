@@ -151,7 +151,8 @@ class _Work:
         flat = xp.reshape(e, (e.shape[0], -1))
         return {
             "output": output / total[..., None],
-            "top": largest.top,
+            # A padded query may see no key at all; its top key must still be one of the text's.
+            "top": xp.where(largest.top < self.n, largest.top, 0),
             "margin": largest.best - largest.second,
             "leak": leak,
             "shifted": xp.sum(z, axis=-1) / total,

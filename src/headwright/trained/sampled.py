@@ -58,8 +58,19 @@ class Sample:
         # The first rows of a causal text see next to nothing; the second half is what a long text looks like.
         real = np.flatnonzero(marks.queries)
         late = real[real.size // 2 :] if heads.causal else real
-        rows = np.sort(rng.choice(late, size=min(size, late.size), replace=False))
+        return Sample.of_rows(heads, np.sort(rng.choice(late, size=min(size, late.size), replace=False)))
+
+    @staticmethod
+    def of_rows(heads: Heads, rows: Int[np.ndarray, "r"]) -> Sample:
         return Sample(heads, rows, _double(heads.k), _double(heads.v))
+
+    def logits(self, head: int) -> Float[np.ndarray, "r n"]:
+        """The logits of these rows, -inf where a key is hidden."""
+        z = np.full((self.rows.size, self.K.shape[1]), -np.inf)
+        for i, number in enumerate(self.rows):
+            row = self.row(head, int(number))
+            z[i, row.seen] = row.logits()
+        return z
 
     def row(self, head: int, i: int) -> Row:
         heads, n = self.heads, self.K.shape[1]

