@@ -18,6 +18,7 @@ _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
 _APPLIED = re.compile(r"[(\[]*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
+_BULLETS, _ARTICLES = ("-", "*", "•", "/", "+", ")", "–", "—", "·"), ("a", "A", "I")
 # So many spaces separate two formulas on one line.
 _GAP = 3
 _START, _STOP = r"(?<![A-Za-z\\_^{])", r"(?![A-Za-z0-9_^{])"
@@ -89,9 +90,14 @@ def _mathy(word: str) -> bool:
     )
 
 
+def _goes_on(text: str, run: list[tuple[int, int]]) -> bool:
+    """`a > 0` begins with a symbol, "a q = ..." with an article."""
+    return len(run) > 1 and bool(re.match(r"[=≈≫≪<>≤≥→∈+*/^_]", text[run[1][0] :]))
+
+
 def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     """Cut an article "a", a dash or a bullet at the ends, and closing punctuation."""
-    while run and text[run[0][0] : run[0][1]] in ("a", "A", "I", "-", "*", "•", "/", "+", ")", "–", "—", "·"):
+    while run and (text[slice(*run[0])] in _BULLETS or (text[slice(*run[0])] in _ARTICLES and not _goes_on(text, run))):
         run = run[1:]
     while run and text[run[-1][0] : run[-1][1]] in ("a", "I", "-", "(", "–", "—", "*"):
         run = run[:-1]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from headwright.exercise.bank import Bank
 from headwright.homework.answer import Answer, Judged, unread
+from headwright.homework.arithmetic import Mismatch, Unknown
 from headwright.homework.document import Document
 from headwright.homework.formula import symbols
 from headwright.homework.judges.condition import judge_condition
@@ -30,6 +33,14 @@ STEPS = ("query", "queries", "variation")
 
 def _prose(answer: Answer) -> Judged:
     return unread("an answer in words: quoted, not judged")
+
+
+def _computed(answer: Answer) -> Judged:
+    """The bank's test. What numbers cannot decide (overflow, a singular matrix) stays unread."""
+    try:
+        return TESTS.get(answer.question.test, _prose)(answer)
+    except (Unknown, Mismatch, ArithmeticError, np.linalg.LinAlgError) as error:
+        return unread(f"the formula could not be evaluated: {error}")
 
 
 def _missing() -> Judged:
@@ -58,7 +69,7 @@ def judge(located: Located, bank: Bank, document: Document, pieces: list[Piece],
     wanted = set(located.segments)
     own = tuple(p for p in pieces if p.segment in wanted)
     answer = Answer(question, located, document, own, tuple(pieces), heads)
-    judged = TESTS.get(question.test, _prose)(answer) if not located.empty else _missing()
+    judged = _computed(answer) if not located.empty else _missing()
     if judged.heads is not None:
         heads[question.id] = judged.heads
     remarks = judged.outcome.remarks + tuple(

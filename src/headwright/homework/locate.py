@@ -17,10 +17,10 @@ import numpy as np
 
 from headwright.exercise.bank import Bank, Question
 from headwright.homework.document import Document, Segment
-from headwright.homework.formula import Chain
+from headwright.homework.formula import Chain, symbols
 from headwright.homework.numbering import Path, layouts, paths
 from headwright.homework.shapes import tags
-from headwright.homework.statements import Piece, Said, stream
+from headwright.homework.statements import Piece, Said, Statement, stream
 
 # Costs of moving between questions (in units of evidence); what a heading's word counts for.
 STAY_AT_LABEL, FORWARD_AT_LABEL, FORWARD_AT_BREAK, FORWARD_INSIDE = 0.6, 0.2, 2.2, 4.0
@@ -28,7 +28,7 @@ ENTER, SKIP, BACK, ASIDE, LEAVE = 1.0, 0.12, 6.0, 0.8, 0.5
 HEADING = 3.0
 PART_FITS, PART_MISFITS, NUMBER_FITS, NUMBER_MISFITS = 2.5, -2.0, 1.5, -0.7
 MOST_PER_TAG = 2.0
-LABEL_READ = 6.0
+LABEL_READ, INHERITED = 6.0, 0.4
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ def _content(document: Document, bank: Bank, keep: list[int], pieces: list[Piece
     position = {k: row for row, k in enumerate(keep)}
     evidence = np.zeros((len(keep), len(bank.questions) + 1))
     seen: dict[int, Counter[str]] = {}
+    aside = _scale_tags(pieces)
     repeated: set[Chain] = set()
     for piece in pieces:
         row = position.get(piece.segment)
@@ -69,7 +70,7 @@ def _content(document: Document, bank: Bank, keep: list[int], pieces: list[Piece
             evidence[row, :-1] += weight * np.array([_word_evidence(q, piece.text) for q in bank])
         elif piece.chain not in repeated:  # said again, it may be a reminder in a later part
             repeated.add(piece.chain)
-            seen.setdefault(row, Counter()).update(tags(piece.chain))
+            seen.setdefault(row, Counter()).update(tags(piece.chain) - aside)
     for row, counts in seen.items():
         for column, question in enumerate(bank):
             evidence[row, column] += sum(
@@ -81,6 +82,14 @@ def _content(document: Document, bank: Bank, keep: list[int], pieces: list[Piece
         if document.segments[k].voice == "question":  # a restated question tells where we are, but less than an answer
             evidence[row] *= 0.6
     return evidence
+
+
+def _scale_tags(pieces: list[Piece]) -> set[str]:
+    """A letter that multiplies a query somewhere is a scale everywhere: then "gamma" says nothing about lengths."""
+    queries = [
+        p.chain for p in pieces if isinstance(p, Statement) and any(t.startswith("query of") for t in tags(p.chain))
+    ]
+    return {s.name for chain in queries for t in chain.terms[1:] for s in symbols(t) if not s.index} & {"gamma"}
 
 
 def _weight(document: Document, keep: list[int], row: int) -> float:
@@ -111,13 +120,15 @@ def _numbered(document: Document, bank: Bank, keep: list[int], letters: str) -> 
     out = np.zeros((len(keep), len(bank.questions) + 1))
     if not letters:
         return out
+    last: np.ndarray | None = None
     for row, path in enumerate(paths([document.segments[k] for k in keep], letters)):
-        if path is None:
-            continue
-        out[row, :-1] = [_label_evidence(q, path) for q in bank]
-        out[row, -1] = -0.5
-        # Readings compete: a label that fits is worth the same in all of them, one that must be ignored costs.
-        out[row] += LABEL_READ - out[row, :-1].max()
+        if path is not None:
+            here = np.array([*(_label_evidence(q, path) for q in bank), -0.5])
+            last = np.array([*(_label_evidence(q, Path(path.part, 0)) for q in bank), -0.5])
+            # Readings compete: a label that fits is worth the same in all of them, one that must be ignored costs.
+            out[row] = here + LABEL_READ - here[:-1].max()
+        elif last is not None and document.segments[keep[row]].paragraph != document.segments[keep[row - 1]].paragraph:
+            out[row] = INHERITED * (last - last[:-1].max())  # a part's letter still holds in the paragraphs below
     return out
 
 

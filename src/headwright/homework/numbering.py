@@ -28,9 +28,7 @@ class Path:
 def layouts(segments: Iterable[Segment]) -> tuple[str, ...]:
     """What letters may number. They number parts if they run through the alphabet once (twice with a second exercise);
     letters that start again and again number what stands inside the parts."""
-    letters = [
-        p for s in segments for p in _PIECE.findall((s.label or "").lower())[:2] if len(p) == 1 and p in "abcdefgh"
-    ]
+    letters = [p for s in segments for p in _PIECE.findall((s.label or "").lower()) if len(p) == 1 and p in "abcdefgh"]
     restarts = sum(later < earlier for earlier, later in itertools.pairwise(letters))
     return ("part",) if letters and restarts <= 1 else ("number", "inner")
 
@@ -75,6 +73,8 @@ def _inner(segments: Iterable[Segment]) -> Iterator[Path | None]:
     for segment in segments:
         pieces = [p.lower() for p in _PIECE.findall(segment.label or "")]
         counts = [_CHINESE.get(p) or (int(p) if p.isdigit() and len(p) == 1 else 0) for p in pieces]
+        if sum(p.isdigit() for p in pieces) > 1:  # 1.2 numbers sections
+            part, pieces, counts = "", [], []
         bracketed = bool(segment.label) and segment.label.strip()[:1] in "(（"
         number = next((_letter(p) or _ROMAN.get(p, 0) for p in pieces if not p.isdigit() and p not in _CHINESE), 0)
         if bracketed and len(pieces) == 1 and counts[0]:

@@ -196,7 +196,6 @@ def _average(chain: Chain) -> bool:
 
 
 def _length_noise(chain: Chain) -> bool:
-    names = _names(chain)
     law = "~" in chain.relations and any(
         isinstance(t, Apply) and t.arguments[:1] == (Number(1.0),) for t in chain.terms
     )
@@ -204,10 +203,14 @@ def _length_noise(chain: Chain) -> bool:
     interval = (
         first is not None and first.name in KEYS and chain.relations == ("in",) and isinstance(chain.terms[1], Bracket)
     )
-    # Some call their scale gamma: "q = gamma (...)", "gamma > 0", "gamma >> 1", "gamma -> inf".
+    return law or interval or _radial(chain)
+
+
+def _named_gamma(chain: Chain) -> bool:
+    """The usual letter for the length; not in "q = gamma (...)", "gamma > 0", where it is a scale."""
+    first = head(chain)
     scale = first is not None and (first.name == "q" or (first.name == "gamma" and _size_only(chain)))
-    gamma = "gamma" in names and not scale
-    return gamma or law or interval or _radial(chain)
+    return "gamma" in _names(chain) and not scale
 
 
 def _size_only(chain: Chain) -> bool:
@@ -300,6 +303,7 @@ _SHAPES = {
     "speaks of heads": _uses_heads,
     "output is the average": _average,
     "length of a key": _length_noise,
+    "gamma": _named_gamma,
     "permutation": _permutation,
     "layer": _layer,
     "positions": _positions,

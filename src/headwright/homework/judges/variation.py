@@ -58,8 +58,10 @@ def _one_head(answer: Answer) -> Judged:
     if covariance:
         return Judged(Outcome("correct", "the limit covariance of c is (v_a - v_b)(v_a - v_b)'/4"), tuple(covariance))
     from headwright.homework.steps.kinds import formula_in_length
+    from headwright.homework.steps.points import setting_of
 
-    formulas = [(s, o) for s in answer.statements if (o := formula_in_length(s.chain)) is not None]
+    setting = setting_of(answer)
+    formulas = [(s, o) for s in answer.statements if (o := formula_in_length(s.chain, setting)) is not None]
     if formulas and formulas[-1][1].status == "correct":
         return Judged(formulas[-1][1], (formulas[-1][0],))
     if formulas and length(answer) <= 15:  # nothing else was said that could be the answer

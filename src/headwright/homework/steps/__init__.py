@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headwright.homework.answer import Answer, tentative
+from headwright.homework.arithmetic import Mismatch, Unknown
 from headwright.homework.formula import Chain, Symbol
 from headwright.homework.shapes import head
 from headwright.homework.statements import Statement
@@ -27,7 +28,10 @@ def check_steps(answer: Answer, chosen: tuple[Statement, ...]) -> Iterator[tuple
         if statement in chosen and first is not None and first.name in ("q", "Q", "M"):
             continue  # that is the answer itself
         for name, test in KINDS.items():
-            outcome = test(statement, setting)
+            try:
+                outcome = test(statement, setting)
+            except (Unknown, Mismatch):  # the answer's own query has no value, so nothing can be compared with it
+                outcome = None
             if outcome is not None and not tentative(statement):
                 yield _named(name, statement.chain), statement, outcome
                 break

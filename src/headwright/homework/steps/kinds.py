@@ -106,7 +106,8 @@ def formula_in_length(chain: Chain, setting: Setting | None = None) -> Outcome |
     first = head(chain)
     if first is None or not ((first.name in ("c", "C") and not first.index) or first == Symbol("alpha", "a")):
         return None
-    used = [s for t in chain.terms[1:] for s in symbols(t)]
+    scales = setting.heads.scales if setting.heads is not None else []
+    used = [s for t in chain.terms[1:] for s in symbols(t) if s not in scales]
     if not any(s.name in LENGTHS and s.index in ("", "a", "1") for s in used):
         return None
     if any(s.name in LENGTHS and s.index not in ("", "a", "b", "1") for s in used):
