@@ -17,7 +17,7 @@ _KNOWN = {*GREEK, *FUNCTIONS, "softmax", "sum", "infinity", "infty", "inf", "att
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
-_APPLIED = re.compile(r"[(\[]*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
+_APPLIED = re.compile(r"[(\[]*\d*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
 _BULLETS, _ARTICLES = ("-", "*", "•", "/", "+", ")", "–", "—", "·"), ("a", "A", "I")
 # So many spaces separate two formulas on one line.
 _GAP = 3
@@ -52,7 +52,7 @@ def islands(text: str) -> list[tuple[int, int]]:
         last = match.end()
         if _mathy(match[0]):
             runs[-1].append(match.span())
-            if match[0][-1:] in ";.。":
+            if match[0][-1:] in ";.。" and match[0] != "...":
                 runs.append([])
         elif runs[-1]:
             runs.append([])
@@ -84,7 +84,7 @@ def _mathy(word: str) -> bool:
         return True
     return (
         len(core) == 1
-        or re.fullmatch(r"[A-Za-z]\.T", core) is not None
+        or re.fullmatch(r"[A-Za-z]\.T|-[A-Za-z\d]{1,2}|[\d.]+,[\d.]+", core) is not None
         or core.replace(".", "", 1).isdigit()
         or bool(re.fullmatch(r"(?:k|v|q|c|mu|u|M|I|A{1,2}|B{1,2})[abij12T⊤'’]*\w?", core))
     )
@@ -115,4 +115,5 @@ def _member(match: re.Match[str]) -> str:
 
 
 def _states(piece: str) -> bool:
-    return len(piece) >= 3 and bool(_RELATION.search(piece) or _SCORE.fullmatch(piece))
+    cut = piece.rstrip()[-1:] in tuple("+-*/^_(−")  # a formula that was cut off must not be judged
+    return len(piece) >= 3 and not cut and bool(_RELATION.search(piece) or _SCORE.fullmatch(piece))

@@ -28,8 +28,14 @@ class Path:
 def layouts(segments: Iterable[Segment]) -> tuple[str, ...]:
     """What letters may number. They number parts if they run through the alphabet once (twice with a second exercise);
     letters that start again and again number what stands inside the parts."""
-    letters = [p for s in segments for p in _PIECE.findall((s.label or "").lower()) if len(p) == 1 and p in "abcdefgh"]
-    restarts = sum(later < earlier for earlier, later in itertools.pairwise(letters))
+    letters = []
+    for segment in segments:
+        pieces = _PIECE.findall((segment.label or "").lower())
+        at = next((k for k, p in enumerate(pieces) if len(p) == 1 and p in "abcdefgh"), None)
+        if at is not None:
+            letters.append((pieces[at], at == len(pieces) - 1))
+    # "(a)" once more, with nothing behind the letter, starts again as well.
+    restarts = sum(y < x or (y == x and alone) for (x, _), (y, alone) in itertools.pairwise(letters))
     return ("part",) if letters and restarts <= 1 else ("number", "inner")
 
 

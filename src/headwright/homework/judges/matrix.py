@@ -19,21 +19,19 @@ EXACT = 1e-9
 
 
 def judge_matrix(answer: Answer) -> Judged:
-    candidates = [s for s in answer.statements if _right(s.chain) is not None]
+    candidates = [s for s in answer.statements if _members(s.chain)]
     if not candidates:
         return unread("no statement of the form M = ... was found")
     rows = any(_rows_convention(s.chain) for s in answer.statements)
     return decide(candidates, lambda s: _outcome(s, rows))
 
 
-def _right(chain: Chain) -> Node | None:
-    """What M equals: the first side that is not M itself."""
+def _members(chain: Chain) -> list[Node]:
+    """What M equals: every side that is not M itself."""
     symbol = bare(chain.terms[0])
-    if symbol is None or symbol.name != "M" or symbol.index or len(chain.terms) < 2:
-        return None
-    if not set(chain.relations) <= {"=", "~="}:
-        return None
-    return next((t for t in chain.terms[1:] if not isinstance(t, Missing) and bare(t) != symbol), None)
+    if symbol is None or symbol.name != "M" or symbol.index or not set(chain.relations) <= {"=", "~="}:
+        return []
+    return [t for t in chain.terms[1:] if not isinstance(t, Missing) and bare(t) != symbol]
 
 
 def _rows_convention(chain: Chain) -> bool:
@@ -46,8 +44,12 @@ def _rows_convention(chain: Chain) -> bool:
 
 
 def _outcome(statement: Statement, rows: bool) -> Outcome:
-    expression = _right(statement.chain)
-    assert expression is not None
+    """The first side that can be evaluated decides."""
+    outcomes = [_of(expression, rows) for expression in _members(statement.chain)]
+    return next((o for o in outcomes if o.status != "unread"), outcomes[-1])
+
+
+def _of(expression: Node, rows: bool) -> Outcome:
     if any(isinstance(n, tree.Matrix) for n in walk(expression)) and not symbols(expression):
         return Outcome("unread", "a matrix of numbers cannot be the general answer")
     try:
@@ -56,8 +58,7 @@ def _outcome(statement: Statement, rows: bool) -> Outcome:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the matrix has no value: {error}", repair="M = A A'")
-    uses_vectors = any(s.name in ("v", "V") for s in symbols(expression))
-    return _judged(results, uses_vectors)
+    return _judged(results, uses_vectors=any(s.name in ("v", "V") for s in symbols(expression)))
 
 
 def _scene(instance: Instance, rows: bool) -> Scene:
@@ -65,7 +66,7 @@ def _scene(instance: Instance, rows: bool) -> Scene:
     return Scene(instance, Roles(ROLES), given=given)
 
 
-def _judged(results: list[tuple[Instance, Value]], uses_vectors: bool) -> Outcome:
+def _judged(results: list[tuple[Instance, Value]], *, uses_vectors: bool) -> Outcome:
     for instance, M in results:
         s = instance.V[1] + instance.V[3]
         if not isinstance(M, np.ndarray):

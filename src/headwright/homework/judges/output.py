@@ -32,7 +32,7 @@ def judge_output(answer: Answer) -> Judged:
 def _says_output(chain: Chain) -> bool:
     """A statement `c = ...` that says more than the definition `c = sum_i alpha_i v_i`."""
     first = head(chain)
-    if first is None or first.name not in OUTPUTS or first.index or not set(chain.relations) <= {"=", "~=", "->"}:
+    if first is None or first.name not in OUTPUTS or first.index or not set(chain.relations) <= {"=", "~=", "->", "~"}:
         return False
     return any(not isinstance(t, Missing) and not _definition(t) for t in chain.terms[1:])
 
