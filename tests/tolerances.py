@@ -53,3 +53,10 @@ COMBINATION = 1e-12
 MARGIN = 1e-6
 # Feasibility tolerance of the HiGHS linear programmes that serve as a second opinion on integer data.
 PROGRAMME = 1e-7
+# One-logit expectations against 25 digits: relative where they can be seen, absolute where they underflow.
+TRANSFORM = 1e-12
+TRANSFORM_ABSOLUTE = 1e-16
+# Central differences of step 1e-4 on values accurate to 1e-11: both errors together.
+DIFFERENCES = 2e-7
+# Key-cache prediction: 1 % of the variance is collapsed into one key, and noise of 0.03 is cut at leading order.
+LEADING = 1e-2

@@ -16,7 +16,7 @@ queries, and exponential cones, which cost minutes at n = 1e4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from headwright.types import Array, Float, Query
 # Half of what is promised: the other half pays for solving strictly inside the leak asked for.
 GAP = 5e-9
 _STEPS = 300
-# This many steps cut short in a row: keys without weight are in the way (see `margin`).
-_SHORT = 5
+# Steps cut short in a row mean that keys without weight are in the way: after a few of them start again from
+# `margin`, and from there be patient.
+_HASTY, _PATIENT = 5, 60
 _EPS = np.finfo(float).eps
 # A ray is followed until f = ell to this accuracy, from below; the leak then has the same relative accuracy.
 _BAND = 1e-10
@@ -70,12 +71,15 @@ def cheapest(problem: Reduced, ell: float, *, gap: float = GAP, start: Query | N
         return Cheapest("solved", np.zeros_like(problem.k0), 0.0, 0.0, rest, 0)
     # Away from the mean of all keys: right at once on most keys of a trained model.
     at = _on_ray(problem, problem.k0 - problem.K.mean(axis=0) if start is None else start, ell)
-    found = _approach(problem, ell, gap=gap) if at is None else _descend(problem, at, ell, gap=gap, steps=1)
+    found = _approach(problem, ell, gap=gap) if at is None else _descend(problem, at, ell, gap=gap, patience=_HASTY)
     if found.status == "solved":
         return found
     y = margin_query(problem, ell)
-    at = None if y is None else _on_ray(problem, y, ell)
-    again = found if at is None else _descend(problem, at, ell, gap=gap, steps=found.steps)
+    if y is None and found.status == "stuck":
+        return found
+    at = _on_ray(problem, found.y if y is None else y, ell)
+    again = found if at is None else _descend(problem, at, ell, gap=gap, patience=_PATIENT)
+    again = replace(again, steps=found.steps + again.steps)
     return again if again.status == "solved" or _better(again, found) else found
 
 
@@ -116,11 +120,11 @@ def _believable(problem: Reduced, at: _Point) -> bool:
     return bool(reach * astray < _NOISE)
 
 
-def _descend(problem: Reduced, at: _Point, ell: float, *, gap: float, steps: int) -> Cheapest:
+def _descend(problem: Reduced, at: _Point, ell: float, *, gap: float, patience: int) -> Cheapest:
     """Newton along the surface f = ell, from a point on it."""
     curvature, last, lower = Curvature(problem, typical_square(problem)), np.inf, 0.0
     norm, short = float(np.linalg.norm(at.y)), 0
-    for step in range(steps, steps + _STEPS):
+    for step in range(1, _STEPS):
         pull = float(np.linalg.norm(at.g))
         if pull == 0.0:
             break
@@ -140,7 +144,7 @@ def _descend(problem: Reduced, at: _Point, ell: float, *, gap: float, steps: int
             continue
         t, y, slope = moved
         short = short + 1 if t < 0.1 else 0
-        if short > _SHORT:
+        if short > patience:
             break
         at = _point(problem, y, slope)
         norm = float(np.linalg.norm(at.y))
@@ -177,7 +181,7 @@ def _approach(problem: Reduced, ell: float, *, gap: float) -> Cheapest:
         t = ray(problem.c, at.slope, ell, near=1.0) if step else None
         on = None if t is None else _point(problem, t * at.y, t * at.slope)
         if on is not None and _believable(problem, on):
-            return _descend(problem, on, ell, gap=gap, steps=step)
+            return _descend(problem, on, ell, gap=gap, patience=_HASTY)
         if at.f < best.f:
             best = at
         force = nu * at.g - at.y

@@ -23,7 +23,7 @@ _ASIDE = 30.0
 
 
 def margin_query(problem: Reduced, ell: float) -> Query | None:
-    """A y near the cheapest one for level `ell`, or None where no margin was found."""
+    """A y of the size of the cheapest one for level `ell`, with its active keys; None where no margin was found."""
     outside = np.isfinite(problem.c)
     room = np.full(problem.c.shape, ell)
     y, working = None, np.argsort(-problem.c)[: min(_GROW, int(outside.sum()))]
