@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-LP_SECONDS = 120.0  # a linear programme is stopped here; its ratio is then a lower bound
+LP_SECONDS = 60.0  # a linear programme is stopped here; its ratio is then a lower bound
 
 
 def run(*, quick: bool) -> dict[str, Any]:
@@ -38,7 +38,8 @@ def table(quick: bool, names: list[str]) -> dict[str, Any]:
     rows = [_row(name, *case) for name, case in cases.items() if not names or name in names]
     notes = [
         "seconds: CPU, one BLAS thread, the public call; memory: peak beyond the keys, in units of the keys",
-        "peer: what one HiGHS programme per key (or one qhull call) would take, over headwright's seconds",
+        "peer: what one HiGHS programme per key (or one qhull call) would take, over headwright's seconds; >: at least,"
+        f" because a programme was stopped after {LP_SECONDS:g} s",
         "floor: the full float32 product of all pairs of keys over headwright's seconds; above 1 we are faster",
         "wrong: verdicts that differ from the peer's, on the keys it was asked about and could decide in time",
         "winners: keys that can win; margins: of 50 of them, those whose witness was verified again on all keys",
@@ -65,7 +66,7 @@ def _row(name: str, make: Callable[[], np.ndarray | None], peer: str, asked: int
         "keys": f"{name}, {K.shape[0]} x {K.shape[1]}",
         "seconds": round(spent, 2),
         "memory": round(memory, 2) if memory is not None else "unknown",
-        "peer": f"{peer} {seconds / spent:,.3g}",
+        "peer": f"{peer} {'> ' if wrong[1] < asked else ''}{seconds / spent:,.3g}",
         "floor": round(_all_pairs(K) / spent, 2),
         "wrong": f"{wrong[0]} of {wrong[1]}",
         "winners": found.count,
@@ -183,11 +184,11 @@ def shrunken(n: int, d: int, few: int) -> np.ndarray:
 # name -> (keys, peer, how many keys the peer is asked about)
 CASES = {
     "MiniLM words": (word_vectors, "HiGHS", 1),
-    "MiniLM head 0, position 1": (lambda: head_keys(1), "HiGHS", 40),
-    "MiniLM head 0, position 0": (lambda: head_keys(0), "HiGHS", 10),
-    "shrunken": (lambda: shrunken(30_000, 384, 300), "HiGHS", 2),
+    "MiniLM head 0, position 1": (lambda: head_keys(1), "HiGHS", 20),
+    "MiniLM head 0, position 0": (lambda: head_keys(0), "HiGHS", 4),
+    "shrunken": (lambda: shrunken(30_000, 384, 300), "HiGHS", 1),
     "Gaussian": (lambda: gaussian(50_257, 768), "HiGHS", 1),
-    "Gaussian, flat": (lambda: gaussian(20_000, 3), "qhull", 0),
+    "Gaussian, flat": (lambda: gaussian(2_000, 3), "qhull", 0),
     "Gaussian, small": (lambda: gaussian(1_000, 8), "qhull", 0),
 }
 QUICK = {

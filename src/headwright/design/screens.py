@@ -90,17 +90,20 @@ class Screen:
     def _longest_along_itself(self, P: np.ndarray, left: np.ndarray) -> np.ndarray:
         lengths, wins = self.lengths / self.unit, np.zeros(len(left), bool)
         for first in range(0, len(left), self.queries):
-            j = left[first : first + self.queries]
-            own, highest = lengths[j] ** 2 * (1 - self.error), np.full(len(j), -np.inf)
+            alive = np.arange(first, min(first + self.queries, len(left)))  # positions in left, until they lose
+            own = lengths[left[alive]] ** 2 * (1 - self.error)
             # keys shorter than every own / |w_j| cannot reach; lengths fall with the position
-            reach = np.searchsorted(-lengths, -(own / np.maximum(lengths[j], 1e-300)).min(), side="right")
-            for part in blocks(int(reach)):
+            shortest = (own / np.maximum(lengths[left[alive]], 1e-300)).min()
+            for part in blocks(int(np.searchsorted(-lengths, -shortest, side="right"))):
+                j = left[alive]
                 scores = P[part] @ P[j].T
                 here = (j >= part.start) & (j < part.stop)
                 scores[j[here] - part.start, here] = -np.inf
-                bound = scores.max(axis=0) + self.error * lengths[part.start] * lengths[j]
-                np.maximum(highest, bound, out=highest)
-            wins[first : first + len(j)] = highest < own
+                ahead = scores.max(axis=0) + self.error * lengths[part.start] * lengths[j] < own
+                alive, own = alive[ahead], own[ahead]
+                if len(alive) == 0:
+                    break
+            wins[alive] = True
         return wins
 
     def reflections(self, left: Int[np.ndarray, "left"]) -> dict[int, Float[np.ndarray, "d"]]:
