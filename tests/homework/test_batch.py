@@ -27,7 +27,7 @@ def test_folders_are_searched_in_order_and_links_stay_inside(tmp_path):
     folder = tmp_path / "class"
     (folder / "b").mkdir(parents=True)
     (folder / ".git").mkdir()
-    for name in ("b/2.md", "1.tex", "3.pdf", ".hidden.md", ".git/x.md"):
+    for name in ("b/2.md", "1.tex", "3.pdf", "4.py", ".hidden.md", ".git/x.md"):
         (folder / name).write_text("$q$")
     (folder / "out.md").symlink_to(outside)
     (folder / "loop.md").symlink_to(folder / "loop.md")
@@ -38,6 +38,7 @@ def test_folders_are_searched_in_order_and_links_stay_inside(tmp_path):
     found = {os.path.relpath(s.name, folder): s.refused for s in sources([folder])}
     assert found == {
         "1.tex": "",
+        "3.pdf": "",
         "b/2.md": "",
         "inside.md": "",
         "gone.md": "it is a link to nothing",

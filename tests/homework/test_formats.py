@@ -102,6 +102,7 @@ def test_legacy_encodings_are_guessed_and_noted(text, encoding):
     [
         (b"%PDF-1.7 stuff", "a PDF"),
         (b"PK\x03\x04rest", "zip or office"),
+        (b"{\\rtf1 text}", "rich text"),
         (bytes(range(32)) * 50, "binary data"),
         (b'{"cells": 3}', "no list of cells"),
         (b'{"cells": [', "damaged"),

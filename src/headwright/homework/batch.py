@@ -18,10 +18,12 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from headwright.errors import HeadwrightError, InputError
 from headwright.homework import limits
 from headwright.homework.document import Document
-from headwright.homework.formats import SUFFIXES, read_file, read_text
+from headwright.homework.formats import FOREIGN, SUFFIXES, read_file, read_text
 
 _SKIPPED_FOLDERS = {".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__", "node_modules"}
 # A worker is killed when a document has taken this many times its processor time by the wall clock, and then some.
@@ -78,7 +80,7 @@ def _in_folder(folder: Path) -> Iterator[Source]:
         folders[:] = sorted(f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("."))
         for name in sorted(names):
             path = Path(base, name)
-            if path.suffix.lower() not in SUFFIXES or name.startswith("."):
+            if path.suffix.lower() not in (*SUFFIXES, *FOREIGN) or name.startswith("."):
                 continue
             yield Source(str(path), path, refused=_refusal(path, root))
 
@@ -100,7 +102,7 @@ def judged(source: Source, bank: Any = None, *, seconds: float = limits.SECONDS,
 
     document = Document(source.name, "")
     try:
-        with limits.time_limit(seconds):
+        with limits.time_limit(seconds), np.errstate(all="ignore"):  # overflow is judged, not printed
             document = _opened(source)
             report = unread(source.name, document.unread) if document.unread else judge_document(document, bank)
     except limits.LimitReached as reason:

@@ -21,12 +21,14 @@ from headwright.homework.segments import segmented
 from headwright.homework.traced import Traced
 
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".tex", ".latex", ".ipynb", ".typ", ".rmd", ".qmd")
+FOREIGN = (".pdf", ".docx", ".odt", ".rtf", ".pages")  # handed in often; named as unread, not passed over
 
 _CONTAINERS = {
     b"%PDF": "a PDF: give its LaTeX source or the text pulled out of it",
     b"PK\x03\x04": "a zip or office file: export it as text or Markdown",
     b"\x89PNG": "a picture: give the text",
     b"\xff\xd8\xff": "a picture: give the text",
+    b"{\\rtf": "a rich text file: export it as text or Markdown",
     b"\x1f\x8b": "compressed data: unpack it first",
 }
 _CANDIDATES = ("cp949", "gb18030", "cp1251", "cp1252")  # Hangul first: its bytes are Chinese characters, too
