@@ -134,6 +134,9 @@ def model(heads: Heads, target: dict[str, float]) -> str:
     if len(heads.expressions) > 1:
         return f"q_1 = beta {letter}_a, q_2 = beta {letter}_b with beta >= {beta:.2f} (leak 1 % at n = 10)"
     total = " + ".join(f"{letter}_{x}" for x in target)
+    if len(set(target.values())) > 1:  # a mixture p: q = sum_a (beta + ln p_a) k_a, and e^beta counts once
+        mixture = " + ".join(f"(beta + ln {p:g}) {letter}_{x}" for x, p in target.items())
+        return f"q = {mixture} with beta >= {sharpness(10, leak=LEAK):.2f} (leak about 1 % at n = 10)"
     return f"q = beta ({total}) with beta >= {beta:.2f} (leak 1 % at n = 10)"
 
 

@@ -72,6 +72,8 @@ def _at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
         except Unknown:
             continue
         except Mismatch as error:
+            if set(symbols(term)) & set(scene.scalars):  # a letter taken for a number may be a vector (noise, say)
+                raise Unknown("what its letters stand for") from None
             return Outcome("wrong", f"a member of the equation has no value: {error}")
     if len(found) < 2:
         raise Unknown("two members with a value")
