@@ -48,7 +48,7 @@ def _conditional(grid: Nodes, m: float, slope: float, rest: float, s: float, top
     """Nodes g and the one-logit expectations at `u + m + slope g`: (top + 1, g, u)."""
     widest = max(s, abs(slope), 1e-300)
     # Aliasing exp(-2 pi^2/h^2) from the density, exp(-pi^2/(s h)) from exp(-e^y): as in the one-logit rule.
-    h = min(0.5, 0.25 / widest)
+    h = min(0.4, 0.2 / widest)
     reach = 9.5 + min(widest, 3.0) * (top > 1)
     finer = int(np.ceil(grid.step / (abs(slope) * h))) if slope else _FINEST + 1
     if grid.uniform and finer <= _FINEST:

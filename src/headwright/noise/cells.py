@@ -15,7 +15,7 @@ import numpy as np
 from headwright.noise.grid import ORDER, Grid, chebyshev, lagrange, strips
 from headwright.noise.nodes import STEP, Nodes, nodes
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Bool, Float, Int
 
 _REACH = 9.3  # deviations: beyond it a normal number is never seen (1e-20)
 _DEEP = 43.0  # e^{-43}: a million such weights are still below 1e-12
@@ -26,17 +26,16 @@ _COARSE = 4  # lattice intervals taken together when only the range of u is want
 class Cells:
     grid: Grid
     nodes: Nodes
-    order: Int[Array, "n"]  # keys sorted by cell; keys out of reach come last
+    name: Int[Array, "n"]  # the occupied cell of each key, in their order; keys out of reach are in none: c
     strip: Int[np.ndarray, "c"]  # of each occupied cell
     interval: Int[np.ndarray, "c"]
-    start: Int[np.ndarray, "c_plus_1"]  # where each cell begins in `order`
-    place: Float[Array, "2 alive"]  # of each sorted key: within its interval [0, 1) and its strip [-1, 1]
+    count: Int[np.ndarray, "c"]
+    place: Float[Array, "2 n"]  # of each key: within its interval [0, 1) and within its strip [-1, 1]
     lost: float  # bound on the weight of all keys out of reach
-    noisy: bool
 
     @property
     def alive(self) -> int:
-        return int(self.start[-1])
+        return int(self.count.sum())
 
     @property
     def column(self) -> Int[np.ndarray, "c"]:
@@ -50,7 +49,7 @@ class Cells:
 
     def rough_total(self, psi: Float[np.ndarray, "u g"]) -> Float[np.ndarray, "u"]:
         """Psi with every key moved to the middle of its cell."""
-        return self.middle(psi) @ np.diff(self.start)
+        return self.middle(psi) @ self.count
 
     def columns_of(self, which: Int[np.ndarray, "k"]) -> Int[np.ndarray, "columns"]:
         """All grid columns that the keys of some cells read."""
@@ -71,22 +70,28 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     interval = xp.astype(xp.floor(position), xp.int64)
     first = int(xp.min(interval))
     span = int(xp.max(interval)) - first + 1
+    where = _where(interval)
     name = xp.where(far, span * spacing.size, strip * span + (interval - first))
-    order = _sort(name, span * spacing.size)
-    starts = to_numpy(xp.searchsorted(xp.take(name, order), xp.arange(span * spacing.size + 1, **_where(name))))
-    occupied = np.flatnonzero(np.diff(starts))
-    start = np.append(starts[occupied], starts[-1])
-    keys = order[: int(start[-1])]
+    edge = xp.arange(span * spacing.size + 1, **where)
+    count = np.diff(to_numpy(xp.searchsorted(name[_sort(name, span * spacing.size)], edge)))
+    occupied = np.flatnonzero(count)
+    number = np.full(count.size + 1, occupied.size)
+    number[occupied] = np.arange(occupied.size)
     across = xp.zeros_like(s)
     if chebyshev_nodes > 1:
         low_edge, width = (xp.take(xp.asarray(e, **host), strip) for e in (edges[:-1], np.diff(edges)))
         across = 2 * (s - low_edge) / width - 1
-    place = xp.stack([xp.take(position - xp.floor(position), keys), xp.take(across, keys)])
     strips_, intervals = occupied // span, occupied % span + first
     grid = _grid(edges, spacing, chebyshev_nodes, strips_, intervals)
-    lost = int(xp.sum(xp.astype(far, xp.int64))) * float(np.exp(-_DEEP))
     return Cells(
-        grid, _nodes(grid, strips_, intervals, np.diff(start)), order, strips_, intervals, start, place, lost, high > 0
+        grid=grid,
+        nodes=_nodes(grid, strips_, intervals, count[occupied]),
+        name=xp.take(xp.asarray(number, **where), name),
+        strip=strips_,
+        interval=intervals,
+        count=count[occupied],
+        place=xp.stack([position - xp.floor(position), across]),
+        lost=float(m.shape[0] - count.sum()) * float(np.exp(-_DEEP)),
     )
 
 
@@ -110,46 +115,40 @@ def _grid(edges, spacing, chebyshev_nodes, strip, interval) -> Grid:
 
 
 def _nodes(grid: Grid, strip, interval, count) -> Nodes:
-    """Nodes in u from a coarse picture of the keys; what the ends cut off is measured afterwards."""
+    """Nodes in u from a coarse picture of the keys, each moved down to the lower edge of its interval: that lengthens
+    the right end and costs the left one a factor e^{4/3}. What the ends cut off is measured afterwards."""
     coarse, which = np.unique(strip + 1j * (interval // _COARSE), return_inverse=True)
     number = coarse.real.astype(int)
-    m = grid.spacing[number] * (coarse.imag + 0.5) * _COARSE
+    m = grid.spacing[number] * coarse.imag * _COARSE
     s = 0.5 * (grid.edges[number] + grid.edges[number + 1])
     return nodes(m, s, np.bincount(which, weights=count))
 
 
 def interpolate(
-    cells: Cells,
-    which: Int[np.ndarray, "k"],
-    functions: Float[np.ndarray, "q g"],
-    log_reference: Float[np.ndarray, "g"],
-) -> tuple[Int[Array, "keys"], Float[Array, "keys q"]]:
-    """The keys of some cells, and `functions * exp(log_reference)` at each of them."""
-    xp, place = compat.array_namespace(cells.place), cells.place
-    columns = xp.asarray(np.column_stack([functions.T, log_reference]), **_where(place))
+    cells: Cells, block: slice, wanted: Bool[np.ndarray, "c"], columns: Float[Array, "g q_plus_1"]
+) -> tuple[Int[Array, "k"], Float[Array, "k q"]]:
+    """The keys of a block that lie in wanted cells (numbered within the block) and the functions at each of them.
+
+    `columns` holds the functions divided by the reference and, last, the logarithm of the reference."""
+    xp, name, place = compat.array_namespace(columns), cells.name[block], cells.place[:, block]
+    order = _sort(name, cells.count.size)
+    start = to_numpy(xp.searchsorted(name[order], xp.arange(cells.count.size + 1, **_where(name))))
+    which = np.flatnonzero(wanted & (np.diff(start) > 0))
     reads, column = ORDER * cells.grid.nodes, cells.column
-    keys, rows = [], []
-    for run in _runs(which, cells.start):
-        begin, end = int(cells.start[run[0]]), int(cells.start[run[-1] + 1])
-        keys.append(cells.order[begin:end])
-        along, across = lagrange(place[0, begin:end]), chebyshev(place[1, begin:end], cells.grid.nodes)
-        weights = xp.reshape(along[:, :, None] * across[:, None, :], (end - begin, reads))
-        for c in run:
-            here = weights[int(cells.start[c]) - begin : int(cells.start[c + 1]) - begin, :]
-            value = here @ columns[int(column[c]) : int(column[c]) + reads, :]
-            rows.append(value[:, :-1] * xp.exp(value[:, -1:]))
-    return xp.concat(keys), xp.concat(rows)
-
-
-def _runs(which: np.ndarray, start: np.ndarray, size: int = 1 << 14) -> list[np.ndarray]:
-    """Neighbouring cells, taken together until they hold about `size` keys."""
-    runs, run = [], [int(which[0])]
-    for c in which[1:]:
-        if c != run[-1] + 1 or start[c + 1] - start[run[0]] > size:
-            runs.append(np.array(run))
-            run = []
-        run.append(int(c))
-    return [*runs, np.array(run)]
+    # Neighbouring cells that are all wanted need no new order; keys in no cell come last and fall away.
+    whole = which.size == 0 or which.size == which[-1] - which[0] + 1
+    parts = [(which[0], which[-1])] if whole and which.size else [(c, c) for c in which]
+    picked = [order[int(start[a]) : int(start[b + 1])] for a, b in parts]
+    order = xp.concat(picked) if picked else order[:0]
+    start = np.concatenate([[0], np.cumsum(np.diff(start)[which])])
+    along, across = lagrange(place[0, order]), chebyshev(place[1, order], cells.grid.nodes)
+    weights = xp.reshape(along[:, :, None] * across[:, None, :], (order.shape[0], reads))
+    rows = [
+        weights[int(a) : int(b), :] @ columns[int(at) : int(at) + reads, :]
+        for a, b, at in zip(start, start[1:], column[which], strict=False)
+    ]
+    value = xp.concat(rows) if rows else xp.zeros((0, columns.shape[1]), **_where(columns))
+    return order, value[:, :-1] * xp.exp(value[:, -1:])
 
 
 def put(n: int, keys: Int[Array, "k"], rows: Float[Array, "k q"]) -> Float[Array, "n q"]:

@@ -114,12 +114,12 @@ def errors(one: Integral, weights, square, D) -> tuple[float, float]:
     pairs = float(np.abs(one.density * r_sum @ one.r + D - weights).sum())
     first, second = one.nodes.alias(1), one.nodes.alias(2)
     if not one.nodes.uniform:
-        # An analytic rule squares its error when the step is halved; a factor 30 covers the constant.
+        # An analytic rule squares its error when the step is halved; a factor 3 covers its constant, which is below 0.1.
         half = np.zeros_like(one.density)
         half[::2] = 2 * one.density[::2]
-        first = max(first, 30 * float(np.abs(half @ one.r - weights).sum()) ** 2)
+        first = max(first, 3 * float(np.abs(half @ one.r - weights).sum()) ** 2)
         second = max(
             second,
-            30 * float(np.abs(half @ one.w - square).sum() + np.abs((half - one.density) * r_sum @ one.r).sum()) ** 2,
+            3 * float(np.abs(half @ one.w - square).sum() + np.abs((half - one.density) * r_sum @ one.r).sum()) ** 2,
         )
     return float(first + ends + identity + FLOOR), float(second + ends + pairs + identity + FLOOR)

@@ -18,8 +18,8 @@ from headwright.noise.nodes import Nodes
 from headwright.noise.transform import lattice_transform, transform
 from headwright.types import Array, Float, Int
 
-ORDER = 12  # lattice points per key in m: error 1e-10 for e^m at spacing 1/3
-_WIDTH = 0.2  # of a strip of deviations near zero; strips widen like s / 8
+ORDER = 10  # lattice points per key in m
+_WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 8
 _CHEBYSHEV = 8  # nodes per strip
 _TINY = 1e-300
 
@@ -68,8 +68,8 @@ def strips(low: float, high: float, step: float) -> tuple[np.ndarray, np.ndarray
 def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
     """psi, r and w at every node u for every column of the grid."""
     out = np.empty((3, nodes.u.size, grid.size))
-    for strip, start in enumerate(grid.offsets[:-1]):
-        m, s = grid.lattice(strip), grid.deviations(strip)
+    for strip in np.flatnonzero(grid.count).tolist():
+        start, m, s = int(grid.offsets[strip]), grid.lattice(strip), grid.deviations(strip)
         block = out[:, :, start : start + m.size * grid.nodes].reshape(3, nodes.u.size, m.size, grid.nodes)
         if nodes.uniform:
             stride = round(grid.spacing[strip] / nodes.step)

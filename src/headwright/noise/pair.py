@@ -115,7 +115,7 @@ class PairGrid:
         common = np.tensordot((self.tau - self.rho * self.rho_)[:, ::2, ::2], half, axes=2)
         coarse += C.T @ (common[:, None] * D)
         size = max(np.abs(C).max(initial=0.0) * np.abs(D).max(initial=0.0), 1e-300)
-        return 30 * float(np.abs(coarse - covariance).max() / size) ** 2
+        return 3 * float(np.abs(coarse - covariance).max() / size) ** 2
 
 
 def integrate_pair(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> PairGrid:

@@ -58,7 +58,7 @@ def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndar
     gap[:, plain], a[:, :, plain] = expectations(np.repeat(x[:, None], plain.sum(), axis=1), s[plain], top=top)
     for i in np.flatnonzero(~plain):
         # s h = step / finer, with h no larger than in `_normal_rule`
-        finer = int(np.ceil(step / (s[i] * min(0.5, 0.25 / s[i]))))
+        finer = int(np.ceil(step / (s[i] * min(0.4, 0.2 / s[i]))))
         h = step / (finer * s[i])
         left, right = int(np.ceil(9.5 / h)), int(np.ceil((9.5 + min(s[i], 3.0)) / h))
         g = h * np.arange(-left, right + 1)
@@ -116,7 +116,7 @@ def _normal_rule(c: int) -> tuple[np.ndarray, np.ndarray]:
     if top == 0:
         return np.zeros(1), np.ones(1)
     # Step h: aliasing exp(-2 pi^2/h^2) from the density and exp(-pi^2/(s h)) from exp(-e^y).
-    h = min(0.5, 0.25 / top)
+    h = min(0.4, 0.2 / top)
     # To the left the density decides; to the right it is tilted by e^{sg}, which moves it by s.
     g = np.arange(-np.ceil(9.5 / h), np.ceil((9.5 + top) / h) + 1) * h
     weight = np.exp(-g * g / 2)
