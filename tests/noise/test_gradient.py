@@ -38,7 +38,7 @@ def test_gradient_against_differences(heads, size, rng):
 
 
 def test_independent_heads_feel_the_covariance_they_do_not_have_yet():
-    """Two orthogonal queries: the derivative with respect to their overlap is not zero, and needs no double integral."""
+    """Two orthogonal queries: the derivative with respect to their overlap is not zero."""
     keys, V, t = hw.GaussianKeys(np.eye(3), isotropic=0.3), np.eye(3), np.array([0.5, 0.5, 0.0])
     Q = 2 * np.eye(3)[:2]
     _, by_query, _ = squared_error(Q, keys, V, t)

@@ -114,7 +114,7 @@ def errors(one: Integral, weights, square, D) -> tuple[float, float]:
     pairs = float(np.abs(one.density * r_sum @ one.r + D - weights).sum())
     first, second = one.nodes.alias(1), one.nodes.alias(2)
     if not one.nodes.uniform:
-        # An analytic rule squares its error when the step is halved; a factor 3 covers its constant, which is below 0.1.
+        # An analytic rule squares its error when the step is halved; the constant, below 0.1, is taken as 3.
         half = np.zeros_like(one.density)
         half[::2] = 2 * one.density[::2]
         first = max(first, 3 * float(np.abs(half @ one.r - weights).sum()) ** 2)
