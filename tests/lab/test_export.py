@@ -1,10 +1,14 @@
 """The static copy: the same page from any server, with the engine's buttons greyed and the reason beside them."""
 
 import json
+import re
+import socket
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import tolerances
 from headwright.cli.lab import command
 from headwright.lab.export import export
 
@@ -56,3 +60,20 @@ def test_the_copy_works_without_an_engine(open_page, served):
     checks = open_page("check.html", base=served)
     assert checks.locator("#judge").is_disabled()
     open_page("cards.html", base=served)
+
+
+def test_the_guide_tells_the_size(copy):
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "lab.md"
+    said = re.search(r"(\d+) files, (\d+) KB in site", guide.read_text(encoding="utf-8"))
+    files = [f for f in copy.rglob("*") if f.is_file()]
+    assert int(said[1]) == len(files)
+    assert int(said[2]) == pytest.approx(sum(f.stat().st_size for f in files) / 1024, rel=tolerances.PAGE_WEIGHT)
+
+
+def test_a_taken_port_is_bad_input():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = CliRunner().invoke(command, ["--no-browser", "--port", str(taken.getsockname()[1])])
+    assert done.exit_code == 2
+    assert "try: another --port" in done.stderr
