@@ -185,7 +185,7 @@ def _approach(problem: Reduced, ell: float, *, gap: float) -> Cheapest:
         if at.f < best.f:
             best = at
         force = nu * at.g - at.y
-        dy = curvature.factor(at.lam, at.g, nu)(force)
+        dy = problem.off(curvature.factor(at.lam, at.g, nu)(force))
         if step and at.g @ at.y < _FLAT and dy @ force < nu * _FLAT:
             break
         at, full = _penalised(problem, at, dy, nu)

@@ -99,7 +99,7 @@ def wanted(target: Any, keys: Any, *, leak: Any, scale: Any = 1.0, bias: Any = N
 
 def _computable(name: str, array: Array) -> None:
     """Squares of lengths must neither overflow nor vanish."""
-    size = float(np.abs(array).max())
+    size = max(float(array.max()), -float(array.min()))  # no n x d temporary
     if size > _LARGEST or 0.0 < size < 1 / _LARGEST:
         raise InputError(
             wanted=f"{name} of size between {1 / _LARGEST:g} and {_LARGEST:g}",
