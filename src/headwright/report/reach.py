@@ -10,7 +10,7 @@ import numpy as np
 from headwright.design.reach_record import Reach
 from headwright.report import style
 
-# Status -> (colour role, marker, drawn above the earlier ones).
+# Status -> (colour role, marker); later ones are drawn on top.
 _LOOKS = {
     "reachable": ("key", "o"),
     "shared": ("noise", "s"),
@@ -19,6 +19,8 @@ _LOOKS = {
 }
 # A margin costs a product with all keys: beyond this many, an even sample of them is drawn.
 _MOST_MARGINS = 200
+# Beyond this many the dots are pixels in the SVG too, which would otherwise be megabytes.
+_MOST_DOTS = 3000
 
 
 def picture(found: Reach, folder: Path) -> tuple[Path, Path]:
@@ -32,9 +34,9 @@ def picture(found: Reach, folder: Path) -> tuple[Path, Path]:
 
 def _map(axes: Any, found: Reach) -> None:
     """The keys in their two widest directions; in two dimensions that is the plane itself."""
-    K = found.keys
-    X = K - K.mean(axis=0)
+    X = K = found.keys
     if K.shape[1] > 2:
+        X = K - K.mean(axis=0)
         X = X @ np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :2]
     flat = X if X.shape[1] == 2 else np.column_stack([X[:, 0], np.zeros(len(X))])
     status = np.array(found.status)
@@ -42,9 +44,17 @@ def _map(axes: Any, found: Reach) -> None:
         here = flat[status == word]
         if len(here):
             size = float(np.clip(2500 / len(K), 3, 30))
-            axes.scatter(*here.T, s=size, c=style.ROLES[role], marker=marker, label=f"{word} ({len(here)})", lw=0)
+            label = f"{word} ({len(here)})"
+            dots = axes.scatter(*here.T, s=size, c=style.ROLES[role], marker=marker, label=label, lw=0)
+            dots.set_rasterized(len(K) > _MOST_DOTS)
     axes.set_title("the keys" if K.shape[1] <= 2 else "the keys, two widest directions")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, markerscale=1.5, handletextpad=0.2)
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.12),
+        ncols=2,
+        markerscale=1.5 if len(K) < 500 else 3,
+        handletextpad=0.2,
+    )
 
 
 def _margins(axes: Any, found: Reach) -> None:
@@ -58,18 +68,22 @@ def _margins(axes: Any, found: Reach) -> None:
     axes.plot(np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["good"], marker=".", markersize=3)
     axes.set_yscale("log")
     axes.grid(axis="y")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     sampled = f" ({len(sizes)} of {len(winners)})" if len(sizes) < len(winners) else ""
     axes.set_xlabel(f"reachable keys{sampled}, hardest first")
 
 
 def _ceilings(axes: Any, found: Reach) -> None:
     lost = [j for j, status in enumerate(found.status) if status in ("unreachable", "shared")]
-    axes.set_title("most weight any query can give")
+    axes.set_title("bound on their weight")
     if not lost:
         axes.text(0.5, 0.5, "every key can win", ha="center", transform=axes.transAxes)
         return
     sizes = np.sort([found.ceiling(j) for j in lost])[::-1]
     axes.plot(np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["bad"], marker=".", markersize=3)
     axes.axhline(0.5, color=style.ROLES["muted"], lw=0.8, ls="--")
-    axes.set_ylim(0, 0.55)
+    axes.set_yscale("log")
+    axes.set_ylim(min(0.01, sizes[-1] / 2), 1)
+    axes.grid(axis="y")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("keys that cannot win alone")
