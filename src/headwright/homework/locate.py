@@ -18,7 +18,7 @@ import numpy as np
 from headwright.exercise.bank import Bank, Question
 from headwright.homework.document import Document, Segment
 from headwright.homework.formula import Chain, symbols
-from headwright.homework.numbering import Path, layouts, paths
+from headwright.homework.numbering import Path, layouts, numbers, paths
 from headwright.homework.shapes import tags
 from headwright.homework.statements import Piece, Said, Statement, stream
 
@@ -212,7 +212,7 @@ def _regions(document: Document, bank: Bank, keep: list[int], states: list[int],
             continue
         segments = tuple(keep[r] for r in rows)
         empty = all(_silent(document.segments[k]) for k in segments)
-        if empty and not _left_out(document, keep, rows):
+        if empty and not _left_out(document, keep, rows, question):
             continue
         labelled = any(document.segments[k].label for k in segments)
         shaped = max(content[r, column] for r in rows)
@@ -235,10 +235,10 @@ def _silent(segment: Segment) -> bool:
     return segment.kind == "heading" or segment.voice == "question" or not segment.text.strip(" .:()-*")
 
 
-def _left_out(document: Document, keep: list[int], rows: list[int]) -> bool:
-    """A numbered label with the next label right behind it: nothing was written there."""
+def _left_out(document: Document, keep: list[int], rows: list[int], question: Question) -> bool:
+    """The question's own number with the next label right behind it: nothing was written there."""
     label = next((document.segments[keep[r]].label for r in rows if document.segments[keep[r]].label), None)
-    inner = label is not None and re.search(r"[ivx]+|[a-h]\W*\d|\d\W*[a-h]", label) is not None
     after = rows[-1] + 1
     following = document.segments[keep[after]] if after < len(keep) else None
-    return inner and (following is None or bool(following.label) or following.kind == "heading")
+    closed = following is None or bool(following.label) or following.kind == "heading"
+    return closed and label is not None and numbers(label, question.part, question.labels)

@@ -92,3 +92,12 @@ def _inner(segments: Iterable[Segment]) -> Iterator[Path | None]:
 
 def _letter(piece: str) -> int:
     return "abcdefgh".index(piece) + 1 if len(piece) == 1 and piece in "abcdefgh" else 0
+
+
+def numbers(label: str, part: str, usual: tuple[str, ...]) -> bool:
+    """Is this label the question's own number, such as (c) ii. for the second question of part c?"""
+    pieces = [p.lower() for p in _PIECE.findall(label)]
+    own = usual[0].partition(".")[2] if usual else ""
+    number = _ROMAN.get(pieces[-1], 0) if pieces else 0
+    letters = [p for p in pieces[:-1] if len(p) == 1 and p in "abcdefgh"]
+    return bool(own) and str(number) == own and letters in ([], [part])
