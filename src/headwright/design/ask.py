@@ -7,7 +7,7 @@ travel in one record, so that the three signatures stay short.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -91,8 +91,9 @@ def exact_design(want: Wanted, heads: int | str, options: Options) -> Design:
     if not found.faces:
         alone = exact_design(want, 1, options)
         if alone.status == "reached":
-            return alone._with(heads_asked=heads)
-        return alone._with(
+            return replace(alone, heads_asked=heads)
+        return replace(
+            alone,
             status="impossible" if found.proven else "undecided",
             heads_asked=heads,
             fewest_heads=found.fewest,
@@ -101,11 +102,20 @@ def exact_design(want: Wanted, heads: int | str, options: Options) -> Design:
             message=found.message,
         )
     solved = [one_head(want, face, storage=options.storage) for face in found.faces]
-    whole_design = assemble(want, found.faces, found.mix, solved, options)
-    proven = "proven" if found.proven else f"at least {found.fewest} needed"
-    message = found.message or f"{len(found.faces)} heads ({proven})"
-    message = "; ".join(filter(None, [message, whole_design.message]))
-    return whole_design._with(heads_asked=heads, fewest_heads=found.fewest, message=message)
+    design = assemble(want, found.faces, found.mix, solved, options)
+    said = found.message if heads != "auto" or found.message else _fewest(found.proven, len(found.faces), found.fewest)
+    return replace(
+        design,
+        # A face that one head cannot serve proves nothing about other splits.
+        status="undecided" if design.status == "impossible" else design.status,
+        heads_asked=heads,
+        fewest_heads=found.fewest,
+        message="; ".join(filter(None, [said, design.message])),
+    )
+
+
+def _fewest(proven: bool, count: int, least: int) -> str:
+    return f"{count} head{'s' * (count > 1)} ({'proven' if proven else f'at least {least} needed'})"
 
 
 def assemble(want: Wanted, faces: tuple[Face, ...], mix: Any, heads: list[Head], options: Options) -> Design:

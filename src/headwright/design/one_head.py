@@ -116,9 +116,7 @@ def _judged(want: Wanted, head: Head, lower: float, storage: str) -> Head:
         message = f"the shortest possible query is only known to be longer than {lower:.6g}" if unsure else ""
         return replace(head, lower=lower, message=message)
     what = f"its leak is only certified to {head.leak:.6g} and its weights to {head.error:.3g}"
-    message = (
-        f"a query of length {np.linalg.norm(head.query):.4g} would do in exact arithmetic, but as {storage} {what}"
-    )
+    message = f"a query of length {length:.4g} would do in exact arithmetic, but as {storage} {what}"
     return replace(head, status="undecided", lower=lower, message=message)
 
 

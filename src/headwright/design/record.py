@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +88,6 @@ class Design:
             tolerance=TOLERANCE[self.storage] if tolerance is None else tolerance,
             one_head=self.heads_asked == 1,
         )
-
-    def _with(self, **changes: Any) -> Design:
-        return replace(self, **changes)
 
     def save(self, path: str | Path) -> Path:
         """Write the design as versioned JSON, with a digest of the keys it belongs to."""

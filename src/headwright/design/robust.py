@@ -9,7 +9,7 @@ milliseconds, and exact steps finish. What is reported is exact, and checked by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +60,7 @@ def robust(want: Wanted, law: Any, *, heads: int | str, options: Options) -> Des
     aim = _aim(want, law, options)
     start = exact_design(want, heads if heads != "auto" else len(want.target.support), options)
     if start.status not in ("reached", "nearest"):
-        return start._with(message=f"no noiseless design to start from: {start.message}")
+        return replace(start, message=f"no noiseless design to start from: {start.message}")
     budget = inputs.number(
         "budget", _BUDGET * start.norm if options.budget is None else options.budget, low=0.0, open_ends=True
     )
@@ -160,7 +160,8 @@ def _design(want: Wanted, start: Design, queries: Heads, mix: Mix, report: Robus
     least = "at least " if report.error < report.accuracy else ""
     better = f"{least}{report.gain:.3g} times less squared error than the textbook heads"
     at_rest = f"without noise the leak is {leak:.3g} and a weight is {error:.3g} from its share"
-    return start._with(
+    return replace(
+        start,
         status="reached" if reached else "nearest",
         queries=queries,
         mix=mix,
