@@ -23,8 +23,8 @@ ROUNDING_TAIL = 0.005
 THREE_DECIMALS = 6e-4
 # Standard error of 2^16 scrambled Sobol points in one dimension: far below the 1e-3 of plain sampling.
 SOBOL_ONE_DIMENSION = 2e-5
-# Spread of 40 t-scores with 31 degrees of freedom (expected 1.03, standard error 0.12): five standard errors.
-T_SPREAD = (0.45, 1.65)
+# Spread of 24 t-scores with 31 degrees of freedom (expected 1.03, standard error 0.15): four standard errors.
+T_SPREAD = (0.43, 1.63)
 # Distribution function of a weight where one number is left to average: what 2^15 Sobol points must reach.
 WEIGHT_LAW = 1e-4
 # Integral of a sampled density against 1 and against the exact mean: a few standard errors of 2^15 Sobol points.

@@ -13,7 +13,7 @@ from headwright.trained.claim import CLAIMS, angles, check_claim
 from headwright.trained.heads import Heads
 from headwright.trained.marks import Marks
 from headwright.trained.sampled import BOX, Sample, mean_and_error, noise_gain, reachable, worst_shift
-from tolerances import AUDIT, ROUNDING, SIGMAS
+from tolerances import AUDIT, LEADING, ROUNDING, SIGMAS
 from trained import naive
 from trained.families import build
 
@@ -68,6 +68,16 @@ def test_prediction_agrees_with_many_random_roundings(rng):
     c = row.output()
     draws = [np.sum((row.output(K[row.seen]) - c) ** 2) for K in law.sample(rng, 4000)]
     assert abs(np.mean(draws) - predicted) < SIGMAS * np.std(draws) / np.sqrt(len(draws))
+
+
+def test_leading_order_meets_the_exact_engine_where_it_takes_over(rng):
+    """Just above the limit of small noise both routes are at hand and differ by the square of the noise."""
+    sample = _sample(rng, n=40, d=8)
+    row = sample.row(0, 39)
+    law = GaussianKeys(sample.K[0], isotropic=1.01 * quantise._SMALL**2 / (row.scale * np.linalg.norm(row.q)) ** 2)
+    variances = law.logits_law(row.q, scale=row.scale).variances[row.seen]
+    leading = quantise.leading_order(row.logits(), variances, row.V).sum()
+    np.testing.assert_allclose(quantise.predict(row, law), leading, rtol=LEADING)
 
 
 @pytest.mark.parametrize("per", quantise.PER)

@@ -137,7 +137,8 @@ def _sample(one: _Gathered, sample: Sample, plan: Plan) -> None:
     hull = [reachable(K, sample.rows[sample.rows < len(K)]) for K in sample.K]
     one.sampled.setdefault("reachable", []).append(np.repeat(np.asarray(hull), sample.heads.group, axis=0))
     if plan.key_bits:
-        one.errors.append(quantise.measured(sample, rows, plan.key_bits))
+        few = [one_head[: quantise.KEY_ROWS] for one_head in rows]
+        one.errors.append(quantise.measured(sample, few, plan.key_bits))
 
 
 def _cards(place: tuple[str, int], one: _Gathered) -> list[Card]:

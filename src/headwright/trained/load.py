@@ -3,8 +3,9 @@ code that comes with a model is never run."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -107,7 +108,8 @@ def _quiet() -> Iterator[None]:
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        yield
+        with redirect_stderr(io.StringIO()):  # the GGUF reader draws a bar of its own
+            yield
     finally:
         log.set_verbosity(level)
         if bars:
