@@ -30,6 +30,28 @@ def glue(node: Node, letter: str) -> Node:
     return node
 
 
+def rejoined(node: Node) -> Node:
+    """`ka + kb` typed without underscores: a vector's letter and a or b side by side are one symbol."""
+    if isinstance(node, tree.Multiply):
+        factors = [rejoined(f) for f in node.factors]
+        for k in range(len(factors) - 2, -1, -1):
+            first, second = factors[k], factors[k + 1]
+            if first in _LOOSE_VECTORS and second in (Symbol("a"), Symbol("b")) and not node.dotted[k]:
+                factors[k : k + 2] = [Symbol(first.name, second.name)]  # type: ignore[attr-defined]
+        dotted = (False,) * (len(factors) - 1)
+        return factors[0] if len(factors) == 1 else tree.Multiply(tuple(factors), dotted)
+    if isinstance(node, tree.Add):
+        return tree.Add(tuple(rejoined(t) for t in node.terms))
+    if isinstance(node, tree.Apply):
+        return tree.Apply(node.head, tuple(rejoined(a) for a in node.arguments))
+    if isinstance(node, tree.Negate):
+        return tree.Negate(rejoined(node.of))
+    return tree.Divide(rejoined(node.above), node.below) if isinstance(node, tree.Divide) else node
+
+
+_LOOSE_VECTORS = (Symbol("k"), Symbol("K"), Symbol("mu"))
+
+
 def _letter_pair(product: tree.Multiply) -> bool:
     return len(product.factors) == 2 and all(isinstance(f, Symbol) and not f.index for f in product.factors)
 

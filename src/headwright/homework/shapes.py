@@ -169,7 +169,7 @@ def _query_of_one(chain: Chain) -> bool:
     first = head(chain)
     if first is None or first.name != "q" or first.index or len(chain.terms) < 2:
         return False
-    used = {s.index for s in symbols(chain.terms[-1]) if s.name in KEYS}
+    used = {s.index for s in symbols(chain.terms[-1]) if s.name in KEYS and s.index}
     return len(used) == 1 and not used & PAIR and not isinstance(chain.terms[-1], (Sum, Add))
 
 

@@ -67,6 +67,8 @@ def _worded(text: str) -> Size:
         return Size("any")
     if words.says("large", text) and not words.says("negation", text):
         return Size("large")
+    if words.says("positive_value", text):
+        return Size("positive")
     if words.says("small", text):
         return Size("small")
     return Size("nothing")

@@ -169,7 +169,14 @@ def _settled(chain: Chain) -> bool:
     return is_score(chain.terms[0]) and isinstance(chain.terms[-1], tree.Number) and len(chain.terms) == 2
 
 
+def _adds_scores(chain: Chain) -> bool:
+    """`k_j'q >> sum_i k_i'q`: scores are summed, which softmax never does; meant is most likely each of them."""
+    return any(isinstance(n, tree.Sum) and is_score(n.body) for t in chain.terms for n in walk(t))
+
+
 def _outcome(statements: list[Statement], letter: str, answer: Answer) -> Outcome:
+    if any(_adds_scores(s.chain) for s in statements):
+        return Outcome("unread", "a sum of scores is compared; softmax compares each of them")
     try:
         read = [(s.chain, Reading.of(s.chain, letter, answer)) for s in statements]
         fitting = [c for c in cases() if all(_holds(chain, reading, c) for chain, reading in read)]

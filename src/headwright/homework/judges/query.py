@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from headwright.homework.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.arithmetic import Mismatch, Unknown
-from headwright.homework.formula import Chain, Missing, Node, Symbol, tree
+from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree
 from headwright.homework.judges.outcomes import different, fails, fixed, no_scale, passes, random_keys
 from headwright.homework.judges.scales import noise_scaled, size_fault
 from headwright.homework.queries import (
@@ -17,7 +17,7 @@ from headwright.homework.queries import (
     reaches,
     reaches_times,
 )
-from headwright.homework.roles import glued, vector_roles
+from headwright.homework.roles import glued, rejoined, vector_roles
 from headwright.homework.shapes import bare
 from headwright.homework.sizes import size_of
 from headwright.homework.statements import Statement
@@ -121,6 +121,7 @@ def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node
     parameters = answer.question.parameters
     target = dict(parameters["target"])
     try:
+        expressions = [e if any(s.index for s in symbols(e)) else rejoined(e) for e in expressions]
         roles = vector_roles(expressions, parameters["vectors"])
         heads = Heads(tuple(expressions), roles)
         shrinking = frozenset(s for s in heads.scales if s.name in SMALL)
