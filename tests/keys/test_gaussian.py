@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tolerances
@@ -71,6 +71,7 @@ def test_draws_follow_the_law(part, rng):
     assert (np.abs(between.mean(axis=0)) / error).max() < tolerances.SIGMAS
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_parts_add_up(seed):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tolerances
@@ -24,6 +24,7 @@ def loop(keys, bits, per, group):
     return out.T if per == "channel" else out
 
 
+@settings(max_examples=40)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 9),
