@@ -71,7 +71,7 @@ def audit(model: Any, texts: Any, *, tokenizer: Any = None, progress: Progress |
     difference = capture.verify(model, _beginning(work[0]), output_only)
     rng, layers = np.random.default_rng(plan.seed), {}
     for batch in progress(work, "texts", len(work)) if progress else work:
-        capture.run(model, batch.words, _visitor(batch, plan, rng, layers))
+        capture.run(model, batch.words, visitor(batch, plan, rng, layers))
     cards = tuple(card for place, one in layers.items() for card in _cards(place, one))
     return Audit(
         model=name, texts=sum(b.size for b in work), tokens=sum(b.tokens for b in work),
@@ -112,7 +112,9 @@ def _beginning(batch: Batch) -> dict[str, Any]:
     return {name: x for name, x in words.items() if not name.endswith("attention_mask") or not bool(x.all())}
 
 
-def _visitor(batch: Batch, plan: Plan, rng: np.random.Generator, layers: dict[Any, _Gathered]) -> capture.Visit:
+def visitor(batch: Batch, plan: Plan, rng: np.random.Generator | None, layers: dict[Any, _Gathered]) -> capture.Visit:
+    """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows, if any."""
+
     def visit(layer: Layer) -> Any:
         one = layers.setdefault((layer.stack, layer.index), _Gathered())
         outputs = []
@@ -121,7 +123,7 @@ def _visitor(batch: Batch, plan: Plan, rng: np.random.Generator, layers: dict[An
             rows = stream(heads, marks)
             one.tally.add(Look(heads, marks, rows))
             outputs.append(rows.output)
-            if plan.rows:
+            if plan.rows and rng is not None:
                 _sample(one, Sample.draw(heads, marks, rng, size=plan.rows), plan)
         return torch.stack(outputs)
 
