@@ -54,6 +54,30 @@ export const MEASURES = {
   moved: (m, _, start) => distance(m.output, start.output),
 };
 
+/** How each measure is called beside the goal; what is not named is not worth a number.
+ * @type {{[measure: string]: (goal: Goal) => string}} */
+const WORDS = {
+  weight: (g) => `weight of ${g.key}`,
+  miss: () => "distance from the midpoint",
+  undecided: () => "undecided",
+  holding: () => "holding",
+  error: () => "error",
+  apart: () => "distance of the heads",
+  amplification: () => "amplification",
+  moved: () => "output moved by",
+};
+const SHARES = new Set(["undecided", "holding"]);
+
+/** Where the state stands: "now: weight of a 0.43". @param {Model} model @param {Goal[]} conditions @param {Model} start */
+export function standing(model, conditions, start) {
+  const parts = conditions.filter((goal) => goal.measure in WORDS).map((goal) => {
+    const x = MEASURES[goal.measure](model, goal, start);
+    const number = Number.isNaN(x) ? "–" : SHARES.has(goal.measure) ? `${(100 * x).toFixed(1)} %` : String(Number(x.toPrecision(3)));
+    return `${WORDS[goal.measure](goal)} ${number}`;
+  });
+  return parts.length ? `now: ${parts.join(", ")}` : "";
+}
+
 /** @param {Model} model @param {Goal[]} conditions @param {Model} start */
 export function reached(model, conditions, start) {
   return conditions.every((goal) => {

@@ -95,12 +95,12 @@ export function say(point) {
   return `(${point.map((x) => x.toFixed(2)).join(", ")})`;
 }
 
-/** Move a handle; its label points away from the centre. @param {Element} group @param {number[]} at @param {number[]} centre */
-export function place(group, [x, y], [cx, cy]) {
+/** Move a handle; its label points away from the centre. @param {Element} group @param {number[]} at @param {number[]} centre @param {number} far */
+export function place(group, [x, y], [cx, cy], far = 20) {
   const away = Math.hypot(x - cx, y - cy) || 1;
   const [dx, dy] = x === cx && y === cy ? [0, -1] : [(x - cx) / away, (y - cy) / away];
   set(group, { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
-  set(group.children[3], { x: dx * 20, y: dy * 20 + 4, "text-anchor": "middle" });
+  set(group.children[3], { x: dx * far, y: dy * far + 4, "text-anchor": "middle" });
 }
 
 /** One-sigma ellipses of a I + rho mu mu'. @param {Element} layer @param {State} state @param {Window} window_ */
@@ -135,7 +135,7 @@ function drawHeads({ state, logits, settled }, window_, layers, handle) {
     set(line, { x1: winner[0] - 600 * dx, y1: winner[1] - 600 * dy, x2: winner[0] + 600 * dx, y2: winner[1] + 600 * dy });
   });
   join(layers.queries, heads.length, handle).forEach((group, i) => {
-    place(group, window_.to(heads[i]), [ox, oy]);
+    place(group, window_.to(heads[i]), [ox, oy], 34); // beyond the label of a key at the same place
     if (settled) set(group, { "aria-label": `q${heads.length > 1 ? i + 1 : ""}, direction of head ${i + 1}, at ${say(heads[i])}` });
     subscript(group.children[3], "q", heads.length > 1 ? String(i + 1) : "");
   });

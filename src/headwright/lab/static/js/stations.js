@@ -6,7 +6,7 @@
  * @typedef {import("./state.js").Presets} Presets
  */
 import { element } from "./draw.js";
-import { reached } from "./goals.js";
+import { reached, standing } from "./goals.js";
 import { derive } from "./model.js";
 import { fromHash } from "./state.js";
 
@@ -97,6 +97,7 @@ export function createStations(stations, presets, store) {
         localStorage.setItem(MEMORY, JSON.stringify([...done]));
       }
       find("goal").classList.toggle("reached", there);
+      find("goal-now").textContent = inside ? standing(model, station.conditions, /** @type {Model} */ (start)) : "";
       if (marked === `${shown} ${done.size}`) return;
       marked = `${shown} ${done.size}`;
       dots.forEach((dot, i) => {

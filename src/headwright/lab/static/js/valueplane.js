@@ -121,8 +121,13 @@ function drawExtract(layer, state, window_) {
   const sum = window_.to([a[0] + b[0], a[1] + b[1]]);
   const lines = [ends(a), ends(b), [sum, window_.to(a)], [sum, window_.to(b)]];
   lines.forEach(([from, to], i) => set(marks[i], { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }));
-  marks[4].textContent = "vₐ + v_b";
-  set(marks[4], { x: sum[0] + 6, y: sum[1] - 6 });
+  if (!marks[4].firstChild) {
+    for (const [word, index] of [["v", "a"], [" + v", "b"]]) {
+      make("tspan", index === "b" ? { dy: -3.5 } : {}, marks[4]).textContent = word;
+      make("tspan", { class: "index", dy: 3.5 }, marks[4]).textContent = index;
+    }
+  }
+  set(marks[4], { x: sum[0] - 12, y: sum[1] - 9 });
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Model} model @param {Window} window_ */
