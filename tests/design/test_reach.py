@@ -302,6 +302,14 @@ def test_bad_sets_are_refused(sets):
         reach(np.eye(3), sets=sets)
 
 
+def test_tensors_of_other_libraries_are_read():
+    torch = pytest.importorskip("torch")
+    K = torch.tensor([[0.0], [1.0], [2.0]], requires_grad=True)
+    r = reach(K)
+    assert r.reachable.tolist() == [True, False, True]
+    assert r.tolerance == 8 * np.finfo(np.float32).eps
+
+
 def test_asking_for_the_wrong_evidence_is_an_error():
     r = reach(np.array([[0.0], [1.0], [2.0]]))
     with pytest.raises(InputError, match="proof"):

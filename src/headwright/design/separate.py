@@ -20,6 +20,7 @@ from headwright.design.proof import Combination
 from headwright.design.pursuit import Field, Pursuit, pursue
 from headwright.design.space import Space, combination, rational_combination
 from headwright.errors import InputError
+from headwright.result import to_numpy
 from headwright.types import Keys, Query
 
 # A coordinate of a key that was computed from others carries a few roundings.
@@ -88,7 +89,7 @@ def everything(d: int) -> Selectable:
 
 def keys_and_resolution(K: Any, tolerance: float | None) -> tuple[Keys, float]:
     """The keys in float64, and the relative size below which a distance is rounding and not geometry."""
-    _, (K,) = inputs.arrays(K=K)
+    _, (K,) = inputs.arrays(K=to_numpy(K) if hasattr(K, "__dlpack__") else K)
     inputs.shape("K", K, "n", "d")
     largest = max(float(K.max()), -float(K.min()))
     if largest != 0 and not 1 / _HUGE <= largest <= _HUGE:
