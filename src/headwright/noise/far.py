@@ -49,7 +49,8 @@ def exceedance(
     tau = inputs.number("tau", tau, low=0.0)
     small = reduced(problem)
     if small.dimension == 0:
-        far = _distance(problem, small, small.weights(problem.xp.zeros((1, 0), dtype=target.dtype)), target) > tau
+        nothing = problem.xp.zeros((1, 0), dtype=target.dtype, device=compat.device(target))
+        far = _distance(problem, small, small.weights(nothing), target) > tau
         return Estimate(float(far[0]), 0.0, "closed form")
     if small.dimension == 1:
         return _on_a_line(problem, small, target, tau)

@@ -60,7 +60,9 @@ def limit_moments(problem: Problem, *, samples: int = SAMPLES, seed: int = 0) ->
     xp, order = problem.xp, np.argsort(np.concatenate(groups))[which]
 
     def heads(name: str) -> Array:
-        return xp.concat([getattr(part, name) for part in parts])[xp.asarray(order), ...]
+        return xp.concat([getattr(part, name) for part in parts])[
+            xp.asarray(order, device=compat.device(problem.values)), ...
+        ]
 
     weights, variance = sum(p.weights_mean for p in parts), sum(p.weights_variance for p in parts)
     noise = value_covariance(problem, variance + weights * weights)
@@ -81,7 +83,7 @@ def limit_moments(problem: Problem, *, samples: int = SAMPLES, seed: int = 0) ->
 
 def _some(problem: Problem, heads: list[int]) -> Problem:
     """Only these heads, without the noise on the values (which is added once, at the end)."""
-    pick = problem.xp.asarray(heads)
+    pick = problem.xp.asarray(heads, device=compat.device(problem.values))
     rows = {name: getattr(problem, name) for name in ("queries", "mix", "bias", "mask")}
     rows = {name: None if x is None else x[pick, ...] for name, x in rows.items()}
     return replace(problem, value_noise=None, **rows)
@@ -100,7 +102,7 @@ def _distinct(problem: Problem) -> tuple[Problem, list[int]]:
     ]
     first = sorted(set(same))
     xp, mix = problem.xp, problem.mix
-    owner = xp.asarray(np.array(same)[None, :] == np.array(first)[:, None])
+    owner = xp.asarray(np.array(same)[None, :] == np.array(first)[:, None], device=compat.device(mix))
     added = xp.sum(xp.where(owner, mix[None, :], xp.zeros_like(mix)), axis=1)
     return replace(_some(problem, first), mix=added), [first.index(h) for h in same]
 

@@ -173,7 +173,8 @@ def standard_error(replicates: Float[Array, "R *entries"]) -> float:
 def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Array, "v v"]:
     """`sum_i E[alpha_i^2] Sigma_{v_i}`: what noise on the values, independent of the keys, adds."""
     xp, noise, v = problem.xp, problem.value_noise, problem.values.shape[1]
-    if noise is None or noise.ndim == 3:
-        return xp.zeros((v, v), dtype=squares.dtype) if noise is None else xp.tensordot(squares, noise, axes=1)
-    per_coordinate = xp.broadcast_to(xp.tensordot(squares, noise, axes=1), (v,))
-    return xp.eye(v, dtype=squares.dtype, device=compat.device(squares)) * per_coordinate
+    like = {"dtype": squares.dtype, "device": compat.device(squares)}
+    if noise is None:
+        return xp.zeros((v, v), **like)
+    total = xp.tensordot(squares, noise, axes=1)
+    return total if noise.ndim == 3 else xp.eye(v, **like) * xp.broadcast_to(total, (v,))
