@@ -91,7 +91,7 @@ def weights_drawn(
 
 class _Averages(NamedTuple):
     """What is averaged over the samples, one row per replicate R. Outputs are taken relative to `origin`, the
-    output of uniform weights, so that squares lose no digits (nor fall below 1e-308, where they are slow)."""
+    output of uniform weights, so that squares lose no digits."""
 
     origin: Float[Array, "v"]
     output: Float[Array, "R v"]
