@@ -3,8 +3,8 @@
 The peer is the textbook answer, one linear programme per key (HiGHS, through SciPy), timed on a few keys of the
 same array and multiplied by the number of keys; and qhull where the dimension lets it run. The floor is the plain
 product of all keys with all keys in float32, which the self test would be without Cauchy-Schwarz, measured on a
-slice. Beside every time stands what was checked: disagreements with the peer, proofs, margins. Run in a child process,
-where the thread count can still be set.
+slice. Beside every time stands what was checked: disagreements with the peer, proofs, margins. Each case runs in a
+child process, where the thread count can still be set.
 
     python benchmarks/reach.py [--quick] [CASE ...]          the table, as JSON
 """
@@ -27,9 +27,15 @@ LP_SECONDS = 60.0  # a linear programme is stopped here; its ratio is then a low
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    """The table of ratios, computed by a child process with one thread."""
-    words = [sys.executable, __file__, *(["--quick"] if quick else [])]
-    done = subprocess.run(words, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True)
+    """The table of ratios; one child process per case, with one thread and a memory of its own."""
+    flag = ["--quick"] if quick else []
+    parts = [_child([*flag, name]) for name in (QUICK if quick else CASES)]
+    return {**parts[0], "rows": [row for part in parts for row in part["rows"]]}
+
+
+def _child(words: list[str]) -> dict[str, Any]:
+    command = [sys.executable, __file__, *words]
+    done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
