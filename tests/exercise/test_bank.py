@@ -5,9 +5,26 @@ import pytest
 from headwright.errors import InputError
 from headwright.exercise.bank import load
 
-IDS = (
-    "a.prob a.cond a.out a.intu b.M b.q c.q c.var d.q d.var e.sum e.c2 e.KQV p.perm p.why p.help p.same x.weights"
-).split()
+IDS = [
+    "a.prob",
+    "a.cond",
+    "a.out",
+    "a.intu",
+    "b.M",
+    "b.q",
+    "c.q",
+    "c.var",
+    "d.q",
+    "d.var",
+    "e.sum",
+    "e.c2",
+    "e.KQV",
+    "p.perm",
+    "p.why",
+    "p.help",
+    "p.same",
+    "x.weights",
+]
 
 OWN = """
 title = "Mixtures"

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tolerances import ROUNDING
 
 from headwright.exercise.instances import instances
 from headwright.homework.arithmetic import Mismatch, Unknown, agree
 from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Symbol, expression
 from headwright.homework.worlds import Roles, Scene
+from tolerances import ROUNDING
 
 INSTANCE = instances()[0]
 ROLES = Roles(
@@ -43,7 +43,17 @@ def test_numbers(text, wanted):
     assert abs(value(text) - wanted) < ROUNDING * INSTANCE.d
 
 
-@pytest.mark.parametrize("text", ["A A^T", r"\sum_{i=1}^m a_i a_i^T", "A(A^TA)^{-1}A^T", "A A^+", r"[a_1, \dots, a_m][a_1, \dots, a_m]^T", r"a_1 a_1^T + \dots + a_m a_m^T"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A A^T",
+        r"\sum_{i=1}^m a_i a_i^T",
+        "A(A^TA)^{-1}A^T",
+        "A A^+",
+        r"[a_1, \dots, a_m][a_1, \dots, a_m]^T",
+        r"a_1 a_1^T + \dots + a_m a_m^T",
+    ],
+)
 def test_projectors(text):
     assert agree(value(text), INSTANCE.A @ INSTANCE.A.T, ROUNDING * INSTANCE.d)
 

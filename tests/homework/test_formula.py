@@ -13,15 +13,30 @@ def chains(text, **options):
 
 
 SAME = [
-    [r"k_j^T q", r"k_j^\top q", r"k_j^{\mathsf T} q", r"k_j^\intercal q", "kⱼᵀ q", r"k_j^{T}q", r"\mathbf{k}_j^\top \mathbf{q}", "k_j^{\\mathrm{T}} q"],
-    [r"\beta(k_a + k_b)", "β(kₐ + k_b)", "beta (k_a + k_b)", r"\beta\left(k_a+k_b\right)", r"\beta \, ( \vec{k}_a + \vec k_b )"],
+    [
+        r"k_j^T q",
+        r"k_j^\top q",
+        r"k_j^{\mathsf T} q",
+        r"k_j^\intercal q",
+        "kⱼᵀ q",
+        r"k_j^{T}q",
+        r"\mathbf{k}_j^\top \mathbf{q}",
+        "k_j^{\\mathrm{T}} q",
+    ],
+    [
+        r"\beta(k_a + k_b)",
+        "β(kₐ + k_b)",
+        "beta (k_a + k_b)",
+        r"\beta\left(k_a+k_b\right)",
+        r"\beta \, ( \vec{k}_a + \vec k_b )",
+    ],
     [r"\frac{1}{2}", r"\frac12", r"\tfrac{1}{2}", "1/2", "½", r"\dfrac 12"],
     [r"e^{\beta}", r"\exp(\beta)", "exp(β)", r"\exp{\beta}", r"\mathrm{exp}(\beta)", r"e^\beta"],
     [r"\sum_{i=1}^n \alpha_i", r"\sum\limits_{i=1}^{n}\alpha_i", "∑_{i=1}^n α_i", r"\Sigma_{i=1}^n \alpha_i"],
     [r"\|k_a\|", r"\lVert k_a \rVert", "||k_a||", r"\left\|k_a\right\|", "‖k_a‖"],
     [r"q_1", r"q^{(1)}", r"\vec{q}_1", r"\mathbf{q}_{1}", "q₁"],
     [r"A A^+", r"A A^\dagger", r"AA^{\dagger}"],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("spellings", SAME, ids=lambda s: s[0])
@@ -95,9 +110,23 @@ def test_depth_and_length_are_bounded():
         expression("(" * 500 + "x")
 
 
-PIECES = list(r"kqvab12+-*/=<>()[]{}|,;&^_'. ") + [
-    r"\frac", r"\sum", r"\gg", r"\begin{bmatrix}", r"\end{bmatrix}", r"\\", r"\text{or}", r"\left(", r"\|", "≫", "ᵀ", "很大", r"\cancel{x}", r"\begin{cases}",
-]  # fmt: skip
+PIECES = [
+    *list(r"kqvab12+-*/=<>()[]{}|,;&^_'. "),
+    r"\frac",
+    r"\sum",
+    r"\gg",
+    r"\begin{bmatrix}",
+    r"\end{bmatrix}",
+    r"\\",
+    r"\text{or}",
+    r"\left(",
+    r"\|",
+    "≫",
+    "ᵀ",
+    "很大",
+    r"\cancel{x}",
+    r"\begin{cases}",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40))

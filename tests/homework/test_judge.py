@@ -17,7 +17,12 @@ ROWS = [
     ("(a) ii.", r"$k_j \gg k_i$ for all $i \ne j$", "a.cond", "wrong"),
     ("(a) ii.", r"$k_j^T q \ll k_i^T q$ for all $i \ne j$", "a.cond", "wrong"),
     ("(a) ii.", r"$\exp(k_j^T q) \gg \sum_{i \ne j} \exp(k_i^T q)$", "a.cond", "correct"),
-    ("(a) ii.", r"$k_j^T q - k_i^T q \geq \ln\frac{(n-1)(1-\epsilon)}{\epsilon}$ for all $i \neq j$", "a.cond", "correct"),
+    (
+        "(a) ii.",
+        r"$k_j^T q - k_i^T q \geq \ln\frac{(n-1)(1-\epsilon)}{\epsilon}$ for all $i \neq j$",
+        "a.cond",
+        "correct",
+    ),
     ("(a) ii.", r"$k_j^T q \to \infty$", "a.cond", "incomplete"),
     ("(a) ii.", r"$q \approx k_j$", "a.cond", "incomplete"),
     ("(a) ii.", "The query and the key are similar.", "a.cond", "unread"),
@@ -54,7 +59,12 @@ ROWS = [
     ("(c) ii.", r"$\gamma > 1$: $c \approx v_b$; $\gamma < 1$: $c \approx v_a$", "c.var", "wrong"),
     ("(c) ii.", r"$\alpha_a = \frac{1}{1 + \exp(\beta(1 - \gamma))}$", "c.var", "correct"),
     ("(c) ii.", r"$\alpha_a = \frac{\gamma}{1 + \gamma}$", "c.var", "wrong"),
-    ("(c) ii.", "The output will vary a lot because the key varies a lot from one sample to the next one.", "c.var", "unread"),
+    (
+        "(c) ii.",
+        "The output will vary a lot because the key varies a lot from one sample to the next one.",
+        "c.var",
+        "unread",
+    ),
     ("(d) i.", r"$q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$, $\beta \gg 0$", "d.q", "correct"),
     ("(d) i.", r"$q_1 = \beta\mu_b$, $q_2 = \beta\mu_a$", "d.q", "correct"),
     ("(d) i.", r"$q_a = C_1 \mu_a$, $q_b = C_2 \mu_b$", "d.q", "correct"),
@@ -64,23 +74,49 @@ ROWS = [
     ("(d) ii.", r"$c \approx \frac{1}{2}(v_a + v_b)$", "d.var", "correct"),
     ("(e) i.", r"$c_2 \approx x_2 = u_a$", "e.c2", "correct"),
     ("(e) i.", r"$c_2 \approx u_b$, as $x_1 = u_d + u_b$", "e.c2", "wrong"),
-    ("(e) ii.", r"$V = (u_b u_b^T - u_c u_c^T)/\beta^2$, $K = I$, $Q = (u_d u_a^T + u_c u_d^T)/\beta^2$", "e.KQV", "correct"),
-    ("(e) ii.", r"$V = (u_b u_b^T + u_c u_c^T)/\beta^2$, $K = I$, $Q = (u_d u_a^T + u_c u_d^T)/\beta^2$", "e.KQV", "wrong"),
+    (
+        "(e) ii.",
+        r"$V = (u_b u_b^T - u_c u_c^T)/\beta^2$, $K = I$, $Q = (u_d u_a^T + u_c u_d^T)/\beta^2$",
+        "e.KQV",
+        "correct",
+    ),
+    (
+        "(e) ii.",
+        r"$V = (u_b u_b^T + u_c u_c^T)/\beta^2$, $K = I$, $Q = (u_d u_a^T + u_c u_d^T)/\beta^2$",
+        "e.KQV",
+        "wrong",
+    ),
     ("Permutation:", r"$\text{Attention}(PX) = P\,\text{Attention}(X)$", "p.perm", "correct"),
     ("Permutation:", r"$\text{Attention}(XP) = \text{Attention}(X)P$", "p.perm", "wrong"),
     ("Position embeddings help:", r"$PX + \Phi \neq P(X + \Phi)$", "p.help", "correct"),
-]  # fmt: skip
+]
 
 # (answer, step, status)
 STEPS = [
-    (r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{e^\beta}{n-2+2e^\beta} \approx \frac{1}{2}$$", "b.q/step:weights", "correct"),
-    (r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{e^\beta}{n+2e^\beta} \approx \frac{1}{2}$$", "b.q/step:weights", "wrong"),
-    (r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{\beta}{n-2+2\beta}$$", "b.q/step:weights", "wrong"),
+    (
+        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{e^\beta}{n-2+2e^\beta} \approx \frac{1}{2}$$",
+        "b.q/step:weights",
+        "correct",
+    ),
+    (
+        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{e^\beta}{n+2e^\beta} \approx \frac{1}{2}$$",
+        "b.q/step:weights",
+        "wrong",
+    ),
+    (
+        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{\beta}{n-2+2\beta}$$",
+        "b.q/step:weights",
+        "wrong",
+    ),
     (r"(b) ii. $q = C(k_a+k_b)$. $$k_a^T q = C, \quad k_b^T q = 2C$$", "b.q/step:scores", "wrong"),
     (r"(c) ii. $k_a = \gamma\mu_a$, $$\gamma \in [0.5, 1.5]$$", "c.var/step:range", "wrong"),
     (r"(c) ii. $$\gamma \sim N(1, \frac{1}{2})$$", "c.var/step:gamma", "correct"),
-    (r"(d) i. $q_1=\beta\mu_a$, $q_2=\beta\mu_b$, $\beta\gg0$ $$c_1 \approx v_a, \quad c_2 \approx v_a$$", "d.q/step:c2", "wrong"),
-]  # fmt: skip
+    (
+        r"(d) i. $q_1=\beta\mu_a$, $q_2=\beta\mu_b$, $\beta\gg0$ $$c_1 \approx v_a, \quad c_2 \approx v_a$$",
+        "d.q/step:c2",
+        "wrong",
+    ),
+]
 
 PROGRAM = """
 import json, sys

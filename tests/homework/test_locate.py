@@ -1,4 +1,4 @@
-"""Answers are found under any numbering, and without one. Documents are located in one fresh process (see test_judge)."""
+"""Answers are found under any numbering and without one. Located in one fresh process (see test_judge)."""
 
 import json
 import subprocess
@@ -19,10 +19,20 @@ ANSWERS = {
 }
 PLACES = {
     "roman": ["(a) i.", "(a) ii.", "(a) iii.", "(b) i.", "(b) ii.", "(c) i.", "(c) ii.", "(d) i.", "(d) ii."],
-    "bold": ["**1(a)(i)**", "**1(a)(ii)**", "**1(a)(iii)**", "**1(b)(i)**", "**1(b)(ii)**", "**1(c)(i)**", "**1(c)(ii)**", "**1(d)(i)**", "**1(d)(ii)**"],
+    "bold": [
+        "**1(a)(i)**",
+        "**1(a)(ii)**",
+        "**1(a)(iii)**",
+        "**1(b)(i)**",
+        "**1(b)(ii)**",
+        "**1(c)(i)**",
+        "**1(c)(ii)**",
+        "**1(d)(i)**",
+        "**1(d)(ii)**",
+    ],
     "headed": ["### a.i", "### a.ii", "### a.iii", "### b.i", "### b.ii", "### c.i", "### c.ii", "### d.i", "### d.ii"],
     "inner": ["1a)", "1b)", "1c)", "2a)", "2b)", "3a)", "3b)", "4a)", "4b)"],
-}  # fmt: skip
+}
 SECTIONS = """# 1.1 Copying in attention
 (a)
 
@@ -77,16 +87,22 @@ def filled(template):
 
 
 DOCUMENTS = {
-    name: "\n\n".join(f"{label} {answer}" if "#" not in label else f"{label}\n{answer}" for label, answer in zip(labels, ANSWERS.values(), strict=True))
+    name: "\n\n".join(
+        f"{label} {answer}" if "#" not in label else f"{label}\n{answer}"
+        for label, answer in zip(labels, ANSWERS.values(), strict=True)
+    )
     for name, labels in PLACES.items()
-} | {"sections": filled(SECTIONS)}  # fmt: skip
+} | {"sections": filled(SECTIONS)}
 PARTIAL = {
     "only b and d": ("(b) ii. " + ANSWERS["b.q"] + "\n\n(d) i. " + ANSWERS["d.q"], {"b.q", "d.q"}),
     "keys in part c": ("(c) i. " + ANSWERS["b.q"], {"c.q"}),
-    "no numbering": ("\n\n".join(ANSWERS[k] for k in ("a.prob", "a.cond", "a.out", "b.M", "b.q", "c.q", "d.q")), {"a.prob", "a.cond", "a.out", "b.M", "b.q", "c.q", "d.q"}),
+    "no numbering": (
+        "\n\n".join(ANSWERS[k] for k in ("a.prob", "a.cond", "a.out", "b.M", "b.q", "c.q", "d.q")),
+        {"a.prob", "a.cond", "a.out", "b.M", "b.q", "c.q", "d.q"},
+    ),
     "another subject": ("# Databases\n\n1. Indexes make reads faster.\n\n2. $R \\bowtie S$ is a join.", set()),
     "nothing": ("", set()),
-}  # fmt: skip
+}
 RESTATED = """(b) ii. [2 points] Find a query $q$ such that $c \\approx \\frac{1}{2}(v_a + v_b)$ and $Ms = v_a$.
 
 **Answer:** $q = \\beta(k_a + k_b)$

@@ -1,4 +1,4 @@
-"""The graded development set, where it is at hand: no verdict may differ from the graders', one in five may be unread."""
+"""The graded development set, where it is at hand: no verdict may differ, one in five may be unread."""
 
 import json
 import subprocess

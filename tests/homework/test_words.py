@@ -3,11 +3,11 @@
 import pytest
 
 from headwright.homework import words
+from headwright.homework.document import Document, Segment
 from headwright.homework.formula import Symbol
 from headwright.homework.islands import islands, plain
 from headwright.homework.sizes import size_of
 from headwright.homework.statements import Said, Statement, stream
-from headwright.homework.document import Document, Segment
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from headwright.exercise.bank import Bank
+from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.arithmetic import Mismatch, Unknown
 from headwright.homework.document import Document
-from headwright.homework.formula import symbols
+from headwright.homework.formula import parse, symbols
 from headwright.homework.judges.condition import judge_condition
 from headwright.homework.judges.distribution import judge_distribution
 from headwright.homework.judges.equivariance import checked_equations, judge_equivariance
@@ -127,7 +129,16 @@ def _letter(statement: Statement) -> str:
     return "scores" if name == "S" else name
 
 
+_BETWEEN = re.compile(
+    r"\\\\|\\q?quad|\\(?:Long)?[Rr]ightarrow|\\implies|\\therefore|\\text\s*\{[^}]*\}|[,;，；]|\s{3,}"
+)
+
+
 def _spelled(statement: Statement) -> str:
+    """The statement as typed: of a long formula only the piece that says it."""
+    for piece in _BETWEEN.split(statement.source):
+        if any(item == statement.chain for item in parse(piece, quantity=words.large_number)):
+            return re.sub(r"\\[a-z]+\{$", "", " ".join(piece.split()))[:120].strip()
     return " ".join(statement.source.split())[:120]
 
 

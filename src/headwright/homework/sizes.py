@@ -9,8 +9,8 @@ from headwright.homework import words
 from headwright.homework.formula import Node, Symbol, walk
 from headwright.homework.formula.tree import Infinity, Number
 from headwright.homework.formula.vocabulary import GREEK, GREEK_LETTERS
-from headwright.homework.shapes import bare
 from headwright.homework.statements import Piece, Statement
+from headwright.homework.terms import bare
 
 # A number from here on counts as large by itself: e^10 against ten keys leaves 2e-4.
 LARGE = 10.0

@@ -14,6 +14,7 @@ from headwright.homework import words
 from headwright.homework.document import Document, Segment
 from headwright.homework.formula import Chain, Mark, Missing, Text, Unread, join, parse
 from headwright.homework.islands import islands, plain
+from headwright.homework.terms import is_score
 
 # How many characters of words before and after a statement belong to it.
 NEAR = 90
@@ -107,8 +108,6 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 
 def _scores(last: Statement, piece: Statement) -> bool:
-    from headwright.homework.shapes import is_score
-
     return is_score(piece.chain.terms[0]) and is_score(last.chain.terms[-1])
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from headwright.homework import words
 from headwright.homework.formula import symbols
-from headwright.homework.shapes import KEYS, bare, tags
+from headwright.homework.shapes import tags
 from headwright.homework.statements import Piece, Statement
+from headwright.homework.terms import KEYS, bare
 
 LETTERS = set("ijklmnrst")
 

@@ -7,10 +7,10 @@ nobody expanded is still a symbol.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from headwright.homework.formula import vocabulary
+from headwright.homework.formula.characters import simplify
 
 # A formula longer than this is no answer; reading it would only cost time.
 MOST_TOKENS = 4000
@@ -41,34 +41,12 @@ _SCAN = re.compile(
 _ASCII = dict(vocabulary.ASCII_RELATIONS)
 _WORDS = {w: w for w in vocabulary.GREEK} | {"varepsilon": "epsilon", "eps": "epsilon"}
 _KNOWN = sorted({*_WORDS, *vocabulary.FUNCTIONS, "sum", "infty", "infinity"}, key=len, reverse=True)
-_SUB, _SUP = "".join(vocabulary.SUBSCRIPTS), "".join(vocabulary.SUPERSCRIPTS)
 # Words that separate statements when typed without \text.
 _PROSE = frozenset({
     "for", "all", "where", "and", "or", "if", "then", "with", "so", "any", "let", "when", "is", "are", "as",
     "such", "that", "not", "we", "have", "since", "because", "hence", "thus", "otherwise", "large", "very",
     "const", "constant", "some", "every", "each", "other", "others", "else", "the", "of", "but",
 })  # fmt: skip
-
-
-def simplify(text: str) -> str:
-    """Unicode sub- and superscripts, fractions and styled letters in their plain spelling."""
-    text = re.sub(f"[{_SUB}]+", lambda m: "_{" + "".join(vocabulary.SUBSCRIPTS[c] for c in m[0]) + "}", text)
-    text = re.sub(f"[{_SUP}]+", lambda m: "^{" + "".join(vocabulary.SUPERSCRIPTS[c] for c in m[0]) + "}", text)
-    for sign, (above, below) in vocabulary.FRACTIONS.items():
-        text = text.replace(sign, f"({above}/{below})")
-    if not text.isascii():
-        text = "".join(
-            c if c in vocabulary.GREEK_LETTERS or c in vocabulary.RELATION_COMMANDS else _plain(c) for c in text
-        )
-    return text
-
-
-def _plain(c: str) -> str:
-    """𝐤 -> k. Circled numbers stay: they number lines and are no factors."""
-    if c in "①②③④⑤⑥⑦⑧⑨…":
-        return c
-    folded = unicodedata.normalize("NFKC", c)
-    return folded if len(folded) == 1 else c
 
 
 def tokenize(text: str) -> list[Token]:

@@ -20,10 +20,10 @@ from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.arithmetic import Mismatch, Unknown, Value
 from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
-from headwright.homework.shapes import KEYS, bare, is_score
 from headwright.homework.sizes import size_of
 from headwright.homework.statements import Statement
 from headwright.homework.target import target_letter
+from headwright.homework.terms import KEYS, bare, is_score
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 

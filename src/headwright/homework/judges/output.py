@@ -12,9 +12,10 @@ from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.arithmetic import Mismatch, agree
 from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.judges.claims import NEAR, VALUE_NAMES, members
-from headwright.homework.shapes import KEYS, OUTPUTS, bare, head, tags
+from headwright.homework.shapes import tags
 from headwright.homework.statements import Statement
 from headwright.homework.target import LETTERS, target_letter
+from headwright.homework.terms import KEYS, OUTPUTS, bare, head
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 

@@ -1,4 +1,4 @@
-"""Do positions help (p.help)? A formula that separates P X + Phi from P (X + Phi) is computed; a bare yes is too thin."""
+"""Do positions help (p.help)? A formula that separates P X + Phi from P (X + Phi) is computed; a bare yes is thin."""
 
 from __future__ import annotations
 

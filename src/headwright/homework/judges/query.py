@@ -18,9 +18,9 @@ from headwright.homework.queries import (
     reaches_times,
 )
 from headwright.homework.roles import glued, rejoined, vector_roles
-from headwright.homework.shapes import bare
 from headwright.homework.sizes import size_of
 from headwright.homework.statements import Statement
+from headwright.homework.terms import bare
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import spell
 

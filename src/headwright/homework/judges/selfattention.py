@@ -12,8 +12,8 @@ from headwright.homework.answer import Answer, Judged, decide, unread
 from headwright.homework.arithmetic import Mismatch, Unknown, Value, agree
 from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Missing, Node, Symbol
-from headwright.homework.shapes import bare
 from headwright.homework.statements import Statement
+from headwright.homework.terms import bare
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 

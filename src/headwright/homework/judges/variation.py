@@ -13,11 +13,11 @@ from headwright.homework import words
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.arithmetic import agree
 from headwright.homework.formula import Chain, Symbol, symbols, tree
-from headwright.homework.formula.tokens import simplify
+from headwright.homework.formula.characters import simplify
 from headwright.homework.judges.claims import NEAR, VALUE_NAMES, attempted, length
 from headwright.homework.judges.outcomes import FLIP
-from headwright.homework.shapes import OUTPUTS, PAIR, bare, head
 from headwright.homework.statements import Statement
+from headwright.homework.terms import OUTPUTS, PAIR, bare, head
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 

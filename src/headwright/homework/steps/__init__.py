@@ -5,36 +5,44 @@ A step is right if one reading of its letters makes it true everywhere, and wron
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from headwright.homework.answer import Answer, tentative
 from headwright.homework.arithmetic import Mismatch, Unknown
 from headwright.homework.formula import Chain, Symbol
-from headwright.homework.shapes import head
 from headwright.homework.statements import Statement
 from headwright.homework.steps.kinds import KINDS
-from headwright.homework.steps.points import setting_of
+from headwright.homework.steps.points import Setting, setting_of
+from headwright.homework.terms import head
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import spell
 
 __all__ = ["check_steps"]
 
+Test = Callable[[Statement, Setting], Outcome | None]
+
 
 def check_steps(answer: Answer, chosen: tuple[Statement, ...]) -> Iterator[tuple[str, Statement, Outcome]]:
     """Every step that can be judged: its name, where it stands and what came out."""
     setting = setting_of(answer)
+    supposed = {s.segment for s in answer.statements if tentative(s)}  # "if x = 1, y = 2" supposes both
     for statement in answer.statements:
         first = head(statement.chain)
-        if statement in chosen and first is not None and first.name in ("q", "Q", "M"):
-            continue  # that is the answer itself
+        answers = statement in chosen and first is not None and first.name in ("q", "Q", "M")
+        if answers or statement.segment in supposed:
+            continue
         for name, test in KINDS.items():
-            try:
-                outcome = test(statement, setting)
-            except (Unknown, Mismatch):  # the answer's own query has no value, so nothing can be compared with it
-                outcome = None
-            if outcome is not None and not tentative(statement):
+            outcome = _tried(test, statement, setting)
+            if outcome is not None:
                 yield _named(name, statement.chain), statement, outcome
                 break
+
+
+def _tried(test: Test, statement: Statement, setting: Setting) -> Outcome | None:
+    try:
+        return test(statement, setting)
+    except (Unknown, Mismatch):  # the answer's own query has no value, so nothing can be compared with it
+        return None
 
 
 def _named(name: str, chain: Chain) -> str:

@@ -12,10 +12,10 @@ from headwright.homework.arithmetic import Mismatch, Unknown, agree
 from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Chain, Node, Symbol, symbols, tree, walk
 from headwright.homework.queries import values
-from headwright.homework.shapes import PAIR, head, is_score
 from headwright.homework.statements import Statement
 from headwright.homework.steps.points import LENGTHS, VALUES, Setting
 from headwright.homework.steps.truth import consistent, readable, true_everywhere
+from headwright.homework.terms import PAIR, head, is_score
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 
