@@ -62,6 +62,8 @@ def test_a_teachers_bank_is_read(tmp_path):
         (("a = 0.7", "a = 0.9"), "sum to 1"),
         (("asked =", "question ="), "'asked' as text"),
         (("labels =", "label ="), "the keys"),
+        (('"query of keys" = 5', '"query of keys" = "much"'), "numbers in shapes"),
+        (('labels = ["a.1"]', "labels = 3"), "labels as a list"),
         (("[[question]]", "[question]"), "[[question]] tables"),
         (('title = "Mixtures"', "title = "), "question bank in TOML"),
         (('"query of keys" = 5', '"query of keys" = 5\n[question.words]\n"(" = 1'), "regular expressions"),

@@ -106,6 +106,7 @@ def _question(row: dict[str, Any], where: str) -> Question:
         raise InputError(
             wanted=f"a test among {', '.join(TESTS)}", got=f"{row['test']} in {name}", attempt="choose one"
         )
+    _strengths(row, name)
     _target(row, name)
     for pattern in row.get("words", {}):
         try:
@@ -115,6 +116,17 @@ def _question(row: dict[str, Any], where: str) -> Question:
                 wanted="regular expressions in words", got=f"{pattern}: {error}", attempt="escape it"
             ) from None
     return Question(**{**row, "labels": tuple(row.get("labels", ()))})
+
+
+def _strengths(row: dict[str, Any], name: str) -> None:
+    """Shapes and words carry numbers, labels are texts."""
+    for key in ("shapes", "words"):
+        table = row.get(key, {})
+        if not isinstance(table, dict) or not all(isinstance(x, (int, float)) for x in table.values()):
+            raise InputError(wanted=f"numbers in {key}", got=f"{table} in {name}", attempt='"query of keys" = 5')
+    labels = row.get("labels", [])
+    if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
+        raise InputError(wanted="labels as a list of texts", got=f"{labels} in {name}", attempt='labels = ["b.2"]')
 
 
 def _target(row: dict[str, Any], name: str) -> None:
