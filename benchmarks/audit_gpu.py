@@ -29,14 +29,22 @@ def build(dtype):
 def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
     import torch
 
-    from headwright.trained.auditing import Plan, visitor
     from headwright.trained.batches import Batch
     from headwright.trained.capture import run
+    from headwright.trained.measures import Look
+    from headwright.trained.rows import stream
+    from headwright.trained.tally import Tally
 
     model = build(getattr(torch, dtype))
     ids = torch.randint(1, 32_000, (1, tokens), device="cuda", generator=torch.Generator("cuda").manual_seed(0))
     batch = Batch({"input_ids": ids})
-    layers: dict = {}
+    layers: dict[int, Tally] = {}
+
+    def visit(layer):
+        heads, marks = layer.text(0), batch.marks(layer, 0)
+        rows = stream(heads, marks)
+        layers.setdefault(layer.index, Tally()).add(Look(heads, marks, rows))
+        return rows.output[None]
 
     def plain():
         with torch.inference_mode():
@@ -44,7 +52,7 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
 
     def audited():
         layers.clear()
-        return run(model, batch.words, visitor(batch, Plan(rows=0), None, layers)).last_hidden_state
+        return run(model, batch.words, visit).last_hidden_state
 
     difference = float((plain() - audited()).abs().max() / plain().abs().max())
     seconds = {"plain": [], "audit": []}

@@ -149,3 +149,10 @@ def test_a_text_of_one_token_repeated_stays_small():
     kept = sum(rows.size for (name, _), (rows, _) in marks._kept.items() if name == "duplicate")
     assert kept <= 2**21 < t * (t - 1) // 2
     assert marks.rows_with("duplicate") == t - 1
+
+
+@pytest.mark.parametrize("t", [1, 5, 33, 150])
+def test_the_picture_keeps_every_row_s_mass(rng, t):
+    rows = stream(_heads(rng, t=t, causal=True), _marks(rng, t=t), block=16)
+    assert max(rows.picture.shape[1:]) <= 32
+    np.testing.assert_allclose(rows.picture.sum(axis=-1), 1.0, rtol=ROUNDING)

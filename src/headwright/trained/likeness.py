@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import array_api_compat as compat
 import numpy as np
 
-from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Int
 
 # Rows per text whose weights are kept for a moment, spread evenly over the text.
@@ -29,13 +29,13 @@ def cosines(xp: Any, kept: Float[Array, "h s n"]) -> Float[Array, "h h"]:
     return xp.sum(rows @ xp.matrix_transpose(rows), axis=0)
 
 
-def binned(kept: Float[Array, "h s n"], n: int) -> Float[np.ndarray, "h s b"]:
-    """The mass of each row in up to 32 equal ranges of the n keys; keys after `kept` have none."""
-    kept = to_numpy(kept)
-    edges = np.unique(np.linspace(0, n, min(n, _CELLS) + 1).astype(int))[:-1]
-    full = np.zeros((*kept.shape[:2], n), dtype=kept.dtype)
-    full[..., : kept.shape[2]] = kept[..., :n]
-    return np.add.reduceat(full, edges, axis=-1)
+def binned(xp: Any, kept: Float[Array, "h s k"], n: int) -> Float[Array, "h s b"]:
+    """The mass of each row in up to 32 equal ranges of the n keys; keys after those in `kept` have none."""
+    width = -(-n // _CELLS)
+    cells = -(-n // width)
+    seen = kept[..., : min(kept.shape[2], n)]
+    missing = xp.zeros((*kept.shape[:2], cells * width - seen.shape[2]), dtype=kept.dtype, device=compat.device(kept))
+    return xp.sum(xp.reshape(xp.concat([seen, missing], axis=-1), (*kept.shape[:2], cells, width)), axis=-1)
 
 
 def squeezed(rows: Float[np.ndarray, "h s b"]) -> Float[np.ndarray, "h a b"]:

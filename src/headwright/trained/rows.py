@@ -16,6 +16,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.result import to_numpy
 from headwright.trained import likeness
 from headwright.trained.heads import Heads
 from headwright.trained.largest import HIDDEN, Largest, padding
@@ -56,13 +57,13 @@ def stream(heads: Heads, marks: Marks, *, block: int = _BLOCK) -> Rows:
         joined = {name: xp.concat([p[name] for p in parts], axis=0) for name in parts[0]}
         kept = joined.pop("kept")
         cosines.append(likeness.cosines(xp, kept))
-        pictures.append(likeness.binned(kept, work.n))
+        pictures.append(likeness.binned(xp, kept, work.n))
         blocks.append(joined)
     totals = {name: sum(b.pop(f"pattern {name}") for b in blocks) for name in marks.patterns}
     whole = {name: xp.concat([b[name] for b in blocks], axis=1) for name in blocks[0]}
     return Rows(
         **whole, patterns=totals, seen=work.seen(), similarity=sum(cosines) / sample.size,
-        picture=likeness.squeezed(np.concatenate(pictures, axis=1)),
+        picture=likeness.squeezed(to_numpy(xp.concat(pictures, axis=1))),
     )  # fmt: skip
 
 
