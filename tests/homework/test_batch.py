@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -126,3 +128,16 @@ def test_stopping_early_leaves_no_worker():
     next(run)
     run.close()
     assert not mp.active_children()
+
+
+def test_a_script_without_a_main_guard_may_judge_many(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from headwright.homework.batch import Source, judge_many\n"
+        f"text = {RIGHT!r}\n"
+        "found = list(judge_many([Source('a', text=text), Source('b', text=text)], workers=2))\n"
+        "print([o.report.verdicts[0].status for o in found])\n"
+    )
+    for arguments, given in (([str(script)], None), (["-"], script.read_text())):
+        done = subprocess.run([sys.executable, *arguments], input=given, capture_output=True, text=True, check=False)
+        assert (done.stdout.strip(), done.stderr) == ("['correct', 'correct']", "")

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -186,7 +187,8 @@ class _Crew:
         for _ in range(number):
             ours, theirs = self.context.Pipe()
             process = self.context.Process(target=self.entry, args=(theirs, *self.settings), daemon=True)
-            process.start()
+            with _no_main():
+                process.start()
             theirs.close()
             self.workers.append(_Worker(process, ours))
 
@@ -250,6 +252,19 @@ class _Crew:
         self.workers.remove(worker)
         self.hire(1)
         return Judged(source.name, unread(source.name, reason))
+
+
+@contextmanager
+def _no_main() -> Iterator[None]:
+    """Start a process that does not import the caller's script: a script without a `__main__` guard would check its
+    documents again in every worker, and a notebook or standard input cannot be imported at all."""
+    main = sys.modules["__main__"]
+    hidden = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        main.__dict__.update(hidden)
 
 
 def _worker(line: Connection, bank: Any, seconds: float, keep_text: bool) -> None:
