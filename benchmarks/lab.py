@@ -11,6 +11,8 @@ import statistics
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -150,16 +152,16 @@ def _requests() -> dict[str, tuple[str, dict[str, Any]]]:
     return asked
 
 
-def _client(address: str) -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=120)
+def _connect(address: str) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=120)
 
-    def ask(name: str, body: Any) -> tuple[int, bytes]:
-        text = body if isinstance(body, str) else json.dumps(body)
-        connection.request("POST", f"/api/{name}", text, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        return response.status, response.read()
 
-    return ask
+def _ask(connection: http.client.HTTPConnection, name: str, body: Any) -> int:
+    text = body if isinstance(body, str) else json.dumps(body)
+    connection.request("POST", f"/api/{name}", text, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    response.read()
+    return response.status
 
 
 def _timed(call: Any) -> float:
@@ -169,15 +171,15 @@ def _timed(call: Any) -> float:
 
 
 def engine_rows(address: str, quick: bool) -> list[dict[str, Any]]:
-    ask = _client(address)
     every: dict[str, list[float]] = {}
     floors: dict[str, list[float]] = {}
-    for name, body in _requests().values():
-        for _ in range(4):  # each of the two engine processes meets every preset before it is timed
-            ask(name, body)
-        for _ in range(3 if quick else 15):
-            every.setdefault(name, []).append(_timed(lambda name=name, body=body: ask(name, body)))
-            floors.setdefault(name, []).append(_timed(lambda name=name, body=body: engine.answer(name, body)))
+    with closing(_connect(address)) as connection:
+        for name, body in _requests().values():
+            for _ in range(4):  # each of the two engine processes meets every preset before it is timed
+                _ask(connection, name, body)
+            for _ in range(2 if quick else 15):
+                every.setdefault(name, []).append(_timed(partial(_ask, connection, name, body)))
+                floors.setdefault(name, []).append(_timed(partial(engine.answer, name, body)))
     return [
         _row(f"engine: {name}, all presets", times, statistics.median(floors[name]), "p95 100 ms")
         for name, times in every.items()
@@ -190,7 +192,8 @@ def crowd_row(address: str, count: int) -> dict[str, Any]:
     mixed = [*good, ("attend", "{"), ("attend", {"keys": "x"}), ("nothing", {}), ("attend", '{"a":' * 5000)]
 
     def one(i: int) -> int:
-        return _client(address)(*mixed[i % len(mixed)])[0]
+        with closing(_connect(address)) as connection:
+            return _ask(connection, *mixed[i % len(mixed)])
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(64) as pool:
