@@ -108,7 +108,7 @@ def test_jax_in_jax_out(rng, n):
 
 def test_single_precision_says_how_far_it_is_off(case):
     q, keys, V = (x.astype(np.float32) for x in (case[0], case[1].means, case[2]))
-    m = hw.moments(q, hw.GaussianKeys(keys, isotropic=0.2), V)
+    m = hw.moments(q, hw.GaussianKeys(keys, isotropic=np.float32(0.2)), V)
     assert m.mean.dtype == np.float32
     assert m.error >= np.finfo(np.float32).eps
 

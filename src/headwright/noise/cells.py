@@ -117,9 +117,9 @@ def _grid(edges, spacing, chebyshev_nodes, strip, interval) -> Grid:
 def _nodes(grid: Grid, strip, interval, count) -> Nodes:
     """Nodes in u from a coarse picture of the keys, each moved down to the lower edge of its interval: that lengthens
     the right end and costs the left one a factor e^{4/3}. What the ends cut off is measured afterwards."""
-    coarse, which = np.unique(strip + 1j * (interval // _COARSE), return_inverse=True)
-    number = coarse.real.astype(int)
-    m = grid.spacing[number] * coarse.imag * _COARSE
+    _, first, which = np.unique(strip + 1j * (interval // _COARSE), return_index=True, return_inverse=True)
+    number = strip[first]
+    m = grid.spacing[number] * (interval[first] // _COARSE) * _COARSE
     s = 0.5 * (grid.edges[number] + grid.edges[number + 1])
     return nodes(m, s, np.bincount(which, weights=count))
 

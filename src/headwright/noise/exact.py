@@ -56,9 +56,9 @@ class Integral:
 
 def integral(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> Integral:
     """Tabulate Psi, r and w. Keys of equal law are computed once."""
-    law, where, count = np.unique(m + 1j * s, return_inverse=True, return_counts=True)
-    grid = nodes(law.real, law.imag, count.astype(float))
-    t = transform(grid.u[:, None] + law.real, law.imag)
+    _, first, where, count = np.unique(m + 1j * s, return_index=True, return_inverse=True, return_counts=True)
+    grid = nodes(m[first], s[first], count.astype(float))
+    t = transform(grid.u[:, None] + m[first], s[first])
     return Integral(grid, t.psi @ count, t.r[:, where], t.w[:, where])
 
 

@@ -68,8 +68,8 @@ def _pairs(problem: Problem, heads: list[HeadTable], law: tuple, V: np.ndarray) 
         m, s = (np.stack([x[g], x[h]]) for x in law)
         keys, _ = correlated(PairLaw(m, s, cross), np.stack([heads[g].weights, heads[h].weights]))
         if keys.size:
-            coarse = [head_table(m[i], s[i], step=_PAIR_STEP) for i in (0, 1)]
-            found[g, h] = pair_gradient(*coarse, cross, V)
+            first, second = (head_table(m[i], s[i], step=_PAIR_STEP) for i in (0, 1))
+            found[g, h] = pair_gradient(first, second, cross, V)
     return found
 
 

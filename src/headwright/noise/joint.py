@@ -63,7 +63,7 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
             covariance = covariance + g.mix * h.mix * _like(pair.covariance + pair.covariance.T, covariance)
             variance = variance + 2 * g.mix * h.mix * _like(pair.weights, variance)
     if problem.value_noise is not None:
-        covariance = covariance + _value_noise(problem.value_noise, variance + weights**2, mean.shape[0])
+        covariance = covariance + _value_noise(problem.value_noise, variance + weights**2, problem.values.shape[1])
     result = _result(problem, heads, (mean, covariance, weights, variance), _errors(heads, pairs))
     return result if all(pair is not None for *_, pair in pairs) else _sampled_covariance(problem, result, seed)
 

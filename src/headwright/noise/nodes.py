@@ -74,7 +74,7 @@ def _trim(low: float, high: float, m, s, count) -> tuple[float, float]:
     total = transform(u[:, None] + m, s, top=0).psi @ count
     left = np.flatnonzero(total > -_NEGLIGIBLE)
     right = np.flatnonzero(total < -_LEVEL)
-    return (u[left[-1]] if left.size else low), (u[right[0]] if right.size else high)
+    return float(u[left[-1]]) if left.size else low, float(u[right[0]]) if right.size else high
 
 
 def _lay(low: float, high: float, step: float) -> Nodes:

@@ -23,14 +23,14 @@ from headwright.noise.cells import Cells, interpolate, make_cells, put
 from headwright.noise.exact import FLOOR, HeadMoments, Integral, from_integral, head_moments
 from headwright.noise.grid import tables
 from headwright.noise.nodes import Nodes
-from headwright.noise.skeleton import make_skeleton, reference
+from headwright.noise.skeleton import Skeleton, make_skeleton, reference
 from headwright.noise.transform import transform
 from headwright.result import to_numpy
 from headwright.types import Array, Float
 
 COLUMNS = 200  # up to so many keys every key is transformed by itself
 DIRECT = 4096  # up to so many keys every key has its own column; the heaviest ones among more keys, too
-_SORTED, _CACHED = 1 << 16, 1 << 12  # keys per block that is sorted, and that stays in cache
+_SORTED, _CACHED = 1 << 14, 1 << 12  # keys per block that is sorted, and that stays in cache
 _SAMPLE = 48  # keys whose interpolated moments are confronted with direct ones
 _SINGLE = 1e-6  # relative error of single-precision sums of products
 _NEGLIGIBLE = 1e-11
@@ -57,9 +57,13 @@ def _few(m: Array, s: Array, V: Array, cells: Cells) -> HeadMoments:
     table = tables(cells.grid, cells.nodes)
     own, one = _columns(cells, np.ones(cells.count.size, dtype=bool), table)
     keys = _index(own, m)
-    law = [to_numpy(xp.take(x, keys)) for x in (m, s)]
+    law = to_numpy(xp.take(m, keys)), to_numpy(xp.take(s, keys))
     values = to_numpy(V[_index(own, V), :]).astype(float, copy=False)
-    few = head_moments(*law, values) if own.size <= COLUMNS else from_integral(one, values, missed=_missed(one, law))
+    few = (
+        head_moments(law[0], law[1], values)
+        if own.size <= COLUMNS
+        else from_integral(one, values, missed=_missed(one, law))
+    )
     out = put(n, keys, _like(np.stack([few.weights_mean, few.weights_square], axis=1), m))
     return HeadMoments(
         out[:, 0], out[:, 1], _like(few.mean, m), _like(few.covariance, m),
@@ -80,7 +84,7 @@ def _columns(cells: Cells, wanted: np.ndarray, table: Float[np.ndarray, "3 u g"]
     return np.concatenate(keys), Integral(cells.nodes, np.minimum(psi, 0.0).sum(axis=1), r, w)
 
 
-def _missed(one: Integral, law: list[np.ndarray]) -> tuple[float, float]:
+def _missed(one: Integral, law: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
     """Interpolation error of keys that have a column each."""
     found = np.stack([one.density @ one.r, one.density @ one.w], axis=1)
     heavy = np.argsort(-found[:, 0])[:_SAMPLE]
@@ -88,7 +92,7 @@ def _missed(one: Integral, law: list[np.ndarray]) -> tuple[float, float]:
     return _gaps(one, law, found, (heavy, some), found.shape[0])
 
 
-def _gaps(one: Any, law: list[np.ndarray], found: np.ndarray, which: tuple, n: int) -> tuple[float, float]:
+def _gaps(one: Any, law: tuple[np.ndarray, np.ndarray], found: np.ndarray, which: tuple, n: int) -> tuple[float, float]:
     """`sum_i |error_i|` of E[alpha_i] and E[alpha_i^2]: summed over the heaviest keys, which decide, and estimated
     from keys spread evenly for the others; twice what is seen is stated."""
     gaps = []
@@ -162,7 +166,7 @@ def _every_key(one: Sums, skeleton: Skeleton, b: Float[Array, "n q"]) -> Float[A
     """E[alpha], E[alpha^2], int r r_sum e^Psi and D of every light key; zero for the others."""
     xp, (_, r, w), density = compat.array_namespace(b), skeleton.expand, one.density
     # int r_i^2 e^Psi = |G b(i)|^2 with G'G = r' diag(density) r
-    factor = np.linalg.qr(np.sqrt(density)[:, None] * r, mode="r")
+    factor = np.asarray(np.linalg.qr(np.sqrt(density)[:, None] * r, mode="r"))
     linear = np.stack([density @ r, density @ w, (density * one.r_sum) @ r], axis=1)
     maps = _like(np.concatenate([linear, factor.T], axis=1), b)
     parts = []
@@ -189,7 +193,7 @@ def _errors(cells: Cells, one: Sums, keys: Array, law: tuple[Array, Array], own:
     at = _index(np.concatenate([heavy, np.linspace(0, n - 1, _SAMPLE).astype(int)]), keys)
     m, s, found = (to_numpy(xp.take(x, at, axis=0)) for x in (*law, keys))
     which = np.arange(heavy.size), heavy.size + np.flatnonzero(np.isfinite(m[heavy.size :]))
-    first, second = _gaps(one, [m, s], found, which, n)
+    first, second = _gaps(one, (m, s), found, which, n)
     known = FLOOR + ends + identity + cells.lost
     alias = [one.nodes.alias(k) for k in (1, 2)]
     if not one.nodes.uniform:

@@ -1,0 +1,208 @@
+"""Exact moments under random keys: what they cost beside one noiseless forward pass, and beside the ways around them.
+
+headwright bench moments            figures are written to docs/reference/moments-growth.{svg,png}
+"""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import headwright as hw
+
+FIGURE = Path(__file__).parents[1] / "docs" / "reference" / "moments-growth"
+
+
+def run(*, quick: bool) -> dict[str, Any]:
+    rows = [_forward_ratio(100_000 if quick else 1_000_000, repeat=2 if quick else 5)]
+    rows += [_small("classic, n = 20, beta = 30", *_classic(30.0)), _small("n = 1000, v = 64", *_general(1000, 64))]
+    rows += _ways_around(quick)
+    growth = _growth(quick)
+    rows += growth
+    if not quick:
+        _draw(growth)
+    notes = [
+        "ratio = time over the time of the row's baseline, best of several runs, both in this process",
+        "error = largest error of the mean, measured against the exact engine (whose own bound is in its rows)",
+        "n = 1e6: K@q, softmax, alpha@V in NumPy is the baseline; memory = extra peak over the size of K and V",
+    ]
+    return {"title": "Exact moments of attention under random keys", "rows": rows, "notes": notes}
+
+
+def _best(f: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    times, result = [], None
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        result = f()
+        times.append(time.perf_counter() - begin)
+    return min(times), result
+
+
+def _general(n: int, v: int) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Means of logits of deviation 1, deviations between 0.5 and 2, different for every key."""
+    rng = np.random.default_rng(0)
+    K, V, q = rng.standard_normal((n, 64)), rng.standard_normal((n, v)), rng.standard_normal(64)
+    return q / np.linalg.norm(q), hw.GaussianKeys(K, isotropic=rng.uniform(0.5, 2, n) ** 2), V
+
+
+def _classic(beta: float) -> tuple[np.ndarray, Any, np.ndarray]:
+    mu = np.eye(20)
+    return beta * (mu[0] + mu[1]), hw.GaussianKeys(mu, isotropic=1e-4).radial({0: 0.5}), mu
+
+
+def _forward(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    z = K @ q
+    z -= z.max()
+    alpha = np.exp(z)
+    alpha /= alpha.sum()
+    return alpha @ V
+
+
+def _forward_ratio(n: int, repeat: int) -> dict[str, Any]:
+    q, keys, V = _general(n, 64)
+    # Alternating runs: a busy machine then disturbs both alike.
+    pairs = [
+        (_best(lambda: _forward(q, keys.means, V), 1)[0], _best(lambda: hw.moments(q, keys, V), 1))
+        for _ in range(repeat)
+    ]
+    base, (seconds, m) = min(p[0] for p in pairs), min((p[1] for p in pairs), key=lambda p: p[0])
+    tracemalloc.start()
+    hw.moments(q, keys, V)
+    extra = tracemalloc.get_traced_memory()[1] / (keys.means.nbytes + V.nbytes)
+    tracemalloc.stop()
+    return _row(f"exact, n = {n:.0e}, d = v = 64", seconds, "forward pass", base, error=m.mean_error, memory=extra)
+
+
+def _small(name: str, q: np.ndarray, keys: Any, V: np.ndarray) -> dict[str, Any]:
+    base, _ = _best(lambda: hw.attend(q, keys.means, V), 20)
+    seconds, m = _best(lambda: hw.moments(q, keys, V), 20)
+    return _row(f"exact, {name}", seconds, "hw.attend", base, error=m.mean_error)
+
+
+def _row(way: str, seconds: float, baseline: str, base: float, *, error: float, memory: float | None = None) -> dict:
+    return {
+        "way": way,
+        "ms": round(1e3 * seconds, 3),
+        "baseline": baseline,
+        "ratio": round(seconds / base, 2),
+        "error": float(f"{error:.1e}"),
+        "extra memory": "" if memory is None else f"{memory:.0%}",
+    }
+
+
+def _ways_around(quick: bool) -> list[dict[str, Any]]:
+    """What people do instead, on the classic example: time and error of E[alpha]."""
+    q, keys, V = _classic(30.0)
+    law = keys.logits_law(q)
+    m, s = law.means, np.sqrt(law.variances)
+    seconds, exact = _best(lambda: hw.moments(q, keys, V), 10)
+    rows = []
+    for name, way in (("mean field / probit", probit), ("Laplace bridge", bridge), ("Daunizeau", daunizeau)):
+        t, alpha = _best(lambda way=way: way(m, s), 10)
+        rows.append(_row(f"{name}, classic", t, "exact", seconds, error=np.abs(alpha - exact.weights_mean).max()))
+    rng = np.random.default_rng(1)
+    # A weight that is a fair coin has standard error 0.5 / sqrt(samples); matched accuracy fixes the samples.
+    for accuracy in (1e-3,) if quick else (1e-3, 1e-4):
+        samples = round((0.5 / accuracy) ** 2)
+        for name, sampler in _samplers().items():
+            t, alpha = _best(lambda sampler=sampler, samples=samples: sampler(m, s, samples, rng), 1)
+            error = np.abs(alpha - exact.weights_mean).max()
+            rows.append(_row(f"{name}, {samples:,} samples", t, "exact", seconds, error=error))
+    return rows
+
+
+def probit(m: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Mean field with the probit factor: softmax of m / sqrt(1 + pi s^2 / 8)."""
+    return _softmax(m / np.sqrt(1 + np.pi * s * s / 8))
+
+
+def bridge(m: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Laplace bridge (MacKay): the Dirichlet whose Laplace approximation in softmax coordinates is the Gaussian."""
+    n = m.size
+    concentration = (1 - 2 / n + np.exp(m) * np.exp(-m).sum() / n**2) / (s * s)
+    return concentration / concentration.sum()
+
+
+def daunizeau(m: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Semi-analytical sigmoid of pairwise differences: 1 / (2 - n + sum_j 1 / sigmoid((m_i - m_j) / sqrt(1 + a v)))."""
+    gap = (m[:, None] - m) / np.sqrt(1 + 0.368 * (s[:, None] ** 2 + s**2))
+    with np.errstate(over="ignore"):
+        return 1 / (2 - m.size + (1 + np.exp(-gap)).sum(axis=1))
+
+
+def _softmax(z: np.ndarray) -> np.ndarray:
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def _samplers() -> dict[str, Callable[..., np.ndarray]]:
+    """Monte Carlo in logit space, in blocks that stay in cache: NumPy, and torch where it is installed."""
+
+    def numpy_sampler(m, s, samples, rng):
+        total = np.zeros(m.size)
+        for begin in range(0, samples, 8192):
+            z = rng.standard_normal((min(8192, samples - begin), m.size))
+            z *= s
+            z += m
+            np.exp(z, out=z)
+            total += (1 / z.sum(axis=1)) @ z
+        return total / samples
+
+    samplers: dict[str, Callable[..., np.ndarray]] = {"Monte Carlo, NumPy": numpy_sampler}
+    try:
+        import torch
+    except ImportError:
+        return samplers
+
+    def torch_sampler(m, s, samples, rng):
+        generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
+        mean, width = torch.from_numpy(m), torch.from_numpy(s)
+        total = torch.zeros(m.size, dtype=torch.float64)
+        for begin in range(0, samples, 8192):
+            z = torch.randn((min(8192, samples - begin), m.size), dtype=torch.float64, generator=generator)
+            total += torch.softmax(z.mul_(width).add_(mean), dim=1).sum(dim=0)
+        return (total / samples).numpy()
+
+    return samplers | {"Monte Carlo, torch": torch_sampler}
+
+
+def _growth(quick: bool) -> list[dict[str, Any]]:
+    """Cost over keys and over noise; ratios to the first of each series."""
+    rows = []
+    sizes = (100, 1000, 10_000) if quick else (10, 100, 1000, 10_000, 100_000)
+    for series, cases in (
+        ("n", [(n, _general(n, 8)) for n in sizes]),
+        ("s", [(s, _two_widths(s)) for s in ((1.0, 100.0) if quick else (0.1, 1.0, 10.0, 100.0, 1000.0))]),
+    ):
+        base = None
+        for value, case in cases:
+            seconds, m = _best(lambda case=case: hw.moments(*case), 3)
+            base = base or seconds
+            rows.append(_row(f"growth, {series} = {value:g}", seconds, f"first {series}", base, error=m.mean_error))
+    return rows
+
+
+def _two_widths(s: float) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Twenty keys, half of them noisy with deviation s, half fixed: the hard mixture of scales."""
+    rng = np.random.default_rng(2)
+    means = rng.standard_normal((20, 4))
+    return np.eye(4)[0], hw.GaussianKeys(means, isotropic=np.where(np.arange(20) < 10, s * s, 0.0)), np.eye(20)
+
+
+def _draw(rows: list[dict[str, Any]]) -> None:
+    from headwright.report import style
+
+    figure = style.figure(7.0, 2.8)
+    for at, series in enumerate(("n", "s"), start=1):
+        mine = [r for r in rows if r["way"].startswith(f"growth, {series} =")]
+        x = [float(r["way"].split("=")[1]) for r in mine]
+        axes = figure.add_subplot(1, 2, at)
+        axes.loglog(x, [r["ms"] for r in mine], marker="o", color=style.ROLES["output"])
+        axes.set_xlabel("keys n" if series == "n" else "logit deviation s")
+        axes.set_ylabel("milliseconds")
+    style.save(figure, FIGURE)
