@@ -62,3 +62,5 @@ DIFFERENCES = 2e-7
 LEADING = 1e-2
 # The guide states the size of the lab's static copy; texts grow a little between releases.
 PAGE_WEIGHT = 0.05
+# A number said with two or three digits in a station's text.
+SAID = 6e-3
