@@ -23,9 +23,9 @@ from headwright.trained.largest import HIDDEN, Largest, padding
 from headwright.trained.marks import Marks
 from headwright.types import Array, Float, Int
 
-_BLOCK = 256
-# Weights in work at once: on a CPU what its caches hold, elsewhere enough to keep the device busy.
-_BUDGET = {"cpu": 2**20, "device": 2**27}
+# Queries per block and weights in work at once. On a CPU what its caches hold (1 MB each for logits and weights);
+# elsewhere enough to keep the device busy.
+_WORK = {"cpu": (128, 2**18), "device": (1024, 2**27)}
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,12 @@ class Rows:
     picture: Float[np.ndarray, "h a b"]  # sampled rows x binned keys
 
 
-def stream(heads: Heads, marks: Marks, *, block: int = _BLOCK) -> Rows:
+def stream(heads: Heads, marks: Marks, *, block: int | None = None) -> Rows:
     """All rows of all heads: `block` queries at a time, and as many key heads as fit the budget."""
     xp, work = compat.array_namespace(heads.q), _Work(heads, marks)
     sample = likeness.sample(marks.queries)
     blocks, cosines, pictures = [], [], []
+    block = block or work.rows_at_once
     for start in range(0, work.t, block):
         span = work.span(start, min(start + block, work.t), sample)
         parts = [work.block(span, part) for part in work.parts(span.stop - start)]
@@ -90,6 +91,7 @@ class _Work:
         # Half precision is enough for weights, not for differences of logits.
         wide = heads.q.dtype in (xp.float32, xp.float64)
         self.dtype = heads.q.dtype if wide else xp.float32
+        self.rows_at_once, self.budget = _WORK["cpu" if "cpu" in str(self.device).lower() else "device"]
         self._rooms: list[Any] = [None, None]
         extra = padding(self.n)
         self.q = self._wide(heads.q) * heads.scale
@@ -115,8 +117,7 @@ class _Work:
 
     def parts(self, rows: int) -> Iterator[tuple[int, int]]:
         """Ranges of key heads that are worked on together."""
-        budget = _BUDGET["cpu" if "cpu" in str(self.device).lower() else "device"]
-        step = max(1, budget // (self.g * rows * self.k.shape[1]))
+        step = max(1, self.budget // (self.g * rows * self.k.shape[1]))
         yield from ((low, min(low + step, self.hk)) for low in range(0, self.hk, step))
 
     def seen(self) -> Int[Array, "#h t"]:
