@@ -33,8 +33,11 @@ def test_nearly_identical_heads_come_close_to_identical_ones(law, rng):
 def test_uncorrelated_heads_are_independent():
     keys, V = hw.GaussianKeys(np.eye(4), isotropic=0.2), np.eye(4)
     both = hw.moments(3 * np.eye(4)[:2], keys, V)
-    alone = [hw.moments(3 * np.eye(4)[i], keys, V).covariance for i in (0, 1)]
-    np.testing.assert_allclose(both.covariance, (alone[0] + alone[1]) / 4, atol=EXACT_COVARIANCE)
+    alone = [hw.moments(3 * np.eye(4)[i], keys, V) for i in (0, 1)]
+    total = alone[0].covariance + alone[1].covariance
+    np.testing.assert_allclose(both.covariance, total / 4, atol=EXACT_COVARIANCE)
+    np.testing.assert_allclose(both.heads_mean, np.stack([m.mean for m in alone]), atol=EXACT_MEAN)
+    np.testing.assert_allclose(both.heads_weights_mean[1], alone[1].weights_mean, atol=EXACT_MEAN)
 
 
 @pytest.mark.parametrize("size", [0.7, 3.0])

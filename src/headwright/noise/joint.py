@@ -32,9 +32,9 @@ SIGMAS = 5.0
 
 @dataclass(frozen=True)
 class _Head:
-    """One distinct head: the mix of all heads with its query, and its moments."""
+    """One distinct head: the rows that share its query, their mix together, and its moments."""
 
-    row: int
+    rows: list[int]
     mix: float
     moments: HeadMoments
 
@@ -50,7 +50,7 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
     m, s = logits_law(problem)
     values = problem.values if isinstance(m[0], type(problem.values)) else to_numpy(problem.values)
     heads = [
-        _Head(rows[0], float(sum(problem.mix[h] for h in rows)), logits_moments(m[rows[0]], s[rows[0]], values))
+        _Head(rows, float(sum(problem.mix[h] for h in rows)), logits_moments(m[rows[0]], s[rows[0]], values))
         for rows in _distinct(problem)
     ]
     pairs = [(g, h, _pair(problem, (m, s), g, h)) for g, h in combinations(heads, 2)]
@@ -107,15 +107,15 @@ def _distinct(problem: Problem) -> list[list[int]]:
 
 def _pair(problem: Problem, law: tuple[list, list], g: _Head, h: _Head) -> PairMoments | None:
     """Covariance of two heads; None where the double integral is out of reach."""
-    cross = to_numpy(problem.law.cross[g.row, h.row, ...]).astype(float)
+    cross = to_numpy(problem.law.cross[g.rows[0], h.rows[0], ...]).astype(float)
     if problem.mask is not None:
-        cross = cross * to_numpy(problem.mask[g.row, ...] & problem.mask[h.row, ...])
+        cross = cross * to_numpy(problem.mask[g.rows[0], ...] & problem.mask[h.rows[0], ...])
     n, v = problem.values.shape
     if not cross.any():
         return PairMoments(np.zeros((v, v)), np.zeros(n), 0.0)
     if n > DIRECT:
         return None
-    m, s = (np.stack([x[g.row], x[h.row]]) for x in law)
+    m, s = (np.stack([x[g.rows[0]], x[h.rows[0]]]) for x in law)
     tables = integral(m[0], s[0]), integral(m[1], s[1])
     V = to_numpy(problem.values).astype(float, copy=False)
     return pair_moments(*tables, PairLaw(m, s, cross), V, heads=(g.moments, h.moments))
@@ -149,12 +149,17 @@ def _errors(heads: list[_Head], pairs: list[tuple]) -> tuple[float, float, float
 def _result(problem: Problem, heads: list[_Head], results: tuple, errors: tuple[float, float, float]) -> Moments:
     """The record, in the library, on the device and in the precision of the values."""
     xp, values = problem.xp, problem.values
-    mean, covariance, weights, variance = (
-        xp.asarray(x, dtype=values.dtype, device=compat.device(values)) for x in results
-    )
+    of = {row: head.moments for head in heads for row in head.rows}
+
+    def back(x: Array) -> Array:
+        return xp.asarray(x, dtype=values.dtype, device=compat.device(values))
+
+    mean, covariance, weights, variance = (back(x) for x in results)
     rounding = float(xp.finfo(values.dtype).eps)
     scale = [1.0 + float(xp.max(xp.abs(x))) for x in (mean, covariance, weights)]
     mean_error, covariance_error, weights_error = (e + rounding * x for e, x in zip(errors, scale, strict=True))
+    if problem.value_noise is not None:
+        covariance_error += weights_error * float(xp.max(xp.abs(problem.value_noise)))
     misses = [
         name
         for name, reached, promised in (
@@ -174,6 +179,8 @@ def _result(problem: Problem, heads: list[_Head], results: tuple, errors: tuple[
         message="the error bound is larger than promised; the numbers are good to `error`" if misses else "",
         mean_error=mean_error,
         covariance_error=covariance_error,
+        heads_mean=xp.stack([back(of[h].mean) for h in range(problem.heads)]),
+        heads_weights_mean=xp.stack([back(of[h].weights_mean) for h in range(problem.heads)]),
     )
 
 
