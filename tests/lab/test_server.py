@@ -1,8 +1,10 @@
 """The server answers everything: results as JSON, bad input and strangers in words, and it never stops."""
 
 import asyncio
+import http.client
 import json
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -167,6 +169,38 @@ def test_many_at_once_are_all_answered(ask):
     with ThreadPoolExecutor(32) as pool:
         answers = list(pool.map(lambda i: ask(*mixed[i % 4])[0], range(120)))
     assert answers == [200, 400, 200, 200] * 30
+
+
+# Correlated heads, much noise: a double integral that takes seconds.
+SLOW = {"queries": [[300.0, 10.0], [-300.0, 10.0]], "keys": K, "values": V, "isotropic": 1e-4, "radial": [0.5, 0, 0]}
+
+
+def test_visitors_who_leave_do_no_harm(lab, ask):
+    for _ in range(4):
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(lab).port)
+        connection.request("POST", "/api/moments", json.dumps(SLOW), {"Content-Type": "application/json"})
+        connection.close()
+    assert ask("attend", QUERY)[0] == 200
+
+
+def test_a_call_given_up_ends_its_engine():
+    async def run():
+        workers = Workers(1)
+        await workers.start()
+        call = asyncio.ensure_future(workers.call("moments", SLOW))
+        (process,) = workers._all
+        await asyncio.sleep(0.1)
+        call.cancel()
+        await asyncio.wait({call})
+        ended = process.returncode is not None
+        answer = await workers.call("attend", {**QUERY, "scale": 2.0})
+        await workers.stop()
+        return ended, answer
+
+    ended, (status, answer) = in_a_loop(run())
+    assert ended
+    assert status == 200
+    assert json.loads(answer)["logits"][0] == [4.0, 2.0, -6.0]
 
 
 def in_a_loop(work):

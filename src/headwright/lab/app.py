@@ -74,8 +74,25 @@ async def _engine(request: Request) -> Response:
         body = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as reason:
         return JSONResponse({"error": f"wanted JSON; got text that is not ({reason}); try: JSON.stringify"}, 400)
-    status, answer = await request.app.state.workers.call(request.path_params["name"], body)
+    call = asyncio.ensure_future(request.app.state.workers.call(request.path_params["name"], body))
+    left = asyncio.ensure_future(_left(request))
+    await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
+    if not call.done():
+        # A page that drags on asks anew; a long answer nobody waits for must not keep an engine from it.
+        await asyncio.wait({call}, timeout=limits.GRACE)
+    left.cancel()
+    if not call.done():
+        call.cancel()
+        await asyncio.wait({call})
+        return Response(status_code=408)
+    status, answer = call.result()
     return Response(answer, status, media_type="application/json")
+
+
+async def _left(request: Request) -> None:
+    """Returns when the visitor has closed the connection (or has been answered)."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _read(request: Request) -> bytes | None:

@@ -12,6 +12,7 @@ ENTRIES = 100_000  # numbers in all arrays of a request together
 TEXT = 200_000  # characters of an answer to be judged
 DEPTH = 8  # nesting of lists and objects
 SECONDS = 10.0  # of one engine call; its process is ended afterwards
+GRACE = 1.0  # for an engine whose visitor has left, before it is ended too
 PATIENCE = 60.0  # waiting for a free engine
 MEMORY = 4 << 30  # address space of one engine process
 
