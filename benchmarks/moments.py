@@ -197,12 +197,11 @@ def _two_widths(s: float) -> tuple[np.ndarray, Any, np.ndarray]:
 def _draw(rows: list[dict[str, Any]]) -> None:
     from headwright.report import style
 
-    figure = style.figure(7.0, 2.8)
-    for at, series in enumerate(("n", "s"), start=1):
-        mine = [r for r in rows if r["way"].startswith(f"growth, {series} =")]
-        x = [float(r["way"].split("=")[1]) for r in mine]
-        axes = figure.add_subplot(1, 2, at)
-        axes.loglog(x, [r["ms"] for r in mine], marker="o", color=style.ROLES["output"])
-        axes.set_xlabel("keys n" if series == "n" else "logit deviation s")
-        axes.set_ylabel("milliseconds")
-    style.save(figure, FIGURE)
+    with style.figure(7.0, 2.8, columns=2) as (drawing, panels):
+        for axes, (series, label) in zip(panels, (("n", "keys n"), ("s", "logit deviation s")), strict=True):
+            mine = [r for r in rows if r["way"].startswith(f"growth, {series} =")]
+            x = [float(r["way"].split("=")[1]) for r in mine]
+            axes.loglog(x, [r["ms"] for r in mine], marker="o", color=style.ROLES["output"])
+            axes.set_xlabel(label)
+            axes.set_ylabel("milliseconds")
+        style.save(drawing, FIGURE)
