@@ -43,7 +43,7 @@ def table(quick: bool, names: list[str]) -> dict[str, Any]:
     cases = QUICK if quick else CASES
     rows = [_row(name, *case) for name, case in cases.items() if not names or name in names]
     notes = [
-        "seconds: CPU, one BLAS thread, the public call; memory: peak beyond the keys, in units of the keys",
+        "seconds: CPU, one BLAS thread, the public call; memory: peak beyond the keys, and in units of the keys",
         "peer: what one HiGHS programme per key (or one qhull call) would take, over headwright's seconds; >: at least,"
         f" because a programme was stopped after {LP_SECONDS:g} s",
         "floor: the full float32 product of all pairs of keys over headwright's seconds; above 1 we are faster",
@@ -65,13 +65,13 @@ def _row(name: str, make: Callable[[], np.ndarray | None], peer: str, asked: int
     start = time.process_time()
     found = reach(K)
     spent = time.process_time() - start
-    memory = (_peak() - before) / K.nbytes if before else None
+    extra = _peak() - before
     lost = [j for j, status in enumerate(found.status) if status == "unreachable"]
     seconds, wrong = PEERS[peer](K, found, asked)
     return {
         "keys": f"{name}, {K.shape[0]} x {K.shape[1]}",
         "seconds": round(spent, 2),
-        "memory": round(memory, 2) if memory is not None else "unknown",
+        "memory": f"{extra / 1e6:.0f} MB, {extra / K.nbytes:.1f} x" if before else "unknown",
         "peer": f"{peer} {'> ' if wrong[1] < asked else ''}{seconds / spent:,.3g}",
         "floor": round(_all_pairs(K) / spent, 2),
         "wrong": f"{wrong[0]} of {wrong[1]}",
