@@ -24,6 +24,7 @@ MOST_EXPANDED = 300_000  # characters written by macros
 MOST_NESTING = 60  # macros within macros
 MOST_SEGMENTS = 40_000
 SECONDS = 5.0  # of processor time
+_AGAIN = 0.5  # seconds between further alarms
 WORKER_MEMORY = 2_000_000_000  # bytes of address space beyond what the worker started with
 
 
@@ -42,7 +43,8 @@ def time_limit(seconds: float = SECONDS) -> Iterator[None]:
         raise LimitReached(f"reading took longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # It rings again: an exception raised while a finaliser runs is swallowed by the interpreter.
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield
     finally:
