@@ -55,9 +55,9 @@ def _picture(weights: Any) -> list[list[int]] | None:
     if weights is None:
         return None
     map_ = np.nan_to_num(np.asarray(weights, dtype=float))
-    step = max(1, map_.shape[0] // CELLS)
-    side = map_.shape[0] // step
-    coarse = map_[: side * step, : side * step].reshape(side, step, side, step).mean((1, 3))
+    rows, columns = (min(CELLS, size) for size in map_.shape)
+    bands = [band.mean(0) for band in np.array_split(map_, rows, axis=0)]
+    coarse = np.array([[part.mean() for part in np.array_split(band, columns)] for band in bands])
     return np.rint(100 * coarse / max(coarse.max(), 1e-12)).astype(int).tolist()
 
 

@@ -142,8 +142,7 @@ function drawHead() {
 /** @param {Head} one @returns {(HTMLElement | SVGElement)[]} */
 function picture(one) {
   if (!one.picture?.length) return [];
-  const side = one.picture.length;
-  const map = make("svg", { viewBox: `0 0 ${side} ${side}`, class: "weights", role: "img", "aria-label": "attention map: queries down, keys across" });
+  const map = make("svg", { viewBox: `0 0 ${one.picture[0].length} ${one.picture.length}`, preserveAspectRatio: "none", class: "weights", role: "img", "aria-label": "attention map: queries down, keys across" });
   one.picture.forEach((row, y) => row.forEach((cell, x) => cell && make("rect", { x, y, width: 1, height: 1, "fill-opacity": cell / 100 }, map)));
   return [map, element("p", "Weights, binned: queries down, keys across.", "hint")];
 }
