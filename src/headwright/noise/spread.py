@@ -31,7 +31,7 @@ from headwright.types import Array, Float
 COLUMNS = 200  # up to so many keys every key is transformed by itself
 DIRECT = 4096  # up to so many keys every key has its own column; the heaviest ones among more keys, too
 _SORTED, _CACHED = 1 << 14, 1 << 12  # keys per block that is sorted, and that stays in cache
-_SAMPLE = 48  # keys whose interpolated moments are confronted with direct ones
+_SAMPLE = 12  # keys whose interpolated moments are confronted with direct ones
 _SINGLE = 1e-6  # relative error of single-precision sums of products
 _NEGLIGIBLE = 1e-11
 _GONE = -31.0  # Psi below which nothing is left to integrate
