@@ -129,9 +129,7 @@ def _visible(mask: Any, z: Logits) -> Mask:
     blind = ~xp.any(mask, axis=-1)
     if bool(xp.any(blind)):
         which = (
-            ""
-            if blind.ndim == 0
-            else f" (first: row {int(xp.argmax(xp.astype(xp.reshape(blind, (-1,)), xp.int8)))})"
+            "" if blind.ndim == 0 else f" (first: row {int(xp.argmax(xp.astype(xp.reshape(blind, (-1,)), xp.int8)))})"
         )
         raise InputError(
             wanted="at least one visible key for every query",

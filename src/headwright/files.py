@@ -34,9 +34,7 @@ def read_array(path: str | Path) -> np.ndarray:
         found = reader(file)
     except InputError:
         raise
-    except (
-        Exception
-    ) as reason:  # readers fail in many ways on a damaged file; all mean the same to the caller
+    except Exception as reason:  # readers fail in many ways on a damaged file; all mean the same to the caller
         raise InputError(
             wanted=f"readable {file.suffix} data",
             got=f"{file.name}: {_first_line(reason)}",

@@ -60,9 +60,7 @@ def _numpy(name: str, value: Any) -> np.ndarray:
 def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any) -> Array:
     if _is_foreign(value):
         if xp.isdtype(value.dtype, "complex floating"):
-            raise InputError(
-                wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part"
-            )
+            raise InputError(wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part")
         return finite(name, xp.astype(value, dtype, copy=False))
     return xp.asarray(_numpy(name, value), dtype=dtype, device=device)
 
@@ -134,9 +132,7 @@ def index(name: str, value: Any, n: int) -> int:
     return number
 
 
-def number(
-    name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_ends: bool = False
-) -> float:
+def number(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_ends: bool = False) -> float:
     """One finite number in [low, high], or in (low, high) with `open_ends`."""
     try:
         x = float(value)
@@ -145,7 +141,5 @@ def number(
     inside = low < x < high if open_ends else low <= x <= high
     if not np.isfinite(x) or not inside:
         bounds = f"{'(' if open_ends else '['}{low:g}, {high:g}{')' if open_ends else ']'}"
-        raise InputError(
-            wanted=f"{name} in {bounds}", got=repr(value), attempt="pass one finite number in that range"
-        )
+        raise InputError(wanted=f"{name} in {bounds}", got=repr(value), attempt="pass one finite number in that range")
     return x

@@ -21,9 +21,7 @@ from headwright.symmetry import Symmetry, permutation
 @click.argument("layer", metavar="MODULE:CALLABLE")
 @click.option("--shape", required=True, metavar="N,D", help="Tokens and features of the random input.")
 @click.option("--axis", type=click.Choice(["tokens", "features"]), default="tokens", show_default=True)
-@click.option(
-    "--budget", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Permutations to try."
-)
+@click.option("--budget", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Permutations to try.")
 @click.option("--seed", type=int, default=0, show_default=True)
 def command(layer: str, shape: str, axis: str, budget: int, seed: int) -> Reply:
     """Check f(P X) = P f(X) for a callable on (N, D) arrays; torch modules get tensors."""
@@ -39,9 +37,7 @@ def _load(name: str) -> Any:
     """Import `package.module:thing` (also from the working directory). A class is made without arguments."""
     module, colon, attribute = name.partition(":")
     if not colon or not module or not attribute:
-        raise InputError(
-            wanted="module:callable", got=name, attempt="headwright symmetry mylayers:block --shape 6,8"
-        )
+        raise InputError(wanted="module:callable", got=name, attempt="headwright symmetry mylayers:block --shape 6,8")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -56,9 +52,7 @@ def _load(name: str) -> Any:
             attempt="check module and name",
         ) from None
     if not callable(thing):
-        raise InputError(
-            wanted="a callable", got=type(thing).__name__, attempt="name a function or a module object"
-        )
+        raise InputError(wanted="a callable", got=type(thing).__name__, attempt="name a function or a module object")
     return thing
 
 

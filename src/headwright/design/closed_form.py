@@ -87,9 +87,7 @@ def _shares(target: Any, n: int) -> dict[int, float]:
         members = [target] if np.ndim(target) == 0 else list(target)
         shares = {inputs.index("key", a, n): 1.0 / len(members) for a in members}
         if len(shares) < len(members):
-            raise InputError(
-                wanted="different keys", got=f"{members}", attempt="name each key once, or give shares"
-            )
+            raise InputError(wanted="different keys", got=f"{members}", attempt="name each key once, or give shares")
     shares = {a: p for a, p in shares.items() if p > 0}
     if not shares or abs(sum(shares.values()) - 1.0) > 1e-9:
         total = sum(shares.values())
@@ -109,6 +107,4 @@ def _orthonormal(K: Float[np.ndarray, "n d"]) -> None:
 
 def _counts(n: int, m: int) -> None:
     if n < 1 or not 1 <= m <= n:
-        raise InputError(
-            wanted="1 <= m <= n keys", got=f"n = {n}, m = {m}", attempt="count the keys in S and in all"
-        )
+        raise InputError(wanted="1 <= m <= n keys", got=f"n = {n}, m = {m}", attempt="count the keys in S and in all")

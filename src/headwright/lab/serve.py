@@ -37,9 +37,14 @@ def _listen(port: int) -> socket.socket:
 
 def _server(*, framed: bool = False) -> uvicorn.Server:
     # The default access log would bury the one line people need: the address.
-    quiet = {"log_level": "warning", "access_log": False}
-    patience = {"timeout_keep_alive": 60, "timeout_graceful_shutdown": 2}
-    return uvicorn.Server(uvicorn.Config(build(framed=framed), **quiet, **patience))
+    config = uvicorn.Config(
+        build(framed=framed),
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=60,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(config)
 
 
 def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None] = lambda _: None) -> None:

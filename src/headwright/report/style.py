@@ -72,9 +72,7 @@ _SETTINGS = {
 
 
 @contextmanager
-def figure(
-    width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: int = 1
-) -> Iterator[tuple[Figure, Any]]:
+def figure(width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: int = 1) -> Iterator[tuple[Figure, Any]]:
     """`with figure(6.4, 3) as (drawing, axes):` draws in house style; sizes in inches. The user's own
     matplotlib settings are left alone, which is why this is a context and not a call."""
     import matplotlib
@@ -105,9 +103,7 @@ def save(drawing: Figure, stem: str | Path) -> tuple[Path, Path]:
     stem = Path(stem)
     drawing.patch.set(alpha=1.0, facecolor="white")
     try:
-        paths = tuple(
-            write_bytes(stem.with_suffix(f".{kind}"), _draw(drawing, kind)) for kind in ("svg", "png")
-        )
+        paths = tuple(write_bytes(stem.with_suffix(f".{kind}"), _draw(drawing, kind)) for kind in ("svg", "png"))
     finally:
         drawing.patch.set_alpha(0.0)
     return paths[0], paths[1]
