@@ -91,7 +91,6 @@ def svg(drawing: Figure, *, title: str = "") -> str:
     """Inline SVG without prolog; its ink is the surrounding text's colour. `title` is read by screen readers."""
     text = _draw(drawing, "svg").decode()
     text = text[text.index("<svg") :].replace(_INK, "currentColor")
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     # Clip paths are named by content, so two figures may share one; prefixing keeps each figure's own.
     mark = f"g{zlib.crc32(text.encode()):08x}-"
     text = re.sub(r'(id="|href="#|url\(#)', rf"\1{mark}", text)
@@ -116,7 +115,8 @@ def _draw(drawing: Figure, kind: str) -> bytes:
     dateless = {"Date": None} if kind == "svg" else {}
     with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
         drawing.savefig(out, format=kind, dpi=160, metadata=dateless)
-    return out.getvalue()
+    # The library's description of itself (licence terms, its address) is no part of the picture.
+    return re.sub(rb"<metadata>.*?</metadata>\s*", b"", out.getvalue(), flags=re.S) if kind == "svg" else out.getvalue()
 
 
 def _named(text: str, title: str) -> str:
