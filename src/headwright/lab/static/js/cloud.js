@@ -8,6 +8,19 @@
 import { gramFactor, logitsLaw } from "./law.js";
 import { normals } from "./random.js";
 
+// e^x for -40 <= x <= 0: a table of e^{-j/64} times the Taylor series of the rest (at most 1/64), to 1e-13, at
+// half the cost of Math.exp. Below e^-40 a weight is rounded away beside the largest one.
+const [DEEP, STEPS] = [40, 64];
+const powers = Float64Array.from({ length: DEEP * STEPS + 1 }, (_, j) => Math.exp(-j / STEPS));
+
+/** @param {number} x at most 0 */
+function exp(x) {
+  if (x < -DEEP) return 0;
+  const j = (-x * STEPS) | 0;
+  const r = x + j / STEPS;
+  return powers[j] * (1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r / 120)))));
+}
+
 /** @type {Map<string, Float64Array>} */
 const drawn = new Map();
 
@@ -71,7 +84,7 @@ export function cloud(state, queries) {
         if (z > top) top = z;
       }
       let total = 0;
-      for (let i = 0; i < n; i++) total += e[i] = Math.exp(e[i] - top);
+      for (let i = 0; i < n; i++) total += e[i] = exp(e[i] - top);
       const share = mix[head] / total;
       for (let i = 0; i < n; i++) mixed[i] += share * e[i];
       out.focus[head * samples + s] = e[focus] / total;
@@ -80,7 +93,8 @@ export function cloud(state, queries) {
     for (let i = 0; i < n; i++) {
       cx += mixed[i] * x[i];
       cy += mixed[i] * y[i];
-      error += (mixed[i] - wanted[i]) ** 2;
+      const off = mixed[i] - wanted[i];
+      error += off * off;
     }
     out.outputs[2 * s] = cx;
     out.outputs[2 * s + 1] = cy;
