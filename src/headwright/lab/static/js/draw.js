@@ -11,11 +11,19 @@ export function make(tag, attributes = {}, parent = null) {
   return element;
 }
 
+/** What `set` wrote last: asking the document on every frame costs as much as writing. @type {WeakMap<Element, Attributes>} */
+const written = new WeakMap();
+
 /** @param {Element} element @param {Attributes} attributes */
 export function set(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) {
-    const text = typeof value === "number" ? String(Math.round(value * 100) / 100) : value;
-    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  const known = written.get(element) ?? {};
+  written.set(element, known);
+  for (const name in attributes) {
+    const given = attributes[name];
+    const value = typeof given === "number" ? Math.round(given * 100) / 100 : given;
+    if (known[name] === value) continue;
+    known[name] = value;
+    element.setAttribute(name, String(value));
   }
 }
 
