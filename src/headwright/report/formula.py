@@ -17,13 +17,22 @@ def formula(latex: str, *, size: float = 17.0) -> str:
 
     # Glyphs as plain paths: symbols would carry ids, and ids repeat when a page holds several formulas.
     ziamath.config.svg2 = False
-    drawing = ziamath.Latex(latex, size=size, color="currentColor").svg()
+    drawing = _lean(ziamath.Latex(latex, size=size, color="currentColor").svg())
     view = re.search(r'viewBox="\S+ (\S+) \S+ (\S+)"', drawing)
     top, height = (float(view[1]), float(view[2])) if view else (0.0, 0.0)
     # The baseline is y = 0; what hangs below it must hang below the line of text too.
     drop = top + height
     attributes = f'class="formula" role="img" aria-label="{escape(latex, quote=True)}"'
     return drawing.replace("<svg ", f'<svg {attributes} style="vertical-align:{-drop:.2f}px" ', 1)
+
+
+def _lean(drawing: str) -> str:
+    """The same picture in half the bytes: a hundredth of a pixel is more than can be seen, a line to where the pen
+    stands draws nothing, and path letters and signs separate numbers as well as spaces do."""
+    rounded = re.sub(r"(\d\.\d\d)\d+", r"\1", drawing)
+    straight = re.sub(r"M (\S+ \S+) L \1 ", r"M \1 ", rounded)
+    tight = re.sub(r'(?<= d=")[^"]+', lambda path: re.sub(r" ?([A-Z]) ?| (?=-)", r"\1", path[0]), straight)
+    return tight.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
 
 
 def typeset(text: str) -> str:
