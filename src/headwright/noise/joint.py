@@ -18,7 +18,7 @@ from headwright.errors import InputError
 from headwright.noise.exact import HeadMoments, integral
 from headwright.noise.moments import Moments
 from headwright.noise.pair import PairLaw, PairMoments, pair_moments
-from headwright.noise.problem import Problem
+from headwright.noise.problem import Problem, value_covariance
 from headwright.noise.sampled import sampled_moments
 from headwright.noise.spread import DIRECT, logits_moments
 from headwright.result import to_numpy
@@ -63,7 +63,7 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
             covariance = covariance + g.mix * h.mix * _like(pair.covariance + pair.covariance.T, covariance)
             variance = variance + 2 * g.mix * h.mix * _like(pair.weights, variance)
     if problem.value_noise is not None:
-        covariance = covariance + _value_noise(problem.value_noise, variance + weights**2, problem.values.shape[1])
+        covariance = covariance + value_covariance(problem, variance + weights**2)
     result = _result(problem, heads, (mean, covariance, weights, variance), _errors(heads, pairs))
     return result if all(pair is not None for *_, pair in pairs) else _sampled_covariance(problem, result, seed)
 
@@ -124,13 +124,6 @@ def _pair(problem: Problem, law: tuple[list, list], g: _Head, h: _Head) -> PairM
 def _like(host: np.ndarray, array: Array) -> Array:
     xp = compat.array_namespace(array)
     return xp.asarray(host, dtype=array.dtype, device=compat.device(array))
-
-
-def _value_noise(noise: Array, square: Array, v: int) -> Array:
-    """Independent noise on the values adds `sum_i E[A_i^2] Sigma_i`, A the mixed weights."""
-    xp = compat.array_namespace(square)
-    added = xp.tensordot(square, _like(to_numpy(noise), square), axes=1)
-    return added if noise.ndim == 3 else xp.eye(v, dtype=square.dtype, device=compat.device(square)) * added
 
 
 def _errors(heads: list[_Head], pairs: list[tuple]) -> tuple[float, float, float]:

@@ -17,8 +17,8 @@ import numpy as np
 from headwright.keys import GaussianKeys, LogitsLaw
 from headwright.noise.contest import TIE, leading, settle, tie_tolerances
 from headwright.noise.moments import Moments
-from headwright.noise.problem import Problem, problems
-from headwright.noise.sampled import SAMPLES, value_covariance
+from headwright.noise.problem import Problem, problems, value_covariance
+from headwright.noise.sampled import SAMPLES
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float
 

@@ -17,6 +17,7 @@ import array_api_compat as compat
 from headwright import attention, inputs
 from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys, GaussianKeys, LogitsLaw
+from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Heads, Mix, Values
 
 
@@ -46,6 +47,18 @@ class Problem:
     def law(self) -> LogitsLaw:
         """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand; no mask applied."""
         return self.keys.logits_law(self.queries, scale=self.scale, bias=self.bias)
+
+
+def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Array, "v v"]:
+    """`sum_i E[alpha_i^2] Sigma_{v_i}`: what noise on the values, independent of the keys, adds. `squares` may have
+    come to the host while the problem stayed on its device."""
+    xp, noise, v = compat.array_namespace(squares), problem.value_noise, problem.values.shape[1]
+    like = {"dtype": squares.dtype, "device": compat.device(squares)}
+    if noise is None:
+        return xp.zeros((v, v), **like)
+    noise = noise if isinstance(noise, type(squares)) else to_numpy(noise)
+    total = xp.tensordot(squares, xp.asarray(noise, **like), axes=1)
+    return total if noise.ndim == 3 else xp.eye(v, **like) * xp.broadcast_to(total, (v,))
 
 
 def problems(q: Any, keys: Any, V: Any, *, mix: Any, scale: float, extras: dict[str, Any]) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ import array_api_compat as compat
 from headwright import inputs
 from headwright.noise.moments import Moments
 from headwright.noise.normals import Plan, plan, power_of_two
-from headwright.noise.problem import Problem
+from headwright.noise.problem import Problem, value_covariance
 from headwright.noise.reduced import Reduced, reduced
 from headwright.types import Array, Float
 
@@ -168,13 +168,3 @@ def standard_error(replicates: Float[Array, "R *entries"]) -> float:
     if 0 in replicates.shape:
         return 0.0
     return float(xp.max(xp.std(replicates, axis=0, correction=1))) / math.sqrt(R)
-
-
-def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Array, "v v"]:
-    """`sum_i E[alpha_i^2] Sigma_{v_i}`: what noise on the values, independent of the keys, adds."""
-    xp, noise, v = problem.xp, problem.value_noise, problem.values.shape[1]
-    like = {"dtype": squares.dtype, "device": compat.device(squares)}
-    if noise is None:
-        return xp.zeros((v, v), **like)
-    total = xp.tensordot(squares, noise, axes=1)
-    return total if noise.ndim == 3 else xp.eye(v, **like) * xp.broadcast_to(total, (v,))
