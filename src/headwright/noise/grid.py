@@ -8,20 +8,21 @@ times one lattice interval; its keys read the `ORDER` lattice points around them
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
-import array_api_compat as compat
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 from scipy.interpolate import make_interp_spline
+from scipy.special import comb, factorial
 
 from headwright.noise.nodes import Nodes
 from headwright.noise.transform import lattice_transform, transform
-from headwright.types import Array, Float, Int
+from headwright.types import Float, Int
 
-ORDER = 10  # lattice points per key in m
+ORDER = 14  # lattice points per key in m
 _WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 8
-_CHEBYSHEV = 8  # nodes per strip
-_TINY = 1e-300
+_CHEBYSHEV = 10  # nodes per strip
+_GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as a spline is led
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,7 @@ class Grid:
 
     def deviations(self, strip: int) -> Float[np.ndarray, "c"]:
         low, high = self.edges[strip], self.edges[strip + 1]
-        angle = (np.arange(self.nodes) + 0.5) * np.pi / self.nodes
-        return np.maximum(0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle), 0.0)
+        return np.maximum(0.5 * (low + high) + 0.5 * (high - low) * _chebyshev_nodes(self.nodes), 0.0)
 
     def lattice(self, strip: int) -> Float[np.ndarray, "j"]:
         return self.spacing[strip] * (self.first[strip] + np.arange(self.count[strip]))
@@ -55,14 +55,19 @@ class Grid:
 def strips(low: float, high: float, step: float) -> tuple[np.ndarray, np.ndarray, int]:
     """Edges and lattice spacings of strips that cover the deviations, and the Chebyshev nodes of each."""
     if high - low <= 1e-12 * max(high, 1e-3):
-        return np.array([low, np.nextafter(high, np.inf)]), np.array([step * max(1.0, np.floor(low))]), 1
+        return np.array([low, np.nextafter(high, np.inf)]), step * _multiple(np.array([low])), 1
     edges = [low]
     while edges[-1] < high:
         edges.append(edges[-1] + _WIDTH * max(1.0, edges[-1] / 2))
     edges = np.array(edges)
     edges = low + (edges - low) * (high - low) / (edges[-1] - low)
     edges[-1] = np.nextafter(high, np.inf)
-    return edges, step * np.maximum(1.0, np.floor(edges[:-1])), _CHEBYSHEV
+    return edges, step * _multiple(edges[:-1]), _CHEBYSHEV
+
+
+def _multiple(s: Float[np.ndarray, "strips"]) -> Float[np.ndarray, "strips"]:
+    """Steps in u between lattice points for deviations of at least s."""
+    return np.maximum(1.0, np.floor(s / 2))
 
 
 def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
@@ -84,41 +89,48 @@ def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
 
 
 def _graded(x: Float[np.ndarray, "u j"], s: Float[np.ndarray, "c"]) -> Float[np.ndarray, "3 u j c"]:
-    """The same off the lattice: a spline of ln(-psi), ln r and ln w, which are nearly straight lines."""
-    out = np.empty((3, *x.shape, s.size))
+    """The same off the lattice: a spline of ln(-psi), ln r and ln w, which are nearly straight lines. All three are
+    zero where they are negligible, to the left, and where phi underflows, to the right: no weight is left there."""
+    out = np.zeros((3, *x.shape, s.size))
     for c, deviation in enumerate(s):
         knot = 0.125 * max(1.0, deviation)
         points = np.arange(x.min() - 6 * knot, x.max() + 7 * knot, knot)
         t = transform(points[:, None], np.array([deviation]))
-        logs = np.log(np.maximum(np.concatenate([-t.psi, t.r, t.w], axis=1), _TINY))
-        out[..., c] = np.moveaxis(np.exp(make_interp_spline(points, logs, k=7)(x)), -1, 0)
+        known = np.flatnonzero((t.psi[:, 0] > -_GONE) & (t.w[:, 0] > _TINY))
+        if known.size < 16:
+            continue
+        logs = np.log(np.concatenate([-t.psi, t.r, t.w], axis=1)[known])
+        inside = (x > points[known[0]]) & (x < points[known[-1]])
+        out[:, inside, c] = np.exp(make_interp_spline(points[known], logs, k=7)(x[inside])).T
     out[0] *= -1
     return out
 
 
-def lagrange(x: Float[Array, "n"]) -> Float[Array, "n p"]:
-    """Weights of the `ORDER` lattice points around x in [0, 1): points -ORDER/2 + 1 .. ORDER/2."""
-    xp = compat.array_namespace(x)
-    points = list(range(-ORDER // 2 + 1, ORDER // 2 + 1))
-    gaps = [x - p for p in points]
-    # Products of all gaps but one, from both ends.
-    left, right = [xp.ones_like(x)], [xp.ones_like(x)]
-    for gap in gaps[:-1]:
-        left.append(left[-1] * gap)
-    for gap in gaps[:0:-1]:
-        right.append(right[-1] * gap)
-    scale = [1.0 / float(np.prod([p - o for o in points if o != p])) for p in points]
-    return xp.stack([a * b * c for a, b, c in zip(left, reversed(right), scale, strict=True)], axis=-1)
+@lru_cache(maxsize=8)
+def to_chebyshev(nodes: int) -> tuple[Float[np.ndarray, "a l"], Float[np.ndarray, "b c"]]:
+    """Matrices from values on a cell's lattice points (and on the nodes of its strip) to Chebyshev coefficients
+    along m (along s), in coordinates that run from -1 to 1 over the cell."""
+    points = 2.0 * np.arange(-ORDER // 2 + 1, ORDER // 2 + 1) - 1.0
+    others = ~np.eye(ORDER, dtype=bool)
+    # Lagrange polynomials l_p(x) = prod_{o != p} (x - o) / (p - o) of the lattice, read at Chebyshev nodes.
+    gaps = [(_chebyshev_nodes(ORDER)[:, None] - points[o]) / (points[p] - points[o]) for p, o in enumerate(others)]
+    lagrange = np.stack([gap.prod(axis=1) for gap in gaps], axis=1)
+    along = _transform(ORDER) @ lagrange
+    # The last two coefficients, far below the rounding of the others, are c_k = d_k / (k! 2^(2k-1)) with the k-th
+    # difference d_k (the mean of the two that there are of the last but one).
+    for k in (ORDER - 1, ORDER - 2):
+        difference = (-1.0) ** (k - np.arange(k + 1)) * comb(k, np.arange(k + 1)) / (factorial(k) * 2.0 ** (2 * k - 1))
+        shifts = [np.pad(difference, (left, ORDER - 1 - k - left)) for left in range(ORDER - k)]
+        along[k] = np.mean(shifts, axis=0)
+    return along, _transform(nodes)
 
 
-def chebyshev(x: Float[Array, "n"], nodes: int) -> Float[Array, "n c"]:
-    """Weights of the Chebyshev nodes (ascending) for x in [-1, 1]: l_c = sum_k T_k(x) T_k(x_c) 2/nodes."""
-    xp: Any = compat.array_namespace(x)
-    T = [xp.ones_like(x), x]
-    while len(T) < nodes:
-        T.append(2 * x * T[-1] - T[-2])
-    angle = (np.arange(nodes) + 0.5) * np.pi / nodes
-    at = np.cos(np.arange(nodes)[:, None] * angle) * (2.0 / nodes)
-    at[0] *= 0.5
-    at *= (-1.0) ** np.arange(nodes)[:, None]  # nodes are -cos: T_k(-x) = (-1)^k T_k(x)
-    return xp.stack(T[:nodes], axis=-1) @ xp.asarray(at, dtype=x.dtype, device=compat.device(x))
+def _chebyshev_nodes(count: int) -> Float[np.ndarray, "c"]:
+    return -np.cos((np.arange(count) + 0.5) * np.pi / count)
+
+
+def _transform(count: int) -> Float[np.ndarray, "c c"]:
+    """Values at the Chebyshev nodes to coefficients: `(2 - [k = 0]) / count T_k(x_c)`."""
+    matrix = chebvander(_chebyshev_nodes(count), count - 1).T * (2.0 / count)
+    matrix[0] *= 0.5
+    return matrix

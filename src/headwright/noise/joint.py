@@ -20,12 +20,13 @@ from headwright.noise.moments import Moments
 from headwright.noise.pair import PairLaw, PairMoments, pair_moments
 from headwright.noise.problem import Problem, value_covariance
 from headwright.noise.sampled import sampled_moments
-from headwright.noise.spread import DIRECT, logits_moments
+from headwright.noise.spread import logits_moments
 from headwright.result import to_numpy
 from headwright.types import Array
 
 # Promised for values at most 1 away from their centre; a result that misses it says so.
 PROMISED_MEAN, PROMISED_COVARIANCE = 1e-9, 1e-8
+DIRECT = 4096  # up to so many keys the arrays come to the host, and the double integral between heads is taken
 # A sampled covariance is reported with this many standard errors.
 SIGMAS = 5.0
 
