@@ -1,5 +1,8 @@
 """Streamed measures equal the same measures from full maps, in every array library."""
 
+from dataclasses import replace
+from importlib.util import find_spec
+
 import array_api_compat as compat
 import numpy as np
 import pytest
@@ -8,9 +11,9 @@ from headwright.trained.heads import Heads
 from headwright.trained.likeness import sample
 from headwright.trained.marks import Marks
 from headwright.trained.measures import LEAK, Look
-from headwright.trained.rows import stream
+from headwright.trained.rows import by_fused_rows, by_operations, stream, way
 from headwright.trained.tally import Tally
-from tolerances import AUDIT, ROUNDING, STREAMED
+from tolerances import AUDIT, FUSED_EXP, ROUNDING, STREAMED
 from trained import naive
 
 
@@ -27,10 +30,24 @@ def _marks(rng, t=150, padded=0):
     return Marks(real, real, (tokens < 3) & real & (np.arange(t) > 0), tokens)
 
 
-def _audited(heads, marks, **words):
+def _audited(heads, marks, by=None):
     tally = Tally()
-    tally.add(Look(heads, marks, stream(heads, marks, **words)))
+    tally.add(Look(heads, marks, stream(heads, marks, by=by)))
     return tally.finish()
+
+
+@pytest.fixture
+def fused():
+    pytest.importorskip("numba", reason="needs numba, which comes with the extra 'models'")
+    return by_fused_rows()
+
+
+def _single(heads):
+    """In single precision, and the numbers it rounds to in double: what is left to differ is the computation."""
+    arrays = {name: getattr(heads, name) for name in ("q", "k", "v", "bias")}
+    single = {name: None if x is None else x.astype(np.float32) for name, x in arrays.items()}
+    double = {name: None if x is None else x.astype(float) for name, x in single.items()}
+    return replace(heads, **single), replace(heads, **double)
 
 
 def _mask(padded, t=150):
@@ -45,8 +62,17 @@ SETTINGS = {
     "causal, sharp": {"causal": True, "sharp": 12.0},
     "padded": {"mask": _mask(40)},
     "biased": {"bias": np.random.default_rng(1).standard_normal((4, 150, 150)), "causal": True},
-    "soft cap": {"softcap": 0.7},
+    # Lower caps press the best logits together until single precision cannot tell which is first.
+    "soft cap": {"softcap": 1.5},
 }
+
+
+def _same_as_full_maps(ours, heads, marks, tolerance):
+    wanted = naive.measures(heads, marks, LEAK)
+    for name, value in wanted.items():
+        np.testing.assert_allclose(ours[name], value, rtol=tolerance, atol=tolerance, err_msg=name)
+    rows = naive.full_weights(heads)[:, sample(marks.queries)]
+    np.testing.assert_allclose(ours["redundancy"], naive.redundancy(rows), atol=tolerance)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -54,11 +80,87 @@ SETTINGS = {
 def test_equal_to_full_maps(rng, setting, block):
     heads = _heads(rng, **SETTINGS[setting])
     marks = _marks(rng, padded=40 if setting == "padded" else 0)
-    ours, wanted = _audited(heads, marks, block=block), naive.measures(heads, marks, LEAK)
-    for name, value in wanted.items():
-        np.testing.assert_allclose(ours[name], value, rtol=STREAMED, atol=STREAMED, err_msg=name)
-    rows = naive.full_weights(heads)[:, sample(marks.queries)]
-    np.testing.assert_allclose(ours["redundancy"], naive.redundancy(rows), atol=STREAMED)
+    ours = _audited(heads, marks, replace(by_operations(), rows=block))
+    _same_as_full_maps(ours, heads, marks, STREAMED)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("block", [7, 64, 256])
+def test_fused_rows_equal_full_maps(rng, fused, setting, block):
+    single, double = _single(_heads(rng, **SETTINGS[setting]))
+    marks = _marks(rng, padded=40 if setting == "padded" else 0)
+    _same_as_full_maps(_audited(single, marks, replace(fused, rows=block)), double, marks, AUDIT)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_both_ways_give_the_same_rows(rng, fused, setting, library):
+    """Row by row, where the measures are means over rows."""
+    xp = pytest.importorskip(library)
+    single, _ = _single(_heads(rng, **SETTINGS[setting]))
+    single = replace(single, **{x: xp.asarray(getattr(single, x)) for x in ("q", "k", "v")})
+    single = replace(
+        single, **{x: xp.asarray(getattr(single, x)) for x in ("mask", "bias") if getattr(single, x) is not None}
+    )
+    marks = _marks(rng, padded=40 if setting == "padded" else 0)
+    a, b = (stream(single, marks, by=by) for by in (fused, by_operations()))
+    for name in ("output", "top", "margin", "leak", "shifted", "square", "first", "separators"):
+        x, y = (np.asarray(getattr(rows, name))[:, marks.queries] for rows in (a, b))
+        np.testing.assert_allclose(x, y, rtol=AUDIT, atol=AUDIT, err_msg=name)
+    np.testing.assert_allclose(a.picture, b.picture, atol=AUDIT)
+
+
+def test_the_way_follows_the_arrays(rng, fused):
+    """Fused rows are for single precision on the host; jax arrays cannot be written to."""
+    single, double = _single(_heads(rng))
+    assert way(single).take is fused.take
+    assert way(double).take is by_operations().take
+    jax = pytest.importorskip("jax.numpy")
+    assert way(replace(single, q=jax.asarray(single.q))).take is by_operations().take
+
+
+def test_without_numba_plain_operations_do(rng, monkeypatch):
+    monkeypatch.setattr("headwright.trained.rows.find_spec", lambda name: None if name == "numba" else find_spec(name))
+    assert way(_single(_heads(rng))[0]).take is by_operations().take
+
+
+def test_fused_exponential(fused):
+    """Single precision of e^x over all x that matter; 0 where it is no normal number."""
+    from headwright.trained.fused import _exp
+
+    x = np.linspace(-87.0, 0.0, 20_001).astype(np.float32)
+    ours = np.asarray([_exp(one) for one in x], dtype=float)
+    np.testing.assert_allclose(ours, np.exp(x.astype(float)), rtol=FUSED_EXP)
+    assert _exp(np.float32(0.0)) == 1.0
+    assert [_exp(np.float32(v)) for v in (-87.01, -1e30, -np.inf)] == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("t", [1, 2, 63, 64, 65, 129])
+def test_fused_rows_of_any_width(rng, fused, t):
+    single, double = _single(_heads(rng, t=t))
+    rows = stream(single, _marks(rng, t=t), by=fused)
+    z, p = naive.full_logits(double), naive.full_weights(double)
+    np.testing.assert_array_equal(rows.top, z.argmax(axis=-1))
+    np.testing.assert_allclose(rows.output, p @ np.repeat(double.v, 2, axis=0), rtol=AUDIT, atol=AUDIT)
+
+
+def test_ties_and_rows_of_one_key(fused):
+    """Equal logits: no margin, and the tied keys leak. One visible key: no second, and nothing leaks."""
+    q, k = np.ones((1, 3, 1), np.float32), np.asarray([2.0, 2.0, -1.0], np.float32)[None, :, None]
+    mask = np.asarray([[True, True, True], [False, True, False], [False, False, True]])[None]
+    heads = Heads(q, k, np.ones((1, 3, 1), np.float32), 1.0, mask=mask)
+    rows = stream(heads, Marks.plain(3, 3), by=fused)
+    np.testing.assert_array_equal(rows.margin[0], [0.0, np.inf, np.inf])
+    np.testing.assert_allclose(rows.leak[0], [1.0 + np.exp(-3.0), 0.0, 0.0], rtol=AUDIT)
+    np.testing.assert_array_equal(rows.top[0], [0, 1, 2])
+
+
+def test_overflowing_logits_never_become_numbers(rng, fused):
+    heads = _single(_heads(rng, sharp=1.0))[0]
+    heads = replace(heads, q=heads.q * np.float32(1e25), k=heads.k * np.float32(1e25))
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = stream(heads, _marks(rng), by=fused)
+    assert np.isnan(rows.shifted).all()
 
 
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
@@ -144,15 +246,14 @@ def test_a_text_of_one_token_repeated_stays_small():
     """Every pair is a duplicate: pairs are then rebuilt for each layer, and nothing grows with t^2."""
     t = 2200
     marks = Marks(np.ones(t, bool), np.ones(t, bool), np.zeros(t, bool), np.zeros(t, dtype=int))
-    for start in range(0, t, 256):
-        marks.pairs("duplicate", start, min(start + 256, t))
-    kept = sum(rows.size for (name, _), (rows, _) in marks._kept.items() if name == "duplicate")
-    assert kept <= 2**21 < t * (t - 1) // 2
+    found = [marks.pairs(start, min(start + 256, t)) for start in range(0, t, 256)]
+    assert sum(pairs.columns.size for pairs in found) == t * (t - 1) + t - 1
+    assert sum(pairs.columns.size for pairs in marks._kept.values()) <= 2**22 < t * (t - 1)
     assert marks.rows_with("duplicate") == t - 1
 
 
 @pytest.mark.parametrize("t", [1, 5, 33, 150])
 def test_the_picture_keeps_every_row_s_mass(rng, t):
-    rows = stream(_heads(rng, t=t, causal=True), _marks(rng, t=t), block=16)
+    rows = stream(_heads(rng, t=t, causal=True), _marks(rng, t=t), by=replace(by_operations(), rows=16))
     assert max(rows.picture.shape[1:]) <= 32
     np.testing.assert_allclose(rows.picture.sum(axis=-1), 1.0, rtol=ROUNDING)

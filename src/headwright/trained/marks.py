@@ -1,24 +1,22 @@
 """What is known about the tokens of one text before any head is looked at: which keys are special, and which
 (query, key) pairs make a pattern.
 
-A pattern is a sparse set of pairs, so its score costs a gather and never a t x n mask. The pairs of a block of
+A pattern is a sparse set of pairs, so its score costs a lookup and never a t x n mask. The pairs of a block of
 rows are built when first asked for and kept for the other layers while there are few of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from headwright.types import Bool, Int
 
-# Kept pairs per pattern: 2^21 pairs of 8-byte numbers are 32 MB. A text beyond that (one token repeated
-# thousands of times) has its pairs rebuilt for every layer instead.
-_MOST_KEPT = 2**21
-
-Pairs = tuple[Int[np.ndarray, "p"], Int[np.ndarray, "p"]]
+# Kept pairs: 2^22 numbers of 4 bytes are 16 MB. A text beyond that (one token repeated thousands of times) has its
+# pairs rebuilt for every layer instead.
+_MOST_KEPT = 2**22
 
 
 def _previous(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -44,6 +42,19 @@ PATTERNS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """(row, key) pairs of some rows: the keys of pattern p in row i are `columns[bounds[p, i] : bounds[p, i + 1]]`."""
+
+    bounds: Int[np.ndarray, "p r1"]
+    columns: Int[np.ndarray, "c"]
+
+    def __iter__(self) -> Iterator[tuple[Int[np.ndarray, "c"], Int[np.ndarray, "c"]]]:
+        """Pattern by pattern, the rows and the keys of its pairs."""
+        for bounds in self.bounds:
+            yield np.repeat(np.arange(bounds.size - 1), np.diff(bounds)), self.columns[bounds[0] : bounds[-1]]
+
+
 @dataclass
 class Marks:
     """`queries[i]`, `keys[j]`: this place is real and not padding; `separators[j]`: key j is punctuation or a
@@ -54,8 +65,8 @@ class Marks:
     keys: Bool[np.ndarray, "n"]
     separators: Bool[np.ndarray, "n"]
     tokens: Int[np.ndarray, "n"] | None = None
-    _kept: dict[tuple[str, int], Pairs] = field(default_factory=dict)
-    _sizes: dict[str, int] = field(default_factory=dict)
+    _kept: dict[tuple[int, int], Pairs] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def first(self) -> int:
@@ -66,22 +77,33 @@ class Marks:
     def patterns(self) -> tuple[str, ...]:
         return () if self.tokens is None else tuple(PATTERNS)
 
-    def pairs(self, pattern: str, start: int, stop: int) -> Pairs:
-        """Row and column numbers of the pattern in rows `start..stop-1`; padding takes no part."""
-        assert self.tokens is not None, "patterns are empty without tokens"
-        key = (pattern, start)
-        if key not in self._kept:
-            rows = np.arange(start, stop)
-            hit = PATTERNS[pattern](self.tokens, rows) & self.queries[rows, None] & self.keys[None, :]
-            found, columns = np.nonzero(hit)
-            self._sizes[pattern] = self._sizes.get(pattern, 0) + columns.size
-            if self._sizes[pattern] > _MOST_KEPT:
-                return found + start, columns
-            self._kept[key] = (found + start, columns)
-        return self._kept[key]
+    def pairs(self, start: int, stop: int) -> Pairs:
+        """The pairs of all patterns in rows `start..stop-1`; padding takes no part."""
+        if (start, stop) not in self._kept:
+            pairs = self._find(np.arange(start, stop))
+            if sum(kept.columns.size for kept in self._kept.values()) + pairs.columns.size > _MOST_KEPT:
+                return pairs
+            self._kept[start, stop] = pairs
+        return self._kept[start, stop]
+
+    def _find(self, rows: Int[np.ndarray, "r"]) -> Pairs:
+        bounds, columns, size = np.zeros((len(self.patterns), rows.size + 1), dtype=np.int32), [], 0
+        for p, name in enumerate(self.patterns):
+            assert self.tokens is not None, "patterns are empty without tokens"
+            hit = PATTERNS[name](self.tokens, rows) & self.queries[rows, None] & self.keys[None, :]
+            columns.append(np.nonzero(hit)[1].astype(np.int32))
+            bounds[p, 1:] = np.cumsum(hit.sum(axis=1))
+            bounds[p] += size
+            size += columns[-1].size
+        return Pairs(bounds, np.concatenate(columns) if columns else np.zeros(0, dtype=np.int32))
 
     def rows_with(self, pattern: str) -> int:
         """Queries that have a key of this pattern: the score is a mean over them."""
+        if pattern not in self._counts:
+            self._counts[pattern] = self._count(pattern)
+        return self._counts[pattern]
+
+    def _count(self, pattern: str) -> int:
         assert self.tokens is not None, "patterns are empty without tokens"
         if pattern == "previous":
             return int(np.sum(self.queries[1:] & self.keys[:-1]))

@@ -76,20 +76,20 @@ def _needed(look: Look) -> Array:
 
 @dataclass(frozen=True)
 class Measure:
-    """`value(look)` is averaged over the rows where `among(look)` holds."""
+    """`value(look)` is averaged over the rows named by `among`: "real" or "contested"."""
 
     name: str
     title: str
     meaning: str
     value: Callable[[Look], Array]
-    among: Callable[[Look], Array] = lambda look: look.real
+    among: str = "real"
 
 
 ROW_MEASURES = (
     Measure("entropy", "entropy", "of the weights, in nats", lambda x: x.entropy),
     Measure("effective_keys", "effective keys", "e^entropy: as many equal weights", lambda x: x.xp.exp(x.entropy)),
     Measure("largest", "largest weight", "weight of the top key", lambda x: 1.0 / x.total),
-    Measure("margin", "margin", "best logit minus the second", lambda x: x.rows.margin, lambda x: x.contested),
+    Measure("margin", "margin", "best logit minus the second", lambda x: x.rows.margin, "contested"),
     Measure("first", "first token", "weight on the first token", lambda x: x.rows.first),
     Measure("separators", "separators", "weight on punctuation and special tokens", lambda x: x.rows.separators),
     Measure(
@@ -98,11 +98,11 @@ ROW_MEASURES = (
     ),
     Measure(
         "sharpness", "sharpness", "the beta that gives orthonormal keys the same leak",
-        _sharpness, lambda x: x.contested,
+        _sharpness, "contested",
     ),
     Measure(
         "sharpness_needed", "needed to copy", f"the beta that would leave a leak of {LEAK:g}",
-        _needed, lambda x: x.contested,
+        _needed, "contested",
     ),
 )  # fmt: skip
 
@@ -114,16 +114,16 @@ def copy_parts(look: Look) -> tuple[Array, Array]:
     plain mean of all values is.
     """
     xp, heads, rows = look.xp, look.heads, look.rows
+    v = xp.astype(heads.v, rows.output.dtype, copy=False)
+    keys = xp.asarray(look.marks.keys, dtype=v.dtype, device=compat.device(v))
+    away = xp.sum((v - (keys @ v)[:, None, :] / xp.sum(keys)) ** 2, axis=-1)  # (h/g, n): from the mean value
     copied, baseline = [], []
     for h in range(rows.top.shape[0]):
-        v = xp.astype(heads.v[heads.key_head(h)], rows.output.dtype, copy=False)
-        keys = xp.asarray(look.marks.keys, dtype=v.dtype, device=compat.device(v))
-        mean = (keys @ v) / xp.sum(keys)
-        top = xp.take(v, rows.top[h], axis=0)
-        real = xp.astype(look.real[h], v.dtype)
-        copied.append(xp.sum(xp.sum((rows.output[h] - top) ** 2, axis=-1) * real))
-        baseline.append(xp.sum(xp.sum((mean - top) ** 2, axis=-1) * real))
-    return xp.stack(copied), xp.stack(baseline)
+        g = heads.key_head(h)
+        gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
+        copied.append(xp.sum(gap * gap, axis=-1))
+        baseline.append(xp.take(away[g], rows.top[h], axis=0))
+    return tuple(xp.sum(xp.where(look.real, xp.stack(x), 0.0), axis=-1) for x in (copied, baseline))
 
 
 # The measures that are not plain means over rows, and those taken on a sample of rows; for tables and reports.

@@ -9,23 +9,56 @@ a small model at 4,096 tokens.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import array_api_compat as compat
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained import likeness
+from headwright.trained import block, likeness
+from headwright.trained.block import NAMES, Asked, Block, put
 from headwright.trained.heads import Heads
-from headwright.trained.largest import HIDDEN, Largest, padding
+from headwright.trained.largest import HIDDEN, padding
 from headwright.trained.marks import Marks
 from headwright.types import Array, Float, Int
 
-# Queries per block and weights in work at once. On a CPU what its caches hold (1 MB each for logits and weights);
-# elsewhere enough to keep the device busy.
-_WORK = {"cpu": (128, 2**18), "device": (1024, 2**27)}
+
+@dataclass(frozen=True)
+class Way:
+    """How a layer is worked on: queries per block, weights in work at once, what is added to n keys to make the width
+    of a block, and what takes the numbers out of a block of logits."""
+
+    rows: int
+    budget: int
+    padding: Callable[[int], int]
+    take: Callable[[Array, Asked], Block]
+
+
+# Sizes: on a CPU blocks that its caches hold, elsewhere enough to keep the device busy.
+_HOST, _DEVICE = (128, 2**18), (1024, 2**27)
+
+
+def by_operations(*, host: bool = True) -> Way:
+    return Way(*(_HOST if host else _DEVICE), padding, block.block)
+
+
+def by_fused_rows() -> Way:
+    """Needs numba, and logits in single precision that it can write to."""
+    from headwright.trained import fused
+
+    return Way(*_HOST, lambda n: 0, fused.block)
+
+
+def way(heads: Heads) -> Way:
+    """The fastest that these arrays can go."""
+    xp, host = compat.array_namespace(heads.q), "cpu" in str(compat.device(heads.q)).lower()
+    writable = compat.is_torch_array(heads.q) or compat.is_numpy_array(heads.q)
+    if host and writable and heads.q.dtype != xp.float64 and find_spec("numba") is not None:
+        return by_fused_rows()
+    return by_operations(host=host)
 
 
 @dataclass(frozen=True)
@@ -46,126 +79,108 @@ class Rows:
     picture: Float[np.ndarray, "h a b"]  # sampled rows x binned keys
 
 
-def stream(heads: Heads, marks: Marks, *, block: int | None = None) -> Rows:
-    """All rows of all heads: `block` queries at a time, and as many key heads as fit the budget."""
-    xp, work = compat.array_namespace(heads.q), _Work(heads, marks)
+def stream(heads: Heads, marks: Marks, *, by: Way | None = None) -> Rows:
+    """All rows of all heads: a block of queries at a time, and as many key heads as fit the budget."""
+    xp, work = compat.array_namespace(heads.q), _Work(heads, marks, by or way(heads))
     sample = likeness.sample(marks.queries)
-    blocks, cosines, pictures = [], [], []
-    block = block or work.rows_at_once
-    for start in range(0, work.t, block):
-        span = work.span(start, min(start + block, work.t), sample)
-        parts = [work.block(span, part) for part in work.parts(span.stop - start)]
-        joined = {name: xp.concat([p[name] for p in parts], axis=0) for name in parts[0]}
-        kept = joined.pop("kept")
+    spans, cosines, pictures = [], [], []
+    for start in range(0, work.t, work.way.rows):
+        span = work.span(start, min(start + work.way.rows, work.t), sample)
+        parts = [work.part(span, part) for part in work.parts(span.stop - start)]
+        *joined, kept = (xp.concat(list(x), axis=0) for x in zip(*parts, strict=True))
         cosines.append(likeness.cosines(xp, kept))
         pictures.append(likeness.binned(xp, kept, work.n))
-        blocks.append(joined)
-    totals = {name: sum(b.pop(f"pattern {name}") for b in blocks) for name in marks.patterns}
-    whole = {name: xp.concat([b[name] for b in blocks], axis=1) for name in blocks[0]}
+        spans.append(joined)
+    output, numbers, patterns = zip(*spans, strict=True)
+    numbers = xp.concat(numbers, axis=2)
+    named = {name: numbers[:, i, :] for i, name in enumerate(NAMES)}
+    total = 1.0 + named["leak"]
+    # e sums to `total`: the weights are p = e / total.
+    shares = {name: named[name] / total for name in ("shifted", "first", "separators")}
     return Rows(
-        **whole, patterns=totals, seen=work.seen(), similarity=sum(cosines) / sample.size,
+        output=xp.concat(output, axis=1) / total[..., None], top=xp.astype(named["top"], xp.int32),
+        margin=named["margin"], leak=named["leak"], square=named["square"] / total**2, **shares,
+        patterns=dict(zip(marks.patterns, xp.sum(xp.stack(patterns), axis=0).T, strict=True)),
+        seen=work.seen(), similarity=sum(cosines) / sample.size,
         picture=likeness.squeezed(to_numpy(xp.concat(pictures, axis=1))),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Span:
-    """Queries `start..stop-1` against keys `0..width-1`, with what is looked up in their weights: the sampled rows,
-    and for each pattern its pairs, as rows and as places in the flattened block."""
+    """Queries `start..stop-1` against keys `0..width-1`, with what is looked up in their weights, and which of the
+    rows are kept whole for a moment."""
 
     start: int
     stop: int
     width: int
     kept: Int[Array, "s"]
-    pairs: dict[str, tuple[Int[Array, "p"], Int[Array, "p"]]]
+    asked: Asked
 
 
 class _Work:
-    """The layer's arrays laid out for blocks: keys padded to whole columns, queries sorted by key head."""
+    """The layer's arrays laid out for blocks: keys padded as the way wants them, queries sorted by key head."""
 
-    def __init__(self, heads: Heads, marks: Marks) -> None:
+    def __init__(self, heads: Heads, marks: Marks, by: Way) -> None:
         xp = compat.array_namespace(heads.q)
-        self.xp, self.heads, self.marks = xp, heads, marks
+        self.xp, self.heads, self.marks, self.way = xp, heads, marks, by
         (_, self.t, self.d), (self.hk, self.n, _) = heads.q.shape, heads.k.shape
         self.g, self.device = heads.group, compat.device(heads.q)
         # Half precision is enough for weights, not for differences of logits.
         wide = heads.q.dtype in (xp.float32, xp.float64)
         self.dtype = heads.q.dtype if wide else xp.float32
-        self.rows_at_once, self.budget = _WORK["cpu" if "cpu" in str(self.device).lower() else "device"]
-        self._rooms: list[Any] = [None, None]
-        extra = padding(self.n)
+        self._room: Any = None
+        extra = by.padding(self.n)
         self.q = self._wide(heads.q) * heads.scale
         self.k = _padded(xp, self._wide(heads.k), extra)
         self.v = _padded(xp, self._wide(heads.v), extra)
-        self.separators = self._array(np.pad(marks.separators.astype(float), (0, extra)), self.dtype)
 
-    def _room(self, shape: tuple[int, ...], *, which: int) -> dict[str, Array]:
-        """`out=` for logits (0) and weights (1): the same memory for every block, where the library can write
-        into it. Fresh memory for each would cost more in page faults than the arithmetic."""
+    def _out(self, shape: tuple[int, ...]) -> dict[str, Array]:
+        """`out=` for logits: the same memory for every block, where the library can write into it. Fresh memory for
+        each would cost more in page faults than the arithmetic."""
         if compat.is_jax_array(self.q):
             return {}
         size = math.prod(shape)
-        if self._rooms[which] is None or self._rooms[which].shape[0] < size:
-            self._rooms[which] = self.xp.empty(size, dtype=self.dtype, device=self.device)
-        return {"out": self.xp.reshape(self._rooms[which][:size], shape)}
+        if self._room is None or self._room.shape[0] < size:
+            self._room = self.xp.empty(size, dtype=self.dtype, device=self.device)
+        return {"out": self.xp.reshape(self._room[:size], shape)}
 
     def _wide(self, x: Array) -> Array:
         return self.xp.astype(x, self.dtype, copy=False)
 
-    def _array(self, x: np.ndarray, dtype: Any = None) -> Array:
-        return self.xp.asarray(x, dtype=dtype, device=self.device)
-
     def parts(self, rows: int) -> Iterator[tuple[int, int]]:
         """Ranges of key heads that are worked on together."""
-        step = max(1, self.budget // (self.g * rows * self.k.shape[1]))
+        step = max(1, self.way.budget // (self.g * rows * self.k.shape[1]))
         yield from ((low, min(low + step, self.hk)) for low in range(0, self.hk, step))
 
     def seen(self) -> Int[Array, "#h t"]:
         xp, mask = self.xp, self.heads.mask
         if mask is not None:
             return xp.count_nonzero(mask, axis=-1)
-        counts = np.arange(1, self.t + 1) if self.heads.causal else np.full(self.t, self.n)
-        return self._array(counts)[None, :]
+        return xp.asarray(self._edge(0, self.t), device=self.device)[None, :]
+
+    def _edge(self, start: int, stop: int) -> Int[np.ndarray, "r"]:
+        """Keys that no row sees begin here: those after a causal query, and those that are not there."""
+        rows = np.arange(start, stop)
+        return np.minimum(rows + 1, self.n) if self.heads.causal else np.full(rows.size, self.n)
 
     def span(self, start: int, stop: int, sample: np.ndarray) -> _Span:
+        marks = self.marks
         # Keys after the last query of a causal block are never touched.
-        width = stop + padding(stop) if self.heads.causal else self.k.shape[1]
-        width, pairs = min(width, self.k.shape[1]), {}
-        for name in self.marks.patterns:
-            row, column = self.marks.pairs(name, start, stop)
-            pairs[name] = (self._array(row - start), self._array((row - start) * width + column))
+        width = min(stop + self.way.padding(stop), self.k.shape[1]) if self.heads.causal else self.k.shape[1]
         kept = sample[(sample >= start) & (sample < stop)] - start
-        return _Span(start, stop, width, self._array(kept), pairs)
+        asked = Asked(self._edge(start, stop), marks.first, marks.separators, marks.pairs(start, stop))
+        return _Span(start, stop, width, self.xp.asarray(kept, device=self.device), asked)
 
-    def block(self, span: _Span, part: tuple[int, int]) -> dict[str, Array]:
-        """The numbers of a span's rows, for the query heads of the key heads in `part`."""
+    def part(self, span: _Span, part: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
+        """For the query heads of the key heads in `part`: outputs times their rows' totals, numbers, patterns, and
+        the weights of the kept rows."""
         xp, (low, high), rows = self.xp, part, span.stop - span.start
-        z = self._logits(span, part)
-        largest = Largest.of(z)
-        z -= largest.best[..., None]
-        e = xp.exp(z, **self._room(z.shape, which=1))
-        z *= e
-        leak = largest.leak(e)
-        total = 1.0 + leak
-        grouped = xp.reshape(e, (high - low, self.g * rows, span.width))
+        found = self.way.take(self._logits(span, part), span.asked)
+        grouped = xp.reshape(found.e, (high - low, self.g * rows, span.width))
         output = xp.reshape(grouped @ self.v[low:high, : span.width, :], (-1, rows, self.v.shape[-1]))
-        kept = xp.take(e, span.kept, axis=1) / xp.take(total, span.kept, axis=1)[..., None]
-        flat = xp.reshape(e, (e.shape[0], -1))
-        return {
-            "output": output / total[..., None],
-            # A padded query may see no key at all; its top key must still be one of the text's.
-            "top": xp.where(largest.top < self.n, largest.top, 0),
-            "margin": largest.best - largest.second,
-            "leak": leak,
-            "shifted": xp.sum(z, axis=-1) / total,
-            "square": (xp.linalg.vector_norm(e, axis=-1) / total) ** 2,
-            "first": e[..., self.marks.first] / total,
-            "separators": xp.matmul(e, self.separators[: span.width]) / total,
-            "kept": kept,
-        } | {
-            f"pattern {name}": xp.sum(xp.take(flat, places, axis=1) / xp.take(total, row, axis=1), axis=-1)
-            for name, (row, places) in span.pairs.items()
-        }
+        kept = xp.take(found.e, span.kept, axis=1)
+        return output, found.numbers, found.patterns, kept / xp.sum(kept, axis=-1, keepdims=True)
 
     def _logits(self, span: _Span, part: tuple[int, int]) -> Array:
         xp, heads, (low, high) = self.xp, self.heads, part
@@ -173,22 +188,17 @@ class _Work:
         own, rows = slice(low * self.g, high * self.g), stop - start
         q = xp.reshape(self.q[own, start:stop, :], (high - low, self.g * rows, self.d))
         shape = (high - low, self.g * rows, width)
-        z = xp.matmul(q, xp.matrix_transpose(self.k[low:high, :width, :]), **self._room(shape, which=0))
+        z = xp.matmul(q, xp.matrix_transpose(self.k[low:high, :width, :]), **self._out(shape))
         z = xp.reshape(z, ((high - low) * self.g, rows, width))
         if heads.softcap is not None:
             z = heads.softcap * xp.tanh(z / heads.softcap)
         if heads.bias is not None:
             bias = self._wide(_of(heads.bias, own)[:, start:stop, :real])
-            z = _put(z, (..., slice(0, real)), z[..., :real] + bias)
+            z = put(z, (..., slice(0, real)), z[..., :real] + bias)
         if heads.mask is not None:
             mask = _of(heads.mask, own)[:, start:stop, :real]
-            z = _put(z, (..., slice(0, real)), xp.where(mask, z[..., :real], HIDDEN))
-        if heads.causal:
-            # Only the square on the diagonal has hidden keys.
-            late = np.arange(start, width)[None, :] > np.arange(start, stop)[:, None]
-            square = xp.where(self._array(late), HIDDEN, z[..., start:])
-            z = _put(z, (..., slice(start, width)), square)
-        return _put(z, (..., slice(real, width)), HIDDEN) if width > real else z
+            z = put(z, (..., slice(0, real)), xp.where(mask, z[..., :real], HIDDEN))
+        return z
 
 
 def _of(x: Array, own: slice) -> Array:
@@ -197,14 +207,8 @@ def _of(x: Array, own: slice) -> Array:
 
 
 def _padded(xp: Any, x: Array, extra: int) -> Array:
+    """With `extra` keys of zeros, and in one piece: products read slices of a wider array at half the speed."""
     if not extra:
-        return x
+        return xp.reshape(xp.reshape(x, (-1,)), x.shape)
     zeros = xp.zeros((x.shape[0], extra, x.shape[2]), dtype=x.dtype, device=compat.device(x))
     return xp.concat([x, zeros], axis=1)
-
-
-def _put(x: Array, place: Any, value: Any) -> Array:
-    if compat.is_jax_array(x):
-        return x.at[place].set(value)
-    x[place] = value
-    return x

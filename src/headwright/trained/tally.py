@@ -24,10 +24,10 @@ class Tally:
     def add(self, look: Look) -> None:
         """Take one text in."""
         xp, rows = look.xp, look.rows
+        counts = {among: xp.count_nonzero(getattr(look, among), axis=-1) for among in ("real", "contested")}
         for measure in ROW_MEASURES:
-            among = measure.among(look)
-            kept = xp.where(among, measure.value(look), 0.0)
-            self._more(measure.name, xp.sum(kept, axis=-1), xp.count_nonzero(among, axis=-1))
+            kept = xp.where(getattr(look, measure.among), measure.value(look), 0.0)
+            self._more(measure.name, xp.sum(kept, axis=-1), counts[measure.among])
         for name, total in rows.patterns.items():
             self._more(name, total, look.marks.rows_with(name))
         self._more("copy", *copy_parts(look))
