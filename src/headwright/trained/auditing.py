@@ -125,7 +125,7 @@ def visitor(batch: Batch, plan: Plan, rng: np.random.Generator | None, layers: d
             outputs.append(rows.output)
             if plan.rows and rng is not None:
                 _sample(one, Sample.draw(heads, marks, rng, size=plan.rows), plan)
-        return torch.stack(outputs)
+        return torch.stack(outputs) if len(outputs) > 1 else outputs[0][None]
 
     return visit
 

@@ -83,22 +83,28 @@ def stream(heads: Heads, marks: Marks, *, by: Way | None = None) -> Rows:
     """All rows of all heads: a block of queries at a time, and as many key heads as fit the budget."""
     xp, work = compat.array_namespace(heads.q), _Work(heads, marks, by or way(heads))
     sample = likeness.sample(marks.queries)
-    spans, cosines, pictures = [], [], []
+    output, numbers = work.room()
+    patterns, cosines, pictures = [], [], []
     for start in range(0, work.t, work.way.rows):
-        span = work.span(start, min(start + work.way.rows, work.t), sample)
-        parts = [work.part(span, part) for part in work.parts(span.stop - start)]
-        *joined, kept = (xp.concat(list(x), axis=0) for x in zip(*parts, strict=True))
+        span, places, kept = work.span(start, min(start + work.way.rows, work.t), sample), [], []
+        for part in work.parts(span.stop - start):
+            found = work.part(span, part)
+            own, rows = slice(part[0] * work.g, part[1] * work.g), slice(span.start, span.stop)
+            output = put(output, (own, rows), found.output)
+            numbers = put(numbers, (own, slice(None), rows), found.numbers)
+            places.append(found.patterns)
+            kept.append(found.kept)
+        patterns.append(xp.concat(places, axis=0))
+        kept = xp.concat(kept, axis=0)
         cosines.append(likeness.cosines(xp, kept))
         pictures.append(likeness.binned(xp, kept, work.n))
-        spans.append(joined)
-    output, numbers, patterns = zip(*spans, strict=True)
-    numbers = xp.concat(numbers, axis=2)
     named = {name: numbers[:, i, :] for i, name in enumerate(NAMES)}
-    total = 1.0 + named["leak"]
     # e sums to `total`: the weights are p = e / total.
+    total = 1.0 + named["leak"]
+    output /= total[..., None]
     shares = {name: named[name] / total for name in ("shifted", "first", "separators")}
     return Rows(
-        output=xp.concat(output, axis=1) / total[..., None], top=xp.astype(named["top"], xp.int32),
+        output=output, top=xp.astype(named["top"], xp.int32),
         margin=named["margin"], leak=named["leak"], square=named["square"] / total**2, **shares,
         patterns=dict(zip(marks.patterns, xp.sum(xp.stack(patterns), axis=0).T, strict=True)),
         seen=work.seen(), similarity=sum(cosines) / sample.size,
@@ -116,6 +122,17 @@ class _Span:
     width: int
     kept: Int[Array, "s"]
     asked: Asked
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Of some heads in a span: outputs times their rows' totals, numbers and patterns as in `Block`, and the weights
+    of the kept rows."""
+
+    output: Float[Array, "h r v"]
+    numbers: Float[Array, "h s r"]
+    patterns: Float[Array, "h p"]
+    kept: Float[Array, "h k n"]
 
 
 class _Work:
@@ -172,15 +189,20 @@ class _Work:
         asked = Asked(self._edge(start, stop), marks.first, marks.separators, marks.pairs(start, stop))
         return _Span(start, stop, width, self.xp.asarray(kept, device=self.device), asked)
 
-    def part(self, span: _Span, part: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
-        """For the query heads of the key heads in `part`: outputs times their rows' totals, numbers, patterns, and
-        the weights of the kept rows."""
+    def room(self) -> tuple[Array, Array]:
+        """For the outputs and numbers of the layer. Heads lie next to each other, as the model's next step wants."""
+        h, v, new = self.hk * self.g, self.v.shape[-1], {"dtype": self.dtype, "device": self.device}
+        output = self.xp.permute_dims(self.xp.empty((self.t, h, v), **new), (1, 0, 2))
+        return output, self.xp.empty((h, len(NAMES), self.t), **new)
+
+    def part(self, span: _Span, part: tuple[int, int]) -> _Part:
+        """The query heads of the key heads in `part`."""
         xp, (low, high), rows = self.xp, part, span.stop - span.start
         found = self.way.take(self._logits(span, part), span.asked)
         grouped = xp.reshape(found.e, (high - low, self.g * rows, span.width))
         output = xp.reshape(grouped @ self.v[low:high, : span.width, :], (-1, rows, self.v.shape[-1]))
         kept = xp.take(found.e, span.kept, axis=1)
-        return output, found.numbers, found.patterns, kept / xp.sum(kept, axis=-1, keepdims=True)
+        return _Part(output, found.numbers, found.patterns, kept / xp.sum(kept, axis=-1, keepdims=True))
 
     def _logits(self, span: _Span, part: tuple[int, int]) -> Array:
         xp, heads, (low, high) = self.xp, self.heads, part
