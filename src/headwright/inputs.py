@@ -16,16 +16,17 @@ from headwright.errors import InputError
 from headwright.types import Array
 
 
-def arrays(**named: Any) -> tuple[Any, tuple[Any, ...]]:
+def arrays(*, unchecked: tuple[str, ...] = (), **named: Any) -> tuple[Any, tuple[Any, ...]]:
     """`xp, (q, K) = arrays(q=q, K=K)`: the common namespace and every input as a float array of it.
 
     `None` stays `None`. Floats keep the widest precision given; integers and lists become float64 (the
-    library's default float where it has no float64).
+    library's default float where it has no float64). All entries are finite but those of arrays named in
+    `unchecked`, whose user finds out by other means.
     """
     given = {name: x for name, x in named.items() if x is not None}
     library = [x for x in given.values() if _is_foreign(x)]
     if not library:
-        made = {name: _numpy(name, x) for name, x in given.items()}
+        made = {name: _numpy(name, x, name not in unchecked) for name, x in given.items()}
         dtype = np.result_type(*(x.dtype for x in made.values())) if made else np.dtype(float)
         return compat.array_namespace(np.empty(0)), tuple(
             None if x is None else made[name].astype(dtype, copy=False) for name, x in named.items()
@@ -33,11 +34,11 @@ def arrays(**named: Any) -> tuple[Any, tuple[Any, ...]]:
     xp = compat.array_namespace(*library)
     device, floats = compat.device(library[0]), [x.dtype for x in library if _is_float(xp, x)]
     dtype = xp.result_type(*floats) if floats else xp.asarray(1.0).dtype
-    made = {name: _foreign(name, x, xp, dtype, device) for name, x in given.items()}
+    made = {name: _foreign(name, x, xp, dtype, device, name not in unchecked) for name, x in given.items()}
     return xp, tuple(made.get(name) for name in named)
 
 
-def _numpy(name: str, value: Any) -> np.ndarray:
+def _numpy(name: str, value: Any, check: bool) -> np.ndarray:
     try:
         array = np.asarray(value)
     except ValueError:
@@ -54,15 +55,17 @@ def _numpy(name: str, value: Any) -> np.ndarray:
             got=f"dtype {array.dtype}",
             attempt="convert it to floats first",
         )
-    return finite(name, array if array.dtype.itemsize >= 4 else array.astype(np.float32))
+    array = array if array.dtype.itemsize >= 4 else array.astype(np.float32)
+    return finite(name, array) if check else array
 
 
-def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any) -> Array:
+def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any, check: bool) -> Array:
     if _is_foreign(value):
         if xp.isdtype(value.dtype, "complex floating"):
             raise InputError(wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part")
-        return finite(name, xp.astype(value, dtype, copy=False))
-    return xp.asarray(_numpy(name, value), dtype=dtype, device=device)
+        value = xp.astype(value, dtype, copy=False)
+        return finite(name, value) if check else value
+    return xp.asarray(_numpy(name, value, check), dtype=dtype, device=device)
 
 
 def _is_foreign(value: Any) -> bool:

@@ -1,10 +1,15 @@
 """Many keys by a grid against every key by itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from headwright.noise import spread
+from headwright.errors import InputError
+from headwright.noise import cells, polynomials, spread
 from headwright.noise.exact import head_moments
+from headwright.noise.nodes import nodes
+from headwright.noise.transform import transform
 from tolerances import EXACT_COVARIANCE, EXACT_MEAN
 
 # deviation of the means, smallest and largest deviation of the logits
@@ -16,6 +21,9 @@ LAWS = [
     (8.0, 0.5, 2.0),
     (0.0, 0.5, 2.0),
     (0.1, 1e-3, 2e-3),
+    (1.0, 0.0, 5.0),
+    (30.0, 3.0, 8.0),
+    (0.0, 50.0, 50.0),
 ]
 
 
@@ -38,12 +46,56 @@ def test_grid_equals_every_key_by_itself(law, rng):
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
 
-def test_wide_noise_is_honest(rng):
-    """Deviations up to 30 on graded nodes: whatever is claimed holds."""
-    m, s, V = problem(rng, (10.0, 0.0, 30.0), n=300)
-    found, true = spread.logits_moments(m, s, V), head_moments(m, s, V)
-    assert np.abs(found.mean - true.mean).max() <= found.first + true.first
-    assert np.abs(found.covariance - true.covariance).max() <= found.second + true.second
+@pytest.mark.parametrize("law", [(10.0, 0.0, 30.0), (100.0, 0.0, 50.0), (20.0, 6.0, 12.0), (5.0, 20.0, 1000.0)])
+def test_wide_noise(law, rng, monkeypatch):
+    """Deviations up to 1,000 on graded nodes, by the grid where keys by themselves would be cheaper."""
+    monkeypatch.setattr(spread, "_WORTH", 1000)
+    m, s, V = problem(rng, law, n=300)
+    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+
+
+@pytest.mark.parametrize("law", [LAWS[0], LAWS[2], (1.0, 0.0, 5.0)])
+def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
+    """300,000 keys: cells are cut into pieces and most of the arithmetic is in single precision. Without either, the
+    result is the same within the stated errors."""
+    m, s, V = problem(rng, law, n=300_000)
+    found = spread.logits_moments(m, s, V + 5.0)
+    assert cells.make_cells(m, s).split > 1
+    monkeypatch.setattr(cells, "_split", lambda *_: 1)
+    monkeypatch.setattr(polynomials, "_ROUNDING", 0.0)
+    monkeypatch.setattr(spread, "_ROUNDED", 0.0)
+    double = spread.logits_moments(m, s, V)
+    agree(found, replace(double, mean=double.mean + 5.0))
+    np.testing.assert_allclose(found.weights_square, double.weights_square, rtol=1e-5, atol=1e-30)
+
+
+def test_a_million_keys_of_forty_laws(rng):
+    """Each law 25,000 times: then sums over keys are sums over laws, and the integrals can be taken by themselves."""
+    laws, count = 40, 25_000
+    m, s, V = problem(rng, (2.0, 0.0, 2.0), n=laws)
+    found = spread.logits_moments(np.repeat(m, count), np.repeat(s, count), np.repeat(V, count, axis=0))
+    u = nodes(m, s, np.full(laws, float(count)))
+    t = transform(u.u[:, None] + m, s)
+    density = u.weight * np.exp(count * t.psi.sum(axis=1))
+    mean = count * density @ t.r @ V
+    R = count * t.r @ (V - mean)
+    D = count * density @ (t.w - t.r**2)
+    covariance = (R * density[:, None]).T @ R + ((V - mean) * D[:, None]).T @ (V - mean)
+    np.testing.assert_allclose(found.weights_mean[::count] * count, count * density @ t.r, atol=found.first)
+    np.testing.assert_allclose(found.mean, mean, atol=found.first)
+    np.testing.assert_allclose(found.covariance, covariance, atol=found.second)
+    assert found.first <= EXACT_MEAN
+    assert found.second <= EXACT_COVARIANCE
+
+
+@pytest.mark.parametrize("n", [50, 500])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_no_numbers_are_refused(n, bad, rng):
+    m, s, V = problem(rng, LAWS[0], n=n)
+    m[3] = -1e4  # out of reach: its value has no weight, and is no number all the same
+    V[3, 1] = bad
+    with pytest.raises(InputError, match="V with finite entries"):
+        spread.logits_moments(m, s, V)
 
 
 def test_keys_out_of_reach_and_masked_keys(rng):

@@ -1,19 +1,47 @@
-"""Large arrays in blocks that stay in cache."""
+"""Large arrays in blocks that stay in cache, and parts of them on all processors."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TypeVar
+
 import array_api_compat as compat
+from threadpoolctl import ThreadpoolController
 
 from headwright.types import Array
 
 _DEVICE = 1 << 20  # rows an accelerator takes at once
+_T = TypeVar("_T")
 
 
 def blocks(count: int, size: int, like: Array, rows: int = 1) -> list[slice]:
-    """Slices of `size` items on the host; an accelerator takes a million rows at once, `rows` of them in an item.
-
-    (Rejected: threads over the blocks. Two of them shared the caches and gained nothing on two virtual processors,
-    and next to the threads of a BLAS they could wait for each other for seconds.)"""
-    if not compat.is_numpy_array(like) and str(compat.device(like)) != "cpu":
-        size = max(1, _DEVICE // rows)
+    """Slices of `size` items on the host; an accelerator takes a million rows at once, `rows` of them in an item."""
+    size = size if on_host(like) else max(1, _DEVICE // rows)
     return [slice(i, min(i + size, count)) for i in range(0, count, size)]
+
+
+def on_host(array: Array) -> bool:
+    return compat.is_numpy_array(array) or str(compat.device(array)) == "cpu"
+
+
+def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> Iterator[_T]:
+    """`function` of each part, in their order. For NumPy arrays a thread takes a part at a time, with BLAS held to one
+    thread: several of them on small matrices cost more than they gain, and nested in ours they wait for each other.
+    Other libraries have threads of their own."""
+    if not compat.is_numpy_array(like) or len(parts) < 2:
+        yield from map(function, parts)
+        return
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(min(len(parts), _processors())) as pool:
+        yield from pool.map(function, parts)
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -22,18 +22,26 @@ from headwright.types import Array, Float, Int
 _REACH = 9.3  # deviations: beyond it a normal number is never seen (1e-20)
 _DEEP = 43.0  # e^{-43}: a million such weights are still below 1e-12
 _BLOCK = 1 << 14  # keys in work at once on the host
+_PIECE = 64  # keys a piece of a cell should have
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
 
 
 @dataclass(frozen=True)
 class Cells:
+    """Cells (c) of the grid that have keys, each cut into `split` x `split` pieces, of which p have keys."""
+
     grid: Grid
     nodes: Nodes
-    strip: Int[np.ndarray, "c"]  # of each occupied cell
+    strip: Int[np.ndarray, "c"]
     interval: Int[np.ndarray, "c"]
-    count: Int[np.ndarray, "c"]
-    keys: Int[Array, "k"]  # the keys in reach, cell after cell
-    place: Float[Array, "2 k"]  # of each of them: within its interval and within its strip, both in [-1, 1]
+    count: Int[np.ndarray, "c"]  # keys of each cell
+    split: int
+    cell: Int[np.ndarray, "p"]  # of each piece
+    part: Int[np.ndarray, "p 2"]  # where in its cell a piece lies, along m and along s
+    piece_count: Int[np.ndarray, "p"]
+    keys: Int[Array, "k"]  # the keys in reach, piece after piece
+    along: Float[Array, "k"]  # where each of them lies in its piece along m, in [-1, 1]
+    across: Float[Array, "k"]  # and along s
     lost: float  # bound on the weight of all keys out of reach
 
     @cached_property
@@ -50,62 +58,83 @@ class Cells:
 
 def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     xp = compat.array_namespace(m)
-    parts = blocks(m.shape[0], _BLOCK, m)
+    parts, n = blocks(m.shape[0], _BLOCK, m), int(m.shape[0])
     # ln S >= floor in every plausible draw, and E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}.
     floor = max(float(xp.max(m[part] - _REACH * s[part])) for part in parts)
-    extremes = np.array([_extremes(m[part], s[part], floor) for part in parts])
-    low, (m_low, m_high, high) = extremes[:, 0].min(), (extremes[:, 1].min(), *extremes[:, 2:].max(axis=0))
-    edges, spacing, chebyshev_nodes = strips(low, high, STEP)
-    # Cells are numbered strip by strip; the last number is for keys out of reach.
+    far = m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP if float(xp.min(m)) < floor - _DEEP else None
+    near = (m, s) if far is None else (m[~far], s[~far])
+    (m_low, s_low), (m_high, s_high) = ([float(f(x)) for x in near] for f in (xp.min, xp.max))
+    edges, spacing, chebyshev_nodes = strips(s_low, s_high, STEP)
     first = np.floor(m_low / spacing)
-    offset = np.cumsum(np.append(0, np.floor(m_high / spacing) - first + 1))
-    device: dict[str, Any] = {"dtype": m.dtype, "device": compat.device(m)}
-    inner = xp.asarray(np.append(edges[1:-1], np.inf), **device)
-    of_strip = [xp.asarray(x, **device) for x in (1 / spacing, offset[:-1] - first, edges[:-1], 2 / np.diff(edges))]
+    intervals = np.floor(m_high / spacing) - first + 1
+    split = _split(n, int(intervals.sum()), chebyshev_nodes > 1)
+    # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys out of reach.
+    length = intervals * split
+    offset = np.cumsum(np.append(0, length * split))
+    rows = (edges[:-1], split / np.diff(edges), split / spacing, length, offset[:-1] - first * split)
+    strips_of = _Strips(xp, m, edges, rows)
 
     def sort_in(part: slice) -> tuple[Array, Array, Array]:
-        strip = xp.searchsorted(inner, s[part], side="right")
-        per_spacing, shift, edge, per_half = (xp.take(x, strip) for x in of_strip)
-        far = _far(m[part], s[part], floor)
-        position = xp.where(far, 0.0, m[part]) * per_spacing
-        interval = xp.floor(position)
-        name = xp.where(far, float(offset[-1]), interval + shift)
-        across = (s[part] - edge) * per_half - 1 if chebyshev_nodes > 1 else xp.zeros_like(position)
-        return xp.astype(name, xp.int32), 2 * (position - interval) - 1, across
+        across, last, per_m, length, shift = strips_of.look_up(s[part])
+        along = (m[part] if far is None else xp.where(far[part], m_low, m[part])) * per_m
+        lattice, row = xp.floor(along), xp.clip(xp.floor(across), max=last)
+        name = row * length + lattice + shift
+        name = name if far is None else xp.where(far[part], float(offset[-1]), name)
+        return xp.astype(name, xp.int32), 2 * (along - lattice) - 1, 2 * (across - row) - 1
 
     name, along, across = (xp.concat(x) for x in zip(*map(sort_in, parts), strict=True))
     order = _sort(name, int(offset[-1]))
     edge = xp.arange(int(offset[-1]) + 1, dtype=name.dtype, device=compat.device(m))
     count = np.diff(to_numpy(xp.searchsorted(xp.take(name, order), edge)))
-    occupied = np.flatnonzero(count)
-    strip = np.searchsorted(offset, occupied, side="right") - 1
-    interval = (occupied - offset[strip] + first[strip]).astype(int)
-    keys = order[: int(count.sum())]
-    grid = _grid(edges, spacing, chebyshev_nodes, strip, interval)
+    pieces, keys = np.flatnonzero(count), order[: int(count.sum())]
+    strip = np.searchsorted(offset, pieces, side="right") - 1
+    row, lattice = np.divmod(pieces - offset[strip].astype(int), length[strip].astype(int))
+    interval = lattice // split + first[strip].astype(int)
+    _, leader, cell = np.unique(strip + 1j * interval, return_index=True, return_inverse=True)
+    cell_count = np.bincount(cell, weights=count[pieces]).astype(int)
+    grid = _grid(edges, spacing, chebyshev_nodes, strip[leader], interval[leader])
     return Cells(
         grid=grid,
-        nodes=_nodes(grid, strip, interval, count[occupied]),
-        strip=strip,
-        interval=interval,
-        count=count[occupied],
+        nodes=_nodes(grid, strip[leader], interval[leader], cell_count),
+        strip=strip[leader],
+        interval=interval[leader],
+        count=cell_count,
+        split=split,
+        cell=cell,
+        part=np.stack([lattice % split, row], axis=1),
+        piece_count=count[pieces],
         keys=keys,
-        place=xp.stack([xp.take(x, keys) for x in (along, across)]),
-        lost=float(m.shape[0] - count.sum()) * float(np.exp(-_DEEP)),
+        along=xp.take(along, keys),
+        across=xp.take(across, keys),
+        lost=(n - int(count.sum())) * float(np.exp(-_DEEP)),
     )
 
 
-def _far(m: Array, s: Array, floor: float) -> Array:
-    xp = compat.array_namespace(m)
-    return m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP
+def _split(n: int, cells: int, several: bool) -> int:
+    """Pieces along each side of a cell: small ones need short polynomials, but each should have many keys."""
+    return next((k for k in (4, 2) if several and n >= _PIECE * cells * k * k and cells * k * k < 1 << 16), 1)
 
 
-def _extremes(m: Array, s: Array, floor: float) -> tuple[float, float, float, float]:
-    """Smallest s and m, largest m and s among the keys in reach."""
-    xp, far = compat.array_namespace(m), _far(m, s, floor)
-    lowest, highest = ([xp.where(far, end, x) for x in (s, m)] for end in (xp.inf, -xp.inf))
-    return tuple(
-        float(f(x)) for f, x in ((xp.min, lowest[0]), (xp.min, lowest[1]), (xp.max, highest[1]), (xp.max, highest[0]))
-    )
+class _Strips:
+    """What a key's deviation decides. Where all strips are alike, the usual case, it takes no search and no table."""
+
+    def __init__(self, xp: Any, like: Array, edges: np.ndarray, rows: tuple[np.ndarray, ...]) -> None:
+        device: dict[str, Any] = {"dtype": like.dtype, "device": compat.device(like)}
+        self.xp, self.rows, self.count = xp, rows, len(edges) - 1
+        self.alike = all(np.ptp(row) <= 1e-9 * row[0] for row in rows[1:4])
+        self.inner = xp.asarray(np.append(edges[1:-1], np.inf), **device)
+        self.tables = [xp.asarray(row, **device) for row in rows]
+        self.split = round(float(rows[1][0] * (edges[1] - edges[0])))
+
+    def look_up(self, s: Array) -> tuple[Array, float, Any, Any, Any]:
+        """Where s lies, in pieces along s; the last such piece; pieces per unit of m; pieces along m; and the number
+        of the piece at m = 0. Alike strips count as one."""
+        if self.alike:
+            edge, per_s, per_m, length, shift = (float(row[0]) for row in self.rows)
+            return (s - edge) * per_s, self.count * self.split - 1.0, per_m, length, shift
+        strip = self.xp.searchsorted(self.inner, s, side="right")
+        edge, per_s, per_m, length, shift = (self.xp.take(row, strip) for row in self.tables)
+        return (s - edge) * per_s, self.split - 1.0, per_m, length, shift
 
 
 def _sort(name: Int[Array, "n"], largest: int) -> Int[Array, "n"]:

@@ -125,6 +125,13 @@ def to_chebyshev(nodes: int) -> tuple[Float[np.ndarray, "a l"], Float[np.ndarray
     return along, _transform(nodes)
 
 
+@lru_cache(maxsize=8)
+def to_pieces(order: int, split: int) -> Float[np.ndarray, "i a b"]:
+    """T_b on [-1, 1], cut into `split` equal pieces, as a series `sum_a [i, a, b] T_a` in the coordinate of piece i."""
+    x = (_chebyshev_nodes(order) + 2.0 * np.arange(split)[:, None] + 1.0 - split) / split
+    return np.tril(np.ones((order, order))).T * (_transform(order) @ chebvander(x, order - 1))
+
+
 def _chebyshev_nodes(count: int) -> Float[np.ndarray, "c"]:
     return -np.cos((np.arange(count) + 0.5) * np.pi / count)
 

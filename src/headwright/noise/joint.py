@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import array_api_compat as compat
 import numpy as np
@@ -55,10 +56,10 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
         for rows in _distinct(problem)
     ]
     pairs = [(g, h, _pair(problem, (m, s), g, h)) for g, h in combinations(heads, 2)]
-    mean = sum(h.mix * h.moments.mean for h in heads)
-    covariance = sum(h.mix**2 * h.moments.covariance for h in heads)
-    weights = sum(h.mix * h.moments.weights_mean for h in heads)
-    variance = sum(h.mix**2 * (h.moments.weights_square - h.moments.weights_mean**2) for h in heads)
+    mean = _mixed([(h.mix, h.moments.mean) for h in heads])
+    covariance = _mixed([(h.mix**2, h.moments.covariance) for h in heads])
+    weights = _mixed([(h.mix, h.moments.weights_mean) for h in heads])
+    variance = _mixed([(h.mix**2, h.moments.weights_square - h.moments.weights_mean**2) for h in heads])
     for g, h, pair in pairs:
         if pair is not None:
             covariance = covariance + g.mix * h.mix * _like(pair.covariance + pair.covariance.T, covariance)
@@ -67,6 +68,15 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
         covariance = covariance + value_covariance(problem, variance + weights**2)
     result = _result(problem, heads, (mean, covariance, weights, variance), _errors(heads, pairs))
     return result if all(pair is not None for *_, pair in pairs) else _sampled_covariance(problem, result, seed)
+
+
+def _mixed(terms: list[tuple[float, Array]]) -> Array:
+    """`sum_h factor_h x_h`; one head with factor 1 is passed on as it is."""
+    (factor, total), *others = terms
+    total = total if factor == 1.0 else factor * total
+    for factor, x in others:
+        total = total + factor * x
+    return total
 
 
 def logits_law(problem: Problem) -> tuple[list[Array], list[Array]]:
@@ -173,9 +183,13 @@ def _result(problem: Problem, heads: list[_Head], results: tuple, errors: tuple[
         message="the error bound is larger than promised; the numbers are good to `error`" if misses else "",
         mean_error=mean_error,
         covariance_error=covariance_error,
-        heads_mean=xp.stack([back(of[h].mean) for h in range(problem.heads)]),
-        heads_weights_mean=xp.stack([back(of[h].weights_mean) for h in range(problem.heads)]),
+        heads_mean=_stack(xp, [back(of[h].mean) for h in range(problem.heads)]),
+        heads_weights_mean=_stack(xp, [back(of[h].weights_mean) for h in range(problem.heads)]),
     )
+
+
+def _stack(xp: Any, rows: list[Array]) -> Array:
+    return rows[0][None, ...] if len(rows) == 1 else xp.stack(rows)
 
 
 def _sampled_covariance(problem: Problem, exact: Moments, seed: int) -> Moments:

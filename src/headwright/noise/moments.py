@@ -63,7 +63,9 @@ def moments(
     """
     extras = {"bias": bias, "mask": mask, "value_noise": value_noise}
     route = _route(method)
-    results = [route(p, **options) for p in problems(q, keys, V, mix=mix, scale=scale, extras=extras)]
+    check = method != "exact"  # `exact` sees NaN among the values in the mean
+    parts = problems(q, keys, V, mix=mix, scale=scale, extras=extras, check_values=check)
+    results = [route(p, **options) for p in parts]
     return _stack(results) if getattr(q, "ndim", 0) == 3 or len(results) > 1 else results[0]
 
 

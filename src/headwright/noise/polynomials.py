@@ -19,12 +19,13 @@ from scipy.special import factorial
 
 from headwright.noise.blocks import blocks
 from headwright.noise.cells import Cells
-from headwright.noise.grid import ORDER, to_chebyshev
+from headwright.noise.grid import ORDER, to_chebyshev, to_pieces
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int
 
-_LINE = (4, 8)  # a line has 2^4 to 2^8 keys
+_LINE = (4, 6)  # a line has 2^4 to 2^6 keys
 _BLOCK = 1 << 13  # keys in work at once on the host
+_EPSILON, _ROUNDING = 1e-7, 5.0  # of single precision; and what it may cost
 _TINY = 1e-300
 
 
@@ -36,21 +37,37 @@ def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Float[np.n
 
 @dataclass(frozen=True)
 class Terms:
-    """The pairs (a, b) kept, and what the others and the missing tail of the series add up to at most."""
+    """The pairs (a, b) kept; what the others and the missing tail of the series cost at most; and whether the terms
+    beyond the linear ones may be taken in single precision, which costs `rounding`."""
 
     pairs: Int[np.ndarray, "t 2"]
-    dropped: float
-    tail: float
+    missed: float
+    single: bool
+    rounding: float
 
 
-def choose(polynomial: Float[np.ndarray, "f c a b"], weight: Float[np.ndarray, "f c"]) -> Terms:
-    """The fewest terms whose neglect costs at most 1, when a change of f on cell c by e costs `weight * e`."""
-    cost = np.einsum("fc,fcab->ab", weight, np.abs(polynomial))
+def choose(
+    cells: Cells, polynomial: Float[np.ndarray, "f c a b"], weight: Float[np.ndarray, "f c"], *, sums: bool
+) -> Terms:
+    """The fewest terms on pieces of cells whose neglect costs at most 1, when a change of f on cell c by e costs
+    `weight * e`. Never rounded are constant and linear terms of the first function, which is a logarithm, and where
+    `sums` over keys are wanted all constants."""
+    whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
+    along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
+    each = along @ whole @ across.T
+    cost = each.sum(axis=0)
     order = np.argsort(cost, axis=None)
     least = np.cumsum(cost.ravel()[order])
     kept = np.sort(order[least > 1.0])
     dropped = least[order.size - kept.size - 1] if kept.size < order.size else 0.0
-    return Terms(np.stack(np.unravel_index(kept, cost.shape), axis=1), float(dropped), _tail(cost))
+    each[0, :2, 0] = each[0, 0, :2] = 0.0
+    rounding = _EPSILON * float(each.sum() - sums * each[:, 0, 0].sum())
+    return Terms(
+        pairs=np.stack(np.unravel_index(kept, cost.shape), axis=1),
+        missed=float(dropped) + _tail(whole.sum(axis=0)),
+        single=rounding <= _ROUNDING,
+        rounding=rounding if rounding <= _ROUNDING else 0.0,
+    )
 
 
 def _tail(cost: Float[np.ndarray, "a b"]) -> float:
@@ -74,22 +91,23 @@ def _ratio(after: float, before: float) -> float:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of keys: the cell of each, and its first and last key in `cells.keys` order."""
+    """Lines of keys: the piece of a cell each lies in, and its first and last key in `cells.keys` order."""
 
-    cell: Int[np.ndarray, "l"]
+    piece: Int[np.ndarray, "l"]
     first: Int[np.ndarray, "l"]
     last: Int[np.ndarray, "l"]
     length: int
 
     @staticmethod
     def of(cells: Cells) -> Lines:
-        length = 2 ** int(np.clip(np.log2(cells.count.mean()), *_LINE))
-        per_cell = -(-cells.count // length)
-        cell = np.repeat(np.arange(per_cell.size), per_cell)
-        number = np.arange(cell.size) - (np.cumsum(per_cell) - per_cell)[cell]
-        end = np.cumsum(cells.count)
-        first = (end - cells.count)[cell] + number * length
-        return Lines(cell, first, np.minimum(first + length, end[cell]) - 1, length)
+        count = cells.piece_count
+        length = 2 ** int(np.clip(np.log2(count.mean()), *_LINE))
+        per_piece = -(-count // length)
+        piece = np.repeat(np.arange(per_piece.size), per_piece)
+        number = np.arange(piece.size) - (np.cumsum(per_piece) - per_piece)[piece]
+        end = np.cumsum(count)
+        first = (end - count)[piece] + number * length
+        return Lines(piece, first, np.minimum(first + length, end[piece]) - 1, length)
 
 
 class Carrier:
@@ -97,80 +115,127 @@ class Carrier:
 
     def __init__(self, cells: Cells) -> None:
         self.cells, self.lines = cells, Lines.of(cells)
-        self.xp, self.device = compat.array_namespace(cells.place), compat.device(cells.place)
+        self.xp, self.device = compat.array_namespace(cells.along), compat.device(cells.along)
 
     def _array(self, host: np.ndarray, dtype: Any = None) -> Array:
         return self.xp.asarray(host, dtype=dtype, device=self.device)
 
     def _blocks(self) -> list[slice]:
-        return blocks(self.lines.cell.size, max(1, _BLOCK // self.lines.length), self.cells.place, self.lines.length)
+        return blocks(self.lines.piece.size, max(1, _BLOCK // self.lines.length), self.cells.along, self.lines.length)
 
-    def _slots(self, block: slice) -> tuple[Int[Array, "l w"], Int[Array, "l w"]]:
-        """The keys of each line, the last one repeated to fill it; and how far each slot is from the last."""
-        steps = np.arange(self.lines.length)
-        left = (self.lines.last - self.lines.first)[block, None] - steps
-        return self._array(self.lines.first[block, None] + np.minimum(steps, steps + left)), self._array(left)
+    def _slots(self, block: slice) -> Int[Array, "l w"]:
+        """The keys of each line, the last one repeated to fill it."""
+        steps, lines = np.arange(self.lines.length), self.lines
+        return self._array(np.minimum(lines.first[block, None] + steps, lines.last[block, None]))
 
-    def _basis(self, slots: Int[Array, "l w"], terms: Terms) -> Float[Array, "l t w"]:
-        xp, place = self.xp, self.cells.place
-        x, y = (self._take(place[k, :], slots) for k in (0, 1))
-        along, across = (_chebyshev(xp, z, int(top)) for z, top in zip((x, y), terms.pairs.max(axis=0), strict=True))
+    def _basis(self, slots: Int[Array, "l w"], terms: Terms) -> tuple[Array, Array, Float[Array, "l t w"]]:
+        """The places of the keys in double precision, and the polynomials there in that of the terms."""
+        xp, dtype = self.xp, self._dtype(terms)
+        x, y = (self._take(place, slots) for place in (self.cells.along, self.cells.across))
+        along, across = (
+            _chebyshev(xp, xp.astype(z, dtype, copy=False), int(top))
+            for z, top in zip((x, y), terms.pairs.max(axis=0), strict=True)
+        )
         factors = [(along[a], across[b]) for a, b in terms.pairs.tolist()]
         if compat.is_jax_array(x):
-            return xp.stack([a * b for a, b in factors], axis=1)
-        basis = xp.empty((x.shape[0], len(factors), x.shape[1]), dtype=x.dtype, device=self.device)
+            return x, y, xp.stack([a * b for a, b in factors], axis=1)
+        basis = xp.empty((x.shape[0], len(factors), x.shape[1]), dtype=dtype, device=self.device)
         for k, (a, b) in enumerate(factors):
             xp.multiply(a, b, out=basis[:, k, :])
-        return basis
+        return x, y, basis
+
+    def _dtype(self, terms: Terms) -> Any:
+        return self.xp.float32 if terms.single else self.cells.along.dtype
 
     def _take(self, values: Array, slots: Int[Array, "l w"]) -> Array:
         return self.xp.reshape(self.xp.take(values, self.xp.reshape(slots, (-1,))), slots.shape)
 
-    def _kept(self, polynomial: Float[np.ndarray, "f c a b"], terms: Terms) -> Float[Array, "c f t"]:
-        kept = polynomial[:, :, terms.pairs[:, 0], terms.pairs[:, 1]]
-        return self._array(np.ascontiguousarray(np.moveaxis(kept, 0, 1)), self.cells.place.dtype)
+    def _kept(
+        self, polynomial: Float[np.ndarray, "f c a b"], terms: Terms
+    ) -> tuple[Float[Array, "p 3 1"], Float[Array, "p f t"]]:
+        """Coefficients on each piece: 1, x and y of the first function, and all terms kept but those."""
+        cells, (x, y) = self.cells, self._to_pieces(terms)
+        pieces = np.einsum("iza,fcab,jwb->cijfzw", x, polynomial, y, optimize=True)
+        mine = pieces[cells.cell, cells.part[:, 0], cells.part[:, 1]]
+        plane = np.zeros((len(mine), 3, 1))
+        for k, (a, b) in enumerate(((0, 0), (1, 0), (0, 1))):
+            if a < mine.shape[2] and b < mine.shape[3]:
+                plane[:, k, 0] = mine[:, 0, a, b]
+                mine[:, 0, a, b] = 0.0
+        kept = np.ascontiguousarray(mine[..., terms.pairs[:, 0], terms.pairs[:, 1]])
+        return self._array(plane, cells.along.dtype), self._array(kept, self._dtype(terms))
+
+    def _values(
+        self, block: slice, coefficients: tuple[Array, Array], terms: Terms
+    ) -> tuple[Float[Array, "l w"], Float[Array, "l f w"], Float[Array, "l t w"]]:
+        """The first function in double precision, the others, and the basis."""
+        xp, pieces = self.xp, self._array(self.lines.piece[block])
+        plane, kept = (xp.take(c, pieces, axis=0) for c in coefficients)
+        x, y, basis = self._basis(self._slots(block), terms)
+        values = kept @ basis
+        first = plane[:, 0, :] + plane[:, 1, :] * x + plane[:, 2, :] * y
+        return first + xp.astype(values[:, 0, :], first.dtype, copy=False), values[:, 1:, :], basis
+
+    def _to_pieces(self, terms: Terms) -> tuple[Float[np.ndarray, "i z a"], Float[np.ndarray, "i w b"]]:
+        high = terms.pairs.max(axis=0) + 1
+        orders = (ORDER, self.cells.grid.nodes)
+        x, y = (to_pieces(order, self.cells.split)[:, :top] for order, top in zip(orders, high, strict=True))
+        return x, y
 
     def charges(self, log_reference: Float[np.ndarray, "g"], terms: Terms) -> Float[np.ndarray, "g"]:
         """`sum_i f(i) = f @ charge` for functions f on the grid that are e^log_reference times something smooth."""
-        xp, cells = self.xp, self.cells
-        polynomial = self._kept(coefficients(cells, log_reference[None, :]), terms)
+        xp, cells, lines = self.xp, self.cells, self.lines
+        coefficients_ = self._kept(coefficients(cells, log_reference[None, :]), terms)
+        constant = np.flatnonzero((terms.pairs == 0).all(axis=1))
 
         def add_up(block: slice) -> Float[np.ndarray, "l t"]:
-            slots, left = self._slots(block)
-            basis = self._basis(slots, terms)
-            reference = xp.exp(xp.take(polynomial, self._array(self.lines.cell[block]), axis=0) @ basis)
-            reference = xp.where(left[:, None, :] >= 0, reference, 0.0)
-            return to_numpy(xp.matmul(basis, xp.matrix_transpose(reference))[:, :, 0])
+            first, _, basis = self._values(block, coefficients_, terms)
+            real = self._array(np.arange(lines.length) <= (lines.last - lines.first)[block, None])
+            reference = xp.where(real, xp.exp(first), 0.0)
+            sums = basis @ xp.astype(reference, basis.dtype, copy=False)[:, :, None]
+            sums = to_numpy(sums)[:, :, 0].astype(float)
+            sums[:, constant] = to_numpy(xp.sum(reference, axis=1))[:, None]
+            return sums
 
         sums = np.concatenate([add_up(block) for block in self._blocks()])
-        first = np.searchsorted(self.lines.cell, np.arange(cells.count.size))
-        along, across = to_chebyshev(cells.grid.nodes)
-        M = np.zeros((cells.count.size, along.shape[0], across.shape[0]))
-        M[:, terms.pairs[:, 0], terms.pairs[:, 1]] = np.add.reduceat(sums, first, axis=0)
-        spread = along.T @ M @ across
+        first = np.searchsorted(self.lines.piece, np.arange(cells.cell.size))
+        (x, y), (along, across) = self._to_pieces(terms), to_chebyshev(cells.grid.nodes)
+        M = np.zeros((cells.count.size, cells.split, cells.split, x.shape[1], y.shape[1]))
+        where = (cells.cell[:, None], cells.part[:, :1], cells.part[:, 1:], terms.pairs[:, 0], terms.pairs[:, 1])
+        M[where] = np.add.reduceat(sums, first, axis=0)
+        spread = along.T @ np.einsum("iza,cijzw,jwb->cab", x, M, y, optimize=True) @ across
         charge = np.bincount(cells.columns.ravel(), weights=spread.ravel(), minlength=cells.grid.size)
         return charge * np.exp(-log_reference)
 
     def evaluate(
-        self, polynomial: Float[np.ndarray, "f c a b"], terms: Terms, finish: Callable[[Array], Array], n: int
-    ) -> Float[Array, "g n"]:
-        """`finish(f)` at each of the n keys, zero for keys out of reach. `finish` maps (lines, f, keys of a line) to
-        (lines, g, keys of a line)."""
-        xp, cells = self.xp, self.cells
-        kept = self._kept(polynomial, terms)
-        out = None
+        self,
+        polynomial: Float[np.ndarray, "f c a b"],
+        terms: Terms,
+        finish: Callable[[Array, Array], tuple[Array, ...]],
+    ) -> list[Float[Array, "slots *g"]]:
+        """Tables with a row for every slot of every line and one of zeros: `rows_of` finds a key's row. `finish` makes
+        what they hold, (lines, keys of a line) and then any axis, from the first function and from the others."""
+        xp, coefficients_, length = self.xp, self._kept(polynomial, terms), self.lines.length
+        tables: list[Any] = []
+        for block in self._blocks():
+            first, others, _ = self._values(block, coefficients_, terms)
+            parts = [xp.reshape(part, (-1, *part.shape[2:])) for part in finish(first, others)]
+            rows = slice(block.start * length, block.stop * length)
+            if not tables:
+                size = self.lines.piece.size * length + 1
+                tables = [xp.zeros((size, *p.shape[1:]), dtype=p.dtype, device=self.device) for p in parts]
+            tables = [put(table, rows, part) for table, part in zip(tables, parts, strict=True)]
+        return tables
 
-        def evaluate(block: slice) -> tuple[Int[Array, "l w"], Float[Array, "l g w"]]:
-            slots, _ = self._slots(block)
-            chosen = xp.take(kept, self._array(self.lines.cell[block]), axis=0)
-            return self._take(cells.keys, slots), finish(chosen @ self._basis(slots, terms))
-
-        for keys, values in map(evaluate, self._blocks()):
-            if out is None:
-                out = xp.zeros((values.shape[1], n), dtype=values.dtype, device=self.device)
-            for row in range(values.shape[1]):
-                out = _put(out, row, keys, values[:, row, :])
-        return out
+    def rows_of(self, n: int) -> Int[Array, "n"]:
+        """The row of each of the n keys in `evaluate`; that of zeros for keys out of reach."""
+        xp, lines = self.xp, self.lines
+        slots = int(lines.piece.size) * lines.length
+        shift = self._array(np.arange(lines.piece.size) * lines.length - lines.first)
+        own = xp.repeat(shift, self._array(lines.last - lines.first + 1))
+        own = own + xp.arange(own.shape[0], dtype=own.dtype, device=self.device)
+        out = xp.full((n,), slots, dtype=own.dtype, device=self.device)
+        return put(out, self.cells.keys, own)
 
 
 def _chebyshev(xp: Any, x: Array, top: int) -> list[Array]:
@@ -180,8 +245,9 @@ def _chebyshev(xp: Any, x: Array, top: int) -> list[Array]:
     return T
 
 
-def _put(out: Float[Array, "g n"], row: int, keys: Int[Array, "l w"], values: Float[Array, "l w"]) -> Array:
+def put(out: Array, where: Any, values: Array) -> Array:
+    """`out` with `values` in the rows `where`; changed in place if its library can."""
     if compat.is_jax_array(out):
-        return out.at[row, keys].set(values)
-    out[row, :][keys] = values
+        return out.at[where].set(values)
+    out[where] = values
     return out

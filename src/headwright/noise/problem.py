@@ -61,15 +61,24 @@ def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Arra
     return total if noise.ndim == 3 else xp.eye(v, **like) * xp.broadcast_to(total, (v,))
 
 
-def problems(q: Any, keys: Any, V: Any, *, mix: Any, scale: float, extras: dict[str, Any]) -> Iterator[Problem]:
+def problems(
+    q: Any, keys: Any, V: Any, *, mix: Any, scale: float, extras: dict[str, Any], check_values: bool = True
+) -> Iterator[Problem]:
     """The problems in one call: q `(d,)` is one head, `(h, d)` several heads, `(m, h, d)` m such groups.
 
-    `extras` holds bias, mask and value_noise. Plain arrays are keys without noise.
+    `extras` holds bias, mask and value_noise. Plain arrays are keys without noise. An engine that finds NaN among the
+    values by itself spares a pass over them with `check_values=False`.
     """
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     bias, mask, value_noise = (extras[name] for name in ("bias", "mask", "value_noise"))
     xp, (_, q, V, mix, bias, value_noise) = inputs.arrays(
-        keys=keys.means[:1], q=q, V=V, mix=mix, bias=bias, value_noise=value_noise
+        keys=keys.means[:1],
+        q=q,
+        V=V,
+        mix=mix,
+        bias=bias,
+        value_noise=value_noise,
+        unchecked=() if check_values else ("V",),
     )
     n, d = keys.means.shape
     inputs.shape("V", V, n, "v")

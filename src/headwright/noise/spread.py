@@ -1,16 +1,16 @@
 """Many keys at the price of few: exact moments of one head at a small multiple of a forward pass.
 
-psi, r and w depend on a key only through (m, s), so they are tabulated on a small grid (`grid`). Every n-sized step
-is one of three (`polynomials`): sums over keys become charges on the grid, functions on the grid come to the keys,
-and values are added up with weights.
+psi, r and w depend on a key only through (m, s), so they are tabulated on a small grid (`grid`). What is done with all
+n keys is one of three things: sums over keys become charges on the grid, functions on the grid come to the keys (both
+in `polynomials`), and values are added up with weights.
 
-    Psi(u) = psi(u) @ charge                                 the integrand, from all keys
-    A_i = int r_i e^Psi,  B_i = int w_i e^Psi,  D_i          three functions of (m, s), known on the grid
-    Cov[c] = sum_j R_j R_j' + V' diag(D) V,                  R_j = sum_i g_j(i) v_i
+    Psi(u) = psi(u) @ charge                              the integrand, from all keys
+    A_i = E[alpha_i],  B_i = E[alpha_i^2],  g_j(i)        functions of (m, s), known on the grid
+    Cov[c] = sum_j R_j R_j' + V' diag(D) V,               R_j = sum_i g_j(i) v_i,   D_i = B_i - sum_j g_j(i)^2
 
-where g_j(i) = <r_i, phi_j> in the inner product int . e^Psi du and phi_1, phi_2, .. are few orthonormal functions of
-u that span nearly all r_i; what they miss, e_i, costs (sum_i |e_i|)^2 times the spread of the values, squared. Values
-are counted from the mean. (Rejected: a column of the table per key, 100 numbers each instead of a handful.)
+where g_j(i) = int r_i phi_j e^Psi du and phi_1, phi_2, .. are few functions of u, orthonormal under e^Psi du, that span
+nearly all r_i: leaving out a part e_i of each r_i costs at most (sum_i |e_i|)^2 for values of size one. Values are
+counted from their mean. (Rejected: a column of the table for each key, a hundred numbers instead of a handful.)
 """
 
 from __future__ import annotations
@@ -22,33 +22,42 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.noise.blocks import blocks
+from headwright.inputs import finite
+from headwright.noise.blocks import blocks, in_threads
 from headwright.noise.cells import Cells, make_cells
 from headwright.noise.exact import FLOOR, HeadMoments, head_moments
 from headwright.noise.grid import tables
 from headwright.noise.nodes import Nodes
 from headwright.noise.polynomials import Carrier, choose, coefficients
 from headwright.result import to_numpy
-from headwright.types import Array, Float
+from headwright.types import Array, Float, Int
 
 COLUMNS = 200  # up to so many keys every key is transformed by itself
-_WORTH = 10  # or as long as the grid has more columns than this for each key
-_CACHED = 1 << 11  # rows of values in work at once on the host
+_WORTH = 16  # or as long as the grid has more columns than this for each key
+_CACHED, _PART = 1 << 13, 1 << 17  # rows of values in work at once on the host, and given to a thread
 _SAMPLED = 8  # nodes on which polynomials are tried
 _SINGLE = 1e-6  # relative error of single-precision sums of products
-# Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials,
-# on few functions phi, and on single precision.
-_SHORT, _FEW, _ROUNDED = 1e-11, 1e-11, 1e-9
+# Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials
+# (for first and for second moments), on few functions phi, and on single precision.
+_SHORT, _SHORTER, _FEW, _ROUNDED = 3e-11, 3e-10, 1e-11, 1e-9
 _TINY = 1e-300
 
 
 def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
-    """Moments of one head, by the cheapest exact route. Host arrays or those of any library."""
+    """Moments of one head, by the cheapest exact route. Host arrays or those of any library; refuses values that are
+    not finite."""
     if m.shape[0] <= COLUMNS or not bool(compat.array_namespace(s).any(s > 0)):
-        return head_moments(to_numpy(m), to_numpy(s), to_numpy(V).astype(float, copy=False))
+        V = to_numpy(finite("V", V)).astype(float, copy=False)
+        return head_moments(to_numpy(m), to_numpy(s), V)
     cells = make_cells(m, s)
     alive = cells.keys.shape[0]
-    return _few(m, s, V, cells) if alive <= max(COLUMNS, cells.grid.size // _WORTH) else _many(V, cells)
+    if alive <= max(COLUMNS, cells.grid.size // _WORTH):
+        return _few(m, s, finite("V", V), cells)
+    with np.errstate(invalid="ignore"):
+        found = _many(V, cells)
+    if not np.isfinite(found.spread):  # every value went into it
+        finite("V", V)
+    return found
 
 
 def _few(m: Array, s: Array, V: Array, cells: Cells) -> HeadMoments:
@@ -91,25 +100,25 @@ class Sums:
 def _many(V: Array, cells: Cells) -> HeadMoments:
     n, carrier = int(V.shape[0]), Carrier(cells)
     one, missed = _sums(cells, carrier)
-    density, r = one.density, one.table[1]
-    A, B = np.maximum(density @ r, _TINY), np.maximum(density @ one.table[2], _TINY)
-    D = np.maximum(B - density @ (r * r), 0.0)
+    A, B = (np.maximum(one.density @ row, _TINY) for row in one.table[1:])
     g, beyond = _directions(one)
-    functions = np.concatenate([np.log([A, B]), [D / B], g / A])
-    polynomial = coefficients(cells, functions)
-    weight = cells.count * cells.middle(np.stack([A / _SHORT, B / _FEW, B / _FEW, *[A / _FEW] * len(g)]))
-    terms = choose(polynomial, weight)
-    keys = carrier.evaluate(polynomial, terms, _finish, n)
-    values = _add_up(V, keys)
-    short = (terms.dropped + terms.tail) * _SHORT
-    first, second = _errors(cells, one, (A, D), values.weight)
+    common = g @ one.charge / (A @ one.charge)
+    h = g / A - common[:, None]
+    polynomial = coefficients(cells, np.concatenate([[np.log(A), np.log(B / A) - np.log(A)], h]))
+    weight = cells.count * cells.middle(np.stack([A / _SHORT, B / _SHORTER, *[A / _SHORTER] * len(g)]))
+    terms = choose(cells, polynomial, weight, sums=False)
+    tables = carrier.evaluate(polynomial, terms, lambda first, others: _finish(first, others, common))
+    values = _add_up(V, tables, carrier.rows_of(n), squares=float(B @ one.charge))
+    short = terms.missed + terms.rounding
+    first, second = _errors(cells, one, A, values.weight)
+    rounding = values.rounding * float(B @ one.charge + 2 * np.abs(values.R).sum() * np.abs(A * h @ one.charge).max())
     return HeadMoments(
-        weights_mean=keys[0, :],
-        weights_square=keys[1, :],
-        mean=_like(values.mean, keys),
-        covariance=_like(values.covariance, keys),
-        first=first + missed + short,
-        second=second + missed + short + beyond + values.rounding,
+        weights_mean=values.weights_mean,
+        weights_square=values.weights_square,
+        mean=_like(values.mean, tables[0]),
+        covariance=_like(values.covariance, tables[0]),
+        first=first + missed + short * _SHORT,
+        second=second + missed + short * _SHORTER + beyond + rounding,
         spread=values.spread,
     )
 
@@ -127,20 +136,20 @@ def _sums(cells: Cells, carrier: Carrier) -> tuple[Sums, float]:
     some = np.flatnonzero(seen > 1e-9 * seen.max())
     some = some[np.linspace(0, some.size - 1, _SAMPLED).astype(int)]
     rows = table[:2, some, :].reshape(2 * _SAMPLED, -1)
-    share = np.tile(np.minimum(seen[some], 1.0), 2)[:, None] / (2 * _SAMPLED * _SHORT)
+    share = np.tile(seen[some] / seen[some].sum(), 2)[:, None] / _SHORT
     size = cells.count * share * np.abs(cells.middle(rows))
     polynomial = coefficients(cells, np.concatenate([log_reference[None, :], rows * np.exp(-log_reference)]))
     weight = np.concatenate([size.sum(axis=0)[None], cells.count * share * np.exp(cells.middle(log_reference))])
-    terms = choose(polynomial, weight)
+    terms = choose(cells, polynomial, weight, sums=True)
     charge = carrier.charges(log_reference, terms)
-    return Sums(cells.nodes, table, charge), (terms.dropped + terms.tail) * _SHORT
+    return Sums(cells.nodes, table, charge), (terms.missed + terms.rounding) * _SHORT
 
 
 def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
     """g_j on the grid for as few j as will do, and what the others would add to the covariance at most."""
     r = np.sqrt(one.density)[:, None] * one.table[1]
     charge = np.abs(one.charge)
-    phi = np.linalg.svd(np.linalg.qr((r * charge).T, mode="r").T)[0]
+    phi = np.linalg.svd(np.asarray(np.linalg.qr((r * charge).T, mode="r")).T)[0]
     g = phi.T @ r
     missed = np.sqrt(np.cumsum((g * g)[::-1], axis=0)[::-1]) @ charge  # without g_j, g_j+1, ..
     squared = np.append(missed[1:], 0.0) ** 2
@@ -148,65 +157,98 @@ def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
     return g[:few], float(squared[few - 1])
 
 
-def _finish(values: Float[Array, "l f w"]) -> Float[Array, "l f w"]:
-    """From ln A, ln B, D / B and g_j / A to A, B, D and g_j."""
-    xp = compat.array_namespace(values)
-    powers = xp.exp(values[:, :2, :])
-    A, B = powers[:, :1, :], powers[:, 1:, :]
-    return xp.concat([powers, xp.clip(values[:, 2:3, :], min=0.0) * B, values[:, 3:, :] * A], axis=1)
+def _finish(
+    first: Float[Array, "l w"], others: Float[Array, "l f w"], common: Float[np.ndarray, "j"]
+) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l w g"]]:
+    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, B, and (D, A h_j) with D = B - sum_j g_j^2.
+
+    As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without cancellation."""
+    xp = compat.array_namespace(first)
+    A, ratio, h = xp.exp(first), xp.exp(others[:, 0, :]), others[:, 1:, :]
+    a = xp.astype(A, others.dtype, copy=False)
+    left = ratio
+    for j, shift in enumerate(common.tolist()):
+        left = left - (h[:, j, :] + shift) ** 2
+    rest = xp.stack([xp.clip(left, min=0.0) * a, *(h[:, j, :] for j in range(h.shape[1]))], axis=-1)
+    return A, A * A * xp.astype(ratio, first.dtype, copy=False), rest * a[:, :, None]
 
 
 @dataclass(frozen=True)
 class Added:
-    """The sums over all values: `weight` is `sum_i A_i`, `spread` the largest |v_i - mean|."""
+    """The sums over all values, and A and B key by key: `weight` is `sum_i A_i`, `spread` the largest |v_i - mean|."""
 
+    weights_mean: Float[Array, "n"]
+    weights_square: Float[Array, "n"]
     weight: float
     mean: Float[np.ndarray, "v"]
     covariance: Float[np.ndarray, "v v"]
+    R: Float[np.ndarray, "j v"]
     spread: float
-    rounding: float
+    rounding: float  # of sums in single precision, 0 for double
 
 
-def _add_up(V: Float[Array, "n v"], keys: Float[Array, "f n"]) -> Added:
-    """One pass over the values, counted from a centre c near their mean.
+def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"], *, squares: float) -> Added:
+    """One pass over the values. Key i has A, B, and (D, A h_j) in the rows `row[i]` of three tables. With values
+    counted from a centre c,
 
-    `sum_i D_i (v_i - mean)(v_i - mean)' = S - d T' - T d' + d d' sum D` with d = mean - c, S and T the sums of
-    D (v - c)(v - c)' and D (v - c). Where sum D is small, single precision is exact enough for S."""
-    xp, n = compat.array_namespace(keys), int(V.shape[0])
-    sums = to_numpy(xp.sum(keys, axis=1))
-    rounding = float(sums[2]) * _SINGLE
-    dtype = xp.float32 if rounding <= _ROUNDED else keys.dtype
-    some = slice(None, None, max(1, n // _CACHED))
-    like = keys[0, some] + float(sums[0]) * _SINGLE / n
-    centre = (like @ xp.astype(V[some, :], keys.dtype, copy=False)) / xp.sum(like)
+        sum_i D_i (v_i - mean)(v_i - mean)' = S - d T' - T d' + d d' sum D,        d = mean - c,
 
-    linear, square, far = 0.0, 0.0, 0.0
-    for block in blocks(n, _CACHED, keys):
-        values = xp.astype(V[block, :], keys.dtype, copy=False) - centre
-        linear = linear + keys[:, block] @ values
-        values = xp.astype(values, dtype, copy=False)
-        far = max(far, float(xp.max(values)), -float(xp.min(values)))
-        values = values * xp.astype(xp.sqrt(keys[2, block]), dtype)[:, None]
-        square = square + xp.astype(values.T @ values, keys.dtype)
-    linear = to_numpy(linear)
-    d = linear[0] / sums[0]
-    R = linear[3:] - sums[3:, None] * d
-    S = to_numpy(square) - np.outer(d, linear[2]) - np.outer(linear[2], d) + np.outer(d, d) * sums[2]
+    where S and T are the sums of D (v - c)(v - c)' and D (v - c). All but the mean is taken in single precision where
+    sum_i B_i (`squares`) is small."""
+    (A, B, others), n = tables, int(V.shape[0])
+    xp, centre = compat.array_namespace(A), _centre(V, A)
+    dtype = xp.float32 if squares * _SINGLE <= _ROUNDED else A.dtype
+    weights = xp.take(A, row)
+
+    @np.errstate(invalid="ignore")  # a thread has its own
+    def add_up(part: slice) -> tuple[Any, ...]:
+        total, sums, linear, square, far = 0.0, 0.0, 0.0, 0.0, 0.0
+        for inner in blocks(part.stop - part.start, _CACHED, A):
+            block = slice(part.start + inner.start, part.start + inner.stop)
+            rest = xp.astype(xp.take(others, row[block], axis=0), dtype, copy=False)
+            values = xp.astype(V[block, :], A.dtype, copy=False)
+            values = values if centre is None else values - centre
+            total = total + weights[block] @ values
+            values = xp.astype(values, dtype, copy=False)
+            far = max(far, float(xp.max(values)), -float(xp.min(values)))
+            sums = sums + xp.astype(rest.T @ xp.ones_like(rest[:, 0]), A.dtype)
+            linear = linear + xp.astype(rest.T @ values, A.dtype)
+            values = values * xp.sqrt(rest[:, :1])
+            square = square + xp.astype(values.T @ values, A.dtype)
+        return *(to_numpy(x) for x in (total, sums, linear, square)), far
+
+    *added, far = zip(*in_threads(add_up, blocks(n, _PART, A), A), strict=True)
+    total, sums, linear, square = (np.sum(x, axis=0) for x in added)
+    weight = float(xp.sum(weights))
+    d = total / weight
+    R = linear[1:] - sums[1:, None] * d
+    S = square - np.outer(d, linear[0]) - np.outer(linear[0], d) + np.outer(d, d) * sums[0]
     return Added(
-        weight=float(sums[0]),
-        mean=to_numpy(centre) + d,
+        weights_mean=weights,
+        weights_square=xp.take(B, row),
+        weight=weight,
+        mean=d if centre is None else to_numpy(centre) + d,
         covariance=R.T @ R + S,
-        spread=float(far + np.abs(d).max()),
-        rounding=rounding if dtype != keys.dtype else 0.0,
+        R=R,
+        spread=float(max(far) + np.abs(d).max()),
+        rounding=_SINGLE if dtype != A.dtype else 0.0,
     )
 
 
-def _errors(cells: Cells, one: Sums, functions: tuple[np.ndarray, np.ndarray], weights: float) -> tuple[float, float]:
+def _centre(V: Float[Array, "n v"], like: Array) -> Float[Array, "v"] | None:
+    """A point near the values, from some of them; None if they lie around zero anyway."""
+    xp = compat.array_namespace(like)
+    some = xp.astype(V[:: max(1, int(V.shape[0]) // _CACHED), :], like.dtype, copy=False)
+    centre = xp.mean(some, axis=0)
+    return None if bool(xp.all(xp.abs(centre) <= xp.std(some, axis=0))) else centre
+
+
+def _errors(cells: Cells, one: Sums, A: Float[np.ndarray, "g"], weights: float) -> tuple[float, float]:
     """Ends, rule and the two identities, as in `exact.errors`."""
-    density, charge, (A, D) = one.density, np.abs(one.charge), functions
+    density, charge, (_, r, w) = one.density, np.abs(one.charge), one.table
     ends = -np.expm1(one.total[0]) + np.exp(one.total[-1]) * (1.0 + one.r_sum[-1])
     identity = abs(float(density @ one.r_sum) - 1.0) + abs(weights - 1.0)
-    pairs = float(charge @ np.abs((density * one.r_sum) @ one.table[1] + D - A))
+    pairs = float(charge @ np.abs((density * one.r_sum) @ r + density @ (w - r * r) - A))
     known = FLOOR + ends + identity + cells.lost
     alias = [one.nodes.alias(k) for k in (1, 2)]
     if not one.nodes.uniform:
