@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import array_api_compat as compat
 from threadpoolctl import ThreadpoolController
@@ -28,14 +29,18 @@ def on_host(array: Array) -> bool:
 
 
 def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> Iterator[_T]:
-    """`function` of each part, in their order. For NumPy arrays a thread takes a part at a time, with BLAS held to one
-    thread: several of them on small matrices cost more than they gain, and nested in ours they wait for each other.
-    Other libraries have threads of their own."""
+    """`function` of each part, in their order. For NumPy arrays a thread takes a part at a time; other libraries have
+    threads of their own."""
     if not compat.is_numpy_array(like) or len(parts) < 2:
         yield from map(function, parts)
         return
-    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(min(len(parts), _processors())) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(min(len(parts), _processors())) as pool:
         yield from pool.map(function, parts)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Several threads of a BLAS cost more than they gain on small matrices, and within ours they wait for each other."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 @lru_cache(maxsize=1)

@@ -116,6 +116,8 @@ class Carrier:
     def __init__(self, cells: Cells) -> None:
         self.cells, self.lines = cells, Lines.of(cells)
         self.xp, self.device = compat.array_namespace(cells.along), compat.device(cells.along)
+        self.first, self.last = (self._array(x) for x in (self.lines.first, self.lines.last))
+        self.steps = self._array(np.arange(self.lines.length))
 
     def _array(self, host: np.ndarray, dtype: Any = None) -> Array:
         return self.xp.asarray(host, dtype=dtype, device=self.device)
@@ -125,8 +127,7 @@ class Carrier:
 
     def _slots(self, block: slice) -> Int[Array, "l w"]:
         """The keys of each line, the last one repeated to fill it."""
-        steps, lines = np.arange(self.lines.length), self.lines
-        return self._array(np.minimum(lines.first[block, None] + steps, lines.last[block, None]))
+        return self.xp.minimum(self.first[block, None] + self.steps, self.last[block, None])
 
     def _basis(self, slots: Int[Array, "l w"], terms: Terms) -> tuple[Array, Array, Float[Array, "l t w"]]:
         """The places of the keys in double precision, and the polynomials there in that of the terms."""
@@ -184,13 +185,13 @@ class Carrier:
 
     def charges(self, log_reference: Float[np.ndarray, "g"], terms: Terms) -> Float[np.ndarray, "g"]:
         """`sum_i f(i) = f @ charge` for functions f on the grid that are e^log_reference times something smooth."""
-        xp, cells, lines = self.xp, self.cells, self.lines
+        xp, cells = self.xp, self.cells
         coefficients_ = self._kept(coefficients(cells, log_reference[None, :]), terms)
         constant = np.flatnonzero((terms.pairs == 0).all(axis=1))
 
         def add_up(block: slice) -> Float[np.ndarray, "l t"]:
             first, _, basis = self._values(block, coefficients_, terms)
-            real = self._array(np.arange(lines.length) <= (lines.last - lines.first)[block, None])
+            real = self.first[block, None] + self.steps <= self.last[block, None]
             reference = xp.where(real, xp.exp(first), 0.0)
             sums = basis @ xp.astype(reference, basis.dtype, copy=False)[:, :, None]
             sums = to_numpy(sums)[:, :, 0].astype(float)

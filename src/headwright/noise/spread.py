@@ -23,7 +23,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.inputs import finite
-from headwright.noise.blocks import blocks, in_threads
+from headwright.noise.blocks import blocks, in_threads, one_blas_thread
 from headwright.noise.cells import Cells, make_cells
 from headwright.noise.exact import FLOOR, HeadMoments, head_moments
 from headwright.noise.grid import tables
@@ -149,8 +149,9 @@ def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
     """g_j on the grid for as few j as will do, and what the others would add to the covariance at most."""
     r = np.sqrt(one.density)[:, None] * one.table[1]
     charge = np.abs(one.charge)
-    phi = np.linalg.svd(np.asarray(np.linalg.qr((r * charge).T, mode="r")).T)[0]
-    g = phi.T @ r
+    with one_blas_thread():
+        phi = np.linalg.svd(np.asarray(np.linalg.qr((r * charge).T, mode="r")).T)[0]
+        g = phi.T @ r
     missed = np.sqrt(np.cumsum((g * g)[::-1], axis=0)[::-1]) @ charge  # without g_j, g_j+1, ..
     squared = np.append(missed[1:], 0.0) ** 2
     few = int(np.argmax(squared <= _FEW)) + 1
