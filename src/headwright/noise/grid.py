@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.polynomial.chebyshev import chebvander
-from scipy.interpolate import make_interp_spline
 from scipy.special import comb, factorial
 
 from headwright.noise.nodes import Nodes
@@ -20,9 +20,10 @@ from headwright.noise.transform import lattice_transform, transform
 from headwright.types import Float, Int
 
 ORDER = 14  # lattice points per key in m
-_WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 8
+_WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 5
 _CHEBYSHEV = 10  # nodes per strip
-_GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as a spline is led
+_GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as graded nodes are served
+_FINER, _AROUND = 2, 12  # table points per lattice interval there, and those an interpolation takes
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def strips(low: float, high: float, step: float) -> tuple[np.ndarray, np.ndarray
         return np.array([low, np.nextafter(high, np.inf)]), step * _multiple(np.array([low])), 1
     edges = [low]
     while edges[-1] < high:
-        edges.append(edges[-1] + _WIDTH * max(1.0, edges[-1] / 2))
+        edges.append(edges[-1] + _WIDTH * max(1.0, edges[-1] / 1.3))
     edges = np.array(edges)
     edges = low + (edges - low) * (high - low) / (edges[-1] - low)
     edges[-1] = np.nextafter(high, np.inf)
@@ -84,26 +85,40 @@ def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
             for f, values in enumerate((t.psi, t.r, t.w)):
                 block[f] = values[at]
         else:
-            block[:] = _graded(nodes.u[:, None] + m, s)
+            block[:] = _graded(nodes.u, m, s)
     return out
 
 
-def _graded(x: Float[np.ndarray, "u j"], s: Float[np.ndarray, "c"]) -> Float[np.ndarray, "3 u j c"]:
-    """The same off the lattice: a spline of ln(-psi), ln r and ln w, which are nearly straight lines. All three are
-    zero where they are negligible, to the left, and where phi underflows, to the right: no weight is left there."""
-    out = np.zeros((3, *x.shape, s.size))
+def _graded(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.ndarray, "c"]) -> np.ndarray:
+    """The same off the lattice, (3, u, j, c): ln(-psi), ln r and ln w, nearly straight lines, are tabulated `_FINER`
+    times as finely as m is and interpolated, with the same weights for all m. All three are zero where they are
+    negligible, to the left, and where phi underflows, to the right: no weight is left there."""
+    out = np.zeros((3, u.size, m.size, s.size))
+    step = (m[1] - m[0]) / _FINER
+    margin = _AROUND // 2
+    place = (u - u[0]) / step
+    at = np.floor(place).astype(int)
+    index = at[:, None] + _FINER * np.arange(m.size)
+    points = u[0] + m[0] + step * (np.arange(index.max() + _AROUND) - (margin - 1))
+    weights = _lagrange(place - at, np.arange(_AROUND) - (margin - 1.0))
     for c, deviation in enumerate(s):
-        knot = 0.125 * max(1.0, deviation)
-        points = np.arange(x.min() - 6 * knot, x.max() + 7 * knot, knot)
         t = transform(points[:, None], np.array([deviation]))
-        known = np.flatnonzero((t.psi[:, 0] > -_GONE) & (t.w[:, 0] > _TINY))
-        if known.size < 16:
-            continue
-        logs = np.log(np.concatenate([-t.psi, t.r, t.w], axis=1)[known])
-        inside = (x > points[known[0]]) & (x < points[known[-1]])
-        out[:, inside, c] = np.exp(make_interp_spline(points[known], logs, k=7)(x[inside])).T
+        f = np.concatenate([-t.psi, t.r, t.w], axis=1).T
+        known = np.flatnonzero((f[0] < _GONE) & (f[2] > _TINY))
+        logs = np.log(np.maximum(f, _TINY))
+        around = sliding_window_view(logs, _AROUND, axis=1)[:, index]
+        inside = (index >= known[0]) & (index + _AROUND <= known[-1]) if known.size else np.zeros_like(index, bool)
+        out[:, inside, c] = np.exp((around @ weights[:, :, None])[..., 0][:, inside])
     out[0] *= -1
     return out
+
+
+def _lagrange(x: Float[np.ndarray, "u"], points: Float[np.ndarray, "p"]) -> Float[np.ndarray, "u p"]:
+    """l_p(x) = prod_{o != p} (x - o) / (p - o)"""
+    others = ~np.eye(points.size, dtype=bool)
+    return np.stack(
+        [((x[:, None] - points[o]) / (points[p] - points[o])).prod(axis=1) for p, o in enumerate(others)], 1
+    )
 
 
 @lru_cache(maxsize=8)
@@ -111,11 +126,7 @@ def to_chebyshev(nodes: int) -> tuple[Float[np.ndarray, "a l"], Float[np.ndarray
     """Matrices from values on a cell's lattice points (and on the nodes of its strip) to Chebyshev coefficients
     along m (along s), in coordinates that run from -1 to 1 over the cell."""
     points = 2.0 * np.arange(-ORDER // 2 + 1, ORDER // 2 + 1) - 1.0
-    others = ~np.eye(ORDER, dtype=bool)
-    # Lagrange polynomials l_p(x) = prod_{o != p} (x - o) / (p - o) of the lattice, read at Chebyshev nodes.
-    gaps = [(_chebyshev_nodes(ORDER)[:, None] - points[o]) / (points[p] - points[o]) for p, o in enumerate(others)]
-    lagrange = np.stack([gap.prod(axis=1) for gap in gaps], axis=1)
-    along = _transform(ORDER) @ lagrange
+    along = _transform(ORDER) @ _lagrange(_chebyshev_nodes(ORDER), points)
     # The last two coefficients, far below the rounding of the others, are c_k = d_k / (k! 2^(2k-1)) with the k-th
     # difference d_k (the mean of the two that there are of the last but one).
     for k in (ORDER - 1, ORDER - 2):

@@ -147,7 +147,8 @@ def _sums(cells: Cells, carrier: Carrier) -> tuple[Sums, float]:
 
 def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
     """g_j on the grid for as few j as will do, and what the others would add to the covariance at most."""
-    r = np.sqrt(one.density)[:, None] * one.table[1]
+    seen = one.density > 1e-25
+    r = np.sqrt(one.density[seen])[:, None] * one.table[1][seen]
     charge = np.abs(one.charge)
     with one_blas_thread():
         phi = np.linalg.svd(np.asarray(np.linalg.qr((r * charge).T, mode="r")).T)[0]
