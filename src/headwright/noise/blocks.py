@@ -39,7 +39,7 @@ def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Several threads of a BLAS cost more than they gain on small matrices, and within ours they wait for each other."""
+    """Threads of a BLAS cost more than they gain on small matrices, and within ours they wait for each other."""
     return _libraries().limit(limits=1, user_api="blas")
 
 
