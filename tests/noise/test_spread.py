@@ -24,6 +24,7 @@ LAWS = [
     (1.0, 0.0, 5.0),
     (30.0, 3.0, 8.0),
     (0.0, 50.0, 50.0),
+    (10.0, 0.0, 0.05),
 ]
 
 
@@ -36,6 +37,7 @@ def agree(found, true):
     assert np.abs(found.mean - true.mean).max() <= found.first + true.first
     assert np.abs(found.covariance - true.covariance).max() <= found.second + true.second
     assert np.abs(found.weights_mean - true.weights_mean).sum() <= found.first + true.first
+    assert np.abs(found.weights_square - true.weights_square).sum() <= found.second + true.second
     assert found.first <= EXACT_MEAN
     assert found.second <= EXACT_COVARIANCE
 
@@ -63,7 +65,6 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
     assert cells.make_cells(m, s).split > 1
     monkeypatch.setattr(cells, "_split", lambda *_: 1)
     monkeypatch.setattr(polynomials, "_ROUNDING", 0.0)
-    monkeypatch.setattr(spread, "_ROUNDED", 0.0)
     double = spread.logits_moments(m, s, V)
     agree(found, replace(double, mean=double.mean + 5.0))
     np.testing.assert_allclose(found.weights_square, double.weights_square, rtol=1e-5, atol=1e-30)
@@ -108,6 +109,14 @@ def test_keys_out_of_reach_and_masked_keys(rng):
     np.testing.assert_allclose(found.mean, true.mean, atol=EXACT_MEAN)
     np.testing.assert_allclose(found.covariance, true.covariance, atol=EXACT_COVARIANCE)
     assert found.weights_mean[:2].tolist() == [0.0, 0.0]
+
+
+def test_only_keys_out_of_reach_are_noisy(rng):
+    m, s, V = problem(rng, (1.0, 0.0, 0.0))
+    m, s, V = np.append(m, -1e4), np.append(s, 1.0), np.append(V, V[:1], axis=0)
+    found, true = spread.logits_moments(m, s, V), head_moments(m[:-1], s[:-1], V[:-1])
+    np.testing.assert_allclose(found.mean, true.mean, atol=EXACT_MEAN)
+    np.testing.assert_allclose(found.covariance, 0.0, atol=EXACT_COVARIANCE)
 
 
 def test_one_heavy_key_among_many(rng):

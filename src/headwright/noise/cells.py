@@ -71,8 +71,8 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys out of reach.
     length = intervals * split
     offset = np.cumsum(np.append(0, length * split))
-    rows = (edges[:-1], split / np.diff(edges), split / spacing, length, offset[:-1] - first * split)
-    strips_of = _Strips(xp, m, edges, rows)
+    per_s = split / np.diff(edges) if chebyshev_nodes > 1 else np.zeros(1)
+    strips_of = _Strips(xp, m, edges, (edges[:-1], per_s, split / spacing, length, offset[:-1] - first * split), split)
 
     def sort_in(part: slice) -> tuple[Array, Array, Array]:
         across, last, per_m, length, shift = strips_of.look_up(s[part])
@@ -118,13 +118,12 @@ def _split(n: int, cells: int, several: bool) -> int:
 class _Strips:
     """What a key's deviation decides. Where all strips are alike, the usual case, it takes no search and no table."""
 
-    def __init__(self, xp: Any, like: Array, edges: np.ndarray, rows: tuple[np.ndarray, ...]) -> None:
+    def __init__(self, xp: Any, like: Array, edges: np.ndarray, rows: tuple[np.ndarray, ...], split: int) -> None:
         device: dict[str, Any] = {"dtype": like.dtype, "device": compat.device(like)}
-        self.xp, self.rows, self.count = xp, rows, len(edges) - 1
+        self.xp, self.rows, self.count, self.split = xp, rows, len(edges) - 1, split
         self.alike = all(np.ptp(row) <= 1e-9 * row[0] for row in rows[1:4])
         self.inner = xp.asarray(np.append(edges[1:-1], np.inf), **device)
         self.tables = [xp.asarray(row, **device) for row in rows]
-        self.split = round(float(rows[1][0] * (edges[1] - edges[0])))
 
     def look_up(self, s: Array) -> tuple[Array, float, Any, Any, Any]:
         """Where s lies, in pieces along s; the last such piece; pieces per unit of m; pieces along m; and the number

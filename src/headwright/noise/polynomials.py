@@ -47,11 +47,16 @@ class Terms:
 
 
 def choose(
-    cells: Cells, polynomial: Float[np.ndarray, "f c a b"], weight: Float[np.ndarray, "f c"], *, sums: bool
+    cells: Cells,
+    polynomial: Float[np.ndarray, "f c a b"],
+    weight: Float[np.ndarray, "f c"],
+    *,
+    sums: bool = False,
+    rounded: float = 0.0,
 ) -> Terms:
     """The fewest terms on pieces of cells whose neglect costs at most 1, when a change of f on cell c by e costs
     `weight * e`. Never rounded are constant and linear terms of the first function, which is a logarithm, and where
-    `sums` over keys are wanted all constants."""
+    `sums` over keys are wanted all constants. What is made of the functions may be `rounded`, too, at a cost."""
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     each = along @ whole @ across.T
@@ -61,7 +66,7 @@ def choose(
     kept = np.sort(order[least > 1.0])
     dropped = least[order.size - kept.size - 1] if kept.size < order.size else 0.0
     each[0, :2, 0] = each[0, 0, :2] = 0.0
-    rounding = _EPSILON * float(each.sum() - sums * each[:, 0, 0].sum())
+    rounding = _EPSILON * float(each.sum() - sums * each[:, 0, 0].sum() + rounded)
     return Terms(
         pairs=np.stack(np.unravel_index(kept, cost.shape), axis=1),
         missed=float(dropped) + _tail(whole.sum(axis=0)),

@@ -36,10 +36,10 @@ COLUMNS = 200  # up to so many keys every key is transformed by itself
 _WORTH = 16  # or as long as the grid has more columns than this for each key
 _CACHED, _PART = 1 << 13, 1 << 17  # rows of values in work at once on the host, and given to a thread
 _SAMPLED = 8  # nodes on which polynomials are tried
-_SINGLE = 1e-6  # relative error of single-precision sums of products
+_SINGLE, _SUMMED = 1e-6, 10.0  # relative error of single-precision sums of products, also in units of its rounding
 # Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials
-# (for first and for second moments), on few functions phi, and on single precision.
-_SHORT, _SHORTER, _FEW, _ROUNDED = 3e-11, 3e-10, 1e-11, 1e-9
+# and on single precision (for first and for second moments), and on few functions phi.
+_SHORT, _SHORTER, _FEW = 3e-11, 3e-10, 1e-11
 _TINY = 1e-300
 
 
@@ -106,19 +106,23 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     h = g / A - common[:, None]
     polynomial = coefficients(cells, np.concatenate([[np.log(A), np.log(B / A) - np.log(A)], h]))
     weight = cells.count * cells.middle(np.stack([A / _SHORT, B / _SHORTER, *[A / _SHORTER] * len(g)]))
-    terms = choose(cells, polynomial, weight, sums=False)
+    squares = float(B @ one.charge)
+    terms = choose(cells, polynomial, weight, rounded=_SUMMED * squares / _SHORTER)
     tables = carrier.evaluate(polynomial, terms, lambda first, others: _finish(first, others, common))
-    values = _add_up(V, tables, carrier.rows_of(n), squares=float(B @ one.charge))
+    values = _add_up(V, tables, carrier.rows_of(n))
     short = terms.missed + terms.rounding
     first, second = _errors(cells, one, A, values.weight)
-    rounding = values.rounding * float(B @ one.charge + 2 * np.abs(values.R).sum() * np.abs(A * h @ one.charge).max())
+    # Of R_j in single precision: 2 |R_j| sum_i |A_i h_j(i)|.
+    common_error = (
+        terms.single * _SINGLE * float(2 * np.abs(values.R).max(axis=1) @ (np.abs(A * h) @ np.abs(one.charge)))
+    )
     return HeadMoments(
         weights_mean=values.weights_mean,
         weights_square=values.weights_square,
         mean=_like(values.mean, tables[0]),
         covariance=_like(values.covariance, tables[0]),
         first=first + missed + short * _SHORT,
-        second=second + missed + short * _SHORTER + beyond + rounding,
+        second=second + missed + short * _SHORTER + beyond + common_error / max(values.spread, _TINY),
         spread=values.spread,
     )
 
@@ -186,20 +190,18 @@ class Added:
     covariance: Float[np.ndarray, "v v"]
     R: Float[np.ndarray, "j v"]
     spread: float
-    rounding: float  # of sums in single precision, 0 for double
 
 
-def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"], *, squares: float) -> Added:
+def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"]) -> Added:
     """One pass over the values. Key i has A, B, and (D, A h_j) in the rows `row[i]` of three tables. With values
     counted from a centre c,
 
         sum_i D_i (v_i - mean)(v_i - mean)' = S - d T' - T d' + d d' sum D,        d = mean - c,
 
-    where S and T are the sums of D (v - c)(v - c)' and D (v - c). All but the mean is taken in single precision where
-    sum_i B_i (`squares`) is small."""
+    where S and T are the sums of D (v - c)(v - c)' and D (v - c). All but the mean is taken in the precision of the
+    last table."""
     (A, B, others), n = tables, int(V.shape[0])
     xp, centre = compat.array_namespace(A), _centre(V, A)
-    dtype = xp.float32 if squares * _SINGLE <= _ROUNDED else A.dtype
     weights = xp.take(A, row)
 
     @np.errstate(invalid="ignore")  # a thread has its own
@@ -207,11 +209,11 @@ def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"], *
         total, sums, linear, square, far = 0.0, 0.0, 0.0, 0.0, 0.0
         for inner in blocks(part.stop - part.start, _CACHED, A):
             block = slice(part.start + inner.start, part.start + inner.stop)
-            rest = xp.astype(xp.take(others, row[block], axis=0), dtype, copy=False)
+            rest = xp.take(others, row[block], axis=0)
             values = xp.astype(V[block, :], A.dtype, copy=False)
             values = values if centre is None else values - centre
             total = total + weights[block] @ values
-            values = xp.astype(values, dtype, copy=False)
+            values = xp.astype(values, rest.dtype, copy=False)
             far = max(far, float(xp.max(values)), -float(xp.min(values)))
             sums = sums + xp.astype(rest.T @ xp.ones_like(rest[:, 0]), A.dtype)
             linear = linear + xp.astype(rest.T @ values, A.dtype)
@@ -233,7 +235,6 @@ def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"], *
         covariance=R.T @ R + S,
         R=R,
         spread=float(max(far) + np.abs(d).max()),
-        rounding=_SINGLE if dtype != A.dtype else 0.0,
     )
 
 
