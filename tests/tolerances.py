@@ -62,6 +62,8 @@ TRANSFORM_ABSOLUTE = 1e-16
 DIFFERENCES = 2e-7
 # Key-cache prediction: 1 % of the variance is collapsed into one key, and noise of 0.03 is cut at leading order.
 LEADING = 1e-2
+# Spread of 2000 repeated samples (known to 2-3 %) against a standard error to first order in 1 / (200 rows).
+LINEARISED = 0.1
 # The guide states the size of the lab's static copy; texts grow a little between releases.
 PAGE_WEIGHT = 0.05
 # A number said with two or three digits in a station's text.

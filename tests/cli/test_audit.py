@@ -65,11 +65,21 @@ def test_json_csv_html(model, text, tmp_path):
     assert {"entropy", "copy", "induction", "reachable", "noise_gain_se", "sentence"} <= set(data["heads"][0])
     assert len(data["key_noise"]["settings"]) == 2
     with sheet.open(newline="") as lines:
-        assert [float(row["entropy"]) for row in csv.DictReader(lines)] == [h["entropy"] for h in data["heads"]]
+        rows = list(csv.DictReader(lines))
+    assert [float(row["entropy"]) for row in rows] == [h["entropy"] for h in data["heads"]]
+    noise = [h["channel4_predicted_se"] for h in data["key_noise"]["heads"]]
+    assert [float(row["channel4_predicted_se"]) for row in rows] == noise
     page = (folder / "report.html").read_text()
     assert page.count("<article") == 8
     assert "http" not in page.replace("http://www.w3.org/", "")
     assert page.count('class="weights"') == 8
+
+
+def test_key_noise_comes_with_standard_errors(model, text):
+    reply = _run(model, "--text", text, "--rows", "2", "--key-bits", "8,4")
+    assert reply.exit_code == 0, reply.output
+    assert reply.stdout.count(" ± ") == 1 + 2 * 4  # the title, and two routes at two bit widths per token and channel
+    assert max(map(len, reply.stdout.splitlines())) <= 80
 
 
 def test_claim(model, text):

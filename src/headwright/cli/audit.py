@@ -19,6 +19,7 @@ from headwright.errors import InputError
 # What fits 80 columns; everything is in --json, --csv and --html.
 _SHOWN = ("entropy", "effective_keys", "largest", "first", "previous", "induction", "copy", "noise_gain")
 _MOST_ROWS = 24
+_NOISE_TITLE = "output error ± standard error over the sampled rows, medians over heads"
 
 
 @headwright_command("audit")
@@ -87,14 +88,21 @@ def _render(console: Console, result: Any, shown: tuple[Any, ...], folder: str |
 
 
 def _render_key_noise(console: Console, noise: Any) -> None:
-    from headwright.trained.report import BUDGETS, budget_counts, settings_line
+    from headwright.trained.quantise import UNSETTLED
+    from headwright.trained.report import budget_counts, settings_line
 
-    table = Table("bits", "step per", "predicted", "measured", "rank corr.", title="output error, median over heads")
+    table = Table("bits", "step per", "predicted", "measured", "rank corr.", title=_NOISE_TITLE)
     for setting in noise.settings:
         table.add_row(*settings_line(setting))
     console.print(table)
-    for error in BUDGETS:
-        console.print(f"fewest bits for {error:.0%} output error: {budget_counts(noise.budget(error))}")
+    for one in noise.budgets():
+        console.print(f"fewest bits for {one['error']:.0%} output error: {budget_counts(one['bits'])}{_open(one)}")
+    if any(one["unsettled"] for one in noise.budgets()):
+        console.print(f"unsettled: another number of bits is within {UNSETTLED:g} standard errors over the rows")
+
+
+def _open(budget: dict[str, Any]) -> str:
+    return f" ({budget['unsettled']} unsettled)" if budget["unsettled"] else ""
 
 
 def _number(value: float) -> str:

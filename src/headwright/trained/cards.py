@@ -115,8 +115,13 @@ class Audit:
             "heads": [card.plain() for card in self.cards],
         } | noise  # fmt: skip
 
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row per head: its card, and its part of the key-cache table where there is one."""
+        noise = self.key_noise
+        return [card.plain() | ({} if noise is None else noise.head(i)) for i, card in enumerate(self.cards)]
+
     def to_csv(self) -> str:
-        rows = [card.plain() for card in self.cards]
+        rows = self.rows()
         out = io.StringIO()
         table = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
         table.writeheader()
@@ -128,7 +133,7 @@ class Audit:
             import pandas
         except ImportError:
             raise MissingExtra("pandas", "models") from None
-        return pandas.DataFrame([card.plain() for card in self.cards]).set_index(["stack", "layer", "head"])
+        return pandas.DataFrame(self.rows()).set_index(["stack", "layer", "head"])
 
     def to_html(self) -> str:
         """The whole report as one self-contained page."""

@@ -2,7 +2,8 @@
 
 Two routes to one number. Predicted: rounding adds independent noise of variance D^2/12 to every key coordinate, and
 the exact moments engine gives E|c~ - c|^2 = |E c~ - c|^2 + trace Cov without running anything. Measured: the keys
-are really rounded and the output computed again. Errors are relative to the size of the outputs.
+are really rounded and the output computed again. Errors are relative to the size of the outputs, and have a standard
+error, because only a sample of the rows is looked at.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from headwright.types import Float
 PER = ("token", "channel")
 # Rows per head and text that the table looks at: the exact engine is the dearest part of an audit.
 KEY_ROWS = 2
+# Output errors for which the bit budget is shown, and the standard errors within which a budget is not settled.
+BUDGETS = (0.01, 0.05, 0.1)
+UNSETTLED = 2.0
 # Logit noise below which the leading order is the answer: what it leaves out is s^2, one part in a thousand.
 _SMALL = 0.03
 # Share of the leading order's variance whose keys are treated one by one.
@@ -30,28 +34,27 @@ _COVERED = 0.99
 
 @dataclass(frozen=True)
 class Errors:
-    """Mean squared errors of one layer's heads on one text's sampled rows, and the mean squared size of the outputs.
-    First axis: setting (per, bits)."""
+    """Squared errors of one layer's heads on one text's sampled rows, and the squared size of the outputs.
+    First axis: setting (per, bits); last: row."""
 
     settings: tuple[tuple[str, int], ...]
-    predicted: Float[np.ndarray, "s h"]
-    measured: Float[np.ndarray, "s h"]
-    size: Float[np.ndarray, "h"]
+    predicted: Float[np.ndarray, "s h r"]
+    measured: Float[np.ndarray, "s h r"]
+    size: Float[np.ndarray, "h r"]
 
 
 def measured(sample: Sample, rows: list[list[Row]], key_bits: tuple[int, ...]) -> Errors:
     """Both routes for every setting. Keys are rounded as a cache would: all keys of a key head together."""
     settings = tuple((per, int(bits)) for per in PER for bits in key_bits)
-    h = len(rows)
-    predicted, truly = np.zeros((len(settings), h)), np.zeros((len(settings), h))
-    size = np.asarray([np.mean([np.sum(row.output() ** 2) for row in one]) for one in rows])
+    size = np.asarray([[np.sum(row.output() ** 2) for row in one] for one in rows])
+    predicted, truly = np.zeros((len(settings), *size.shape)), np.zeros((len(settings), *size.shape))
     for s, (per, bits) in enumerate(settings):
         stored = [rounded(K, bits=bits, per=per) for K in sample.K]
         laws = [GaussianKeys.quantised(K, bits=bits, per=per) for K in sample.K]
         for head, one in enumerate(rows):
             g = sample.heads.key_head(head)
-            truly[s, head] = np.mean([_moved(row, stored[g][row.seen]) for row in one])
-            predicted[s, head] = np.mean([predict(row, laws[g]) for row in one])
+            truly[s, head] = [_moved(row, stored[g][row.seen]) for row in one]
+            predicted[s, head] = [predict(row, laws[g]) for row in one]
     return Errors(settings, predicted, truly, size)
 
 
@@ -95,12 +98,35 @@ def _collapsed(z: np.ndarray, variances: np.ndarray, V: np.ndarray, kept: np.nda
     return np.append(z[kept], together), np.append(variances[kept], 0.0), np.vstack([V[kept], mean])
 
 
+def relative_error(
+    squares: Float[np.ndarray, "... r"], size: Float[np.ndarray, "... r"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The error e = sqrt(sum_r m_r / sum_r s_r) of squared errors m and squared sizes s over the rows, and its standard
+    error; NaN for a single row, which says nothing about the others.
+
+    R = e^2 is a ratio of two sums over r rows: to first order it is off by sum (m - R s) / sum s, whose variance is
+    r / (r - 1) sum (m - R s)^2 / (sum s)^2, and e is off by 1 / (2 e) of that.
+    """
+    r = squares.shape[-1]
+    whole = np.maximum(size.sum(axis=-1), np.finfo(float).tiny)
+    ratio = squares.sum(axis=-1) / whole
+    error = np.sqrt(ratio)
+    if r == 1:
+        return error, np.full(error.shape, np.nan)
+    off = np.sqrt(r / (r - 1) * np.sum((squares - ratio[..., None] * size) ** 2, axis=-1)) / whole
+    return error, off / (2.0 * np.where(error > 0.0, error, 1.0))  # no error in any row: off is 0 as well
+
+
 @dataclass(frozen=True)
 class Setting:
+    """Relative errors of all heads at one setting, each with its standard error over the sampled rows."""
+
     per: str
     bits: int
     predicted: Float[np.ndarray, "h"]
     measured: Float[np.ndarray, "h"]
+    predicted_se: Float[np.ndarray, "h"]
+    measured_se: Float[np.ndarray, "h"]
 
     @property
     def rank_correlation(self) -> float:
@@ -116,10 +142,34 @@ class KeyNoise:
     places: tuple[tuple[str, int, int], ...]
     settings: tuple[Setting, ...]
 
-    def budget(self, error: float, *, per: str = "channel") -> list[int | None]:
-        """Fewest bits per head that keep the predicted error at or below `error`; None where none of them does."""
+    def budget(self, error: float, *, per: str = "channel", sigmas: float = 0.0) -> list[int | None]:
+        """Fewest bits per head that keep the predicted error, raised by `sigmas` standard errors, at or below `error`;
+        None where none of them does."""
         offered = sorted((s for s in self.settings if s.per == per), key=lambda s: s.bits)
-        return [next((s.bits for s in offered if s.predicted[h] <= error), None) for h in range(len(self.places))]
+        # A single row has no standard error: anything is within reach.
+        spread = [sigmas * np.nan_to_num(s.predicted_se, nan=np.inf) if sigmas else 0.0 for s in offered]
+        fits = [s.predicted + off <= error for s, off in zip(offered, spread, strict=True)]
+        return [
+            next((s.bits for s, fit in zip(offered, fits, strict=True) if fit[h]), None)
+            for h in range(len(self.places))
+        ]
+
+    def budgets(self, *, per: str = "channel") -> list[dict[str, Any]]:
+        """For each of BUDGETS the bits per head, between `bits_low` and `bits_high` at UNSETTLED standard errors to
+        either side; `unsettled` counts the heads where these two differ."""
+        found = []
+        for error in BUDGETS:
+            bits, low, high = (self.budget(error, per=per, sigmas=s) for s in (0.0, -UNSETTLED, UNSETTLED))
+            unsettled = sum(a != b for a, b in zip(low, high, strict=True))
+            found.append(
+                {"per": per, "error": error, "unsettled": unsettled, "bits": bits, "bits_low": low, "bits_high": high}
+            )
+        return found
+
+    def head(self, i: int) -> dict[str, float | None]:
+        """All numbers of the i-th head, for tables."""
+        routes = ("predicted", "measured", "predicted_se", "measured_se")
+        return {f"{s.per}{s.bits}_{name}": _known(getattr(s, name)[i]) for name in routes for s in self.settings}
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -127,28 +177,32 @@ class KeyNoise:
                 {
                     "per": s.per, "bits": s.bits, "rank_correlation": s.rank_correlation,
                     "predicted_median": float(np.median(s.predicted)), "measured_median": float(np.median(s.measured)),
+                    "predicted_se_median": _known(np.median(s.predicted_se)),
+                    "measured_se_median": _known(np.median(s.measured_se)),
                 }
                 for s in self.settings
             ],
+            "budgets": [budget for per in PER for budget in self.budgets(per=per)],
             "heads": [
-                {"stack": stack, "layer": layer, "head": head}
-                | {f"{s.per}{s.bits}_predicted": float(s.predicted[i]) for s in self.settings}
-                | {f"{s.per}{s.bits}_measured": float(s.measured[i]) for s in self.settings}
+                {"stack": stack, "layer": layer, "head": head} | self.head(i)
                 for i, (stack, layer, head) in enumerate(self.places)
             ],
         }  # fmt: skip
 
 
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
 def table(layers: dict[tuple[str, int], list[Errors]]) -> KeyNoise:
-    """All layers and texts together."""
+    """All layers and texts together: the rows of all texts are one sample."""
     settings = next(iter(layers.values()))[0].settings
-    places, predicted, truly = [], [], []
+    places, found = [], []
     for (stack, layer), texts in layers.items():
-        size = np.sum([t.size for t in texts], axis=0)
-        predicted.append(np.sqrt(np.sum([t.predicted for t in texts], axis=0) / size))
-        truly.append(np.sqrt(np.sum([t.measured for t in texts], axis=0) / size))
+        size = np.concatenate([t.size for t in texts], axis=-1)
+        routes = [np.concatenate([getattr(t, name) for t in texts], axis=-1) for name in ("predicted", "measured")]
+        errors, spreads = zip(*(relative_error(squares, size) for squares in routes), strict=True)
+        found.append([*errors, *spreads])
         places += [(stack, layer, h) for h in range(len(size))]
-    both = np.concatenate(predicted, axis=1), np.concatenate(truly, axis=1)
-    return KeyNoise(
-        tuple(places), tuple(Setting(per, bits, both[0][s], both[1][s]) for s, (per, bits) in enumerate(settings))
-    )
+    columns = np.concatenate(found, axis=-1)  # (predicted, measured and their standard errors, setting, head)
+    return KeyNoise(tuple(places), tuple(Setting(per, bits, *columns[:, s]) for s, (per, bits) in enumerate(settings)))

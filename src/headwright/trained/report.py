@@ -12,10 +12,7 @@ from headwright.report.page import page
 from headwright.trained.cards import Audit, Card
 from headwright.trained.drawings import anchor, head_map, weights_image
 from headwright.trained.measures import TITLES
-from headwright.trained.quantise import PER, KeyNoise, Setting
-
-# Output errors for which the bit budget is shown.
-BUDGETS = (0.01, 0.05, 0.1)
+from headwright.trained.quantise import PER, UNSETTLED, KeyNoise, Setting
 
 
 def report(audit: Audit) -> str:
@@ -85,14 +82,14 @@ def _number(card: Card, name: str) -> str:
 
 def _key_noise(noise: KeyNoise) -> str:
     rows = "".join(
-        f"<tr><td>{s.bits}</td><td>per {s.per}</td><td>{np.median(s.predicted):.2%}</td>"
-        f"<td>{np.median(s.measured):.2%}</td><td>{s.rank_correlation:.3f}</td></tr>"
-        for s in noise.settings
+        f"<tr><td>{bits}</td><td>per {per}</td>" + "".join(f"<td>{number}</td>" for number in numbers) + "</tr>"
+        for bits, per, *numbers in map(settings_line, noise.settings)
     )
     return (
         "<section><h2>Keys stored in few bits</h2><p>How far each head's output moves when its keys are rounded, "
         "relative to the output: predicted from the exact moments of a head with random keys, and measured by really "
-        "rounding the keys.</p><div class='wide'><table><tr><th>bits</th><th>step shared</th><th>predicted, median</th>"
+        "rounding the keys. ± is the median standard error over the sampled rows.</p>"
+        "<div class='wide'><table><tr><th>bits</th><th>step shared</th><th>predicted, median</th>"
         f"<th>measured, median</th><th>rank correlation</th></tr>{rows}</table></div>{_scatter(noise)}"
         f"<h3>Fewest bits per head</h3>{_budgets(noise)}</section>"
     )
@@ -116,12 +113,15 @@ def _scatter(noise: KeyNoise) -> str:
 def _budgets(noise: KeyNoise) -> str:
     lines = []
     for per in PER:
-        for error in BUDGETS:
-            counts = budget_counts(noise.budget(error, per=per))
-            lines.append(f"<tr><td>{error:.0%}</td><td>per {per}</td><td>{counts}</td></tr>")
+        for one in noise.budgets(per=per):
+            lines.append(
+                f"<tr><td>{one['error']:.0%}</td><td>per {per}</td><td>{budget_counts(one['bits'])}</td>"
+                f"<td>{one['unsettled']}</td></tr>"
+            )
     return (
-        "<div class='wide'><table><tr><th>output error</th><th>step shared</th><th>heads by bits</th></tr>"
-        + "".join(lines) + "</table></div>"
+        f"<p>From the prediction. Unsettled: heads whose answer changes within {UNSETTLED:g} standard errors.</p>"
+        "<div class='wide'><table><tr><th>output error</th><th>step shared</th><th>heads by bits</th>"
+        "<th>unsettled</th></tr>" + "".join(lines) + "</table></div>"
     )  # fmt: skip
 
 
@@ -133,11 +133,15 @@ def budget_counts(budget: list[int | None]) -> str:
 
 
 def settings_line(setting: Setting) -> tuple[str, ...]:
-    """One line of the table for the terminal."""
-    return (
-        str(setting.bits), setting.per, f"{np.median(setting.predicted):.2%}", f"{np.median(setting.measured):.2%}",
-        f"{setting.rank_correlation:.3f}",
-    )  # fmt: skip
+    """One line of the table: bits, what shares a step, both errors with their standard errors, rank correlation."""
+    predicted = _with_error(setting.predicted, setting.predicted_se)
+    measured = _with_error(setting.measured, setting.measured_se)
+    return str(setting.bits), setting.per, predicted, measured, f"{setting.rank_correlation:.3f}"
+
+
+def _with_error(values: np.ndarray, errors: np.ndarray) -> str:
+    spread = np.median(errors)
+    return f"{np.median(values):.2%}" + (f" ± {spread:.2%}" if np.isfinite(spread) else "")
 
 
 _CSS = """

@@ -58,7 +58,8 @@ class Sample:
         # The first rows of a causal text see next to nothing; the second half is what a long text looks like.
         real = np.flatnonzero(marks.queries)
         late = real[real.size // 2 :] if heads.causal else real
-        return Sample.of_rows(heads, np.sort(rng.choice(late, size=min(size, late.size), replace=False)))
+        # Left in the order of the draw, so that the first few are a random sample too.
+        return Sample.of_rows(heads, rng.choice(late, size=min(size, late.size), replace=False))
 
     @staticmethod
     def of_rows(heads: Heads, rows: Int[np.ndarray, "r"]) -> Sample:
