@@ -21,7 +21,7 @@ from headwright.types import Float, Int
 
 ORDER = 14  # lattice points per key in m
 _WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 5
-_CHEBYSHEV = 10  # nodes per strip
+_CHEBYSHEV = 12  # nodes per strip
 _GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as graded nodes are served
 _FINER, _AROUND = 2, 12  # table points per lattice interval there, and those an interpolation takes
 
