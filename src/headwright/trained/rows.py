@@ -38,7 +38,7 @@ class Way:
 
 
 # Sizes: on a CPU blocks that its caches hold, elsewhere enough to keep the device busy.
-_HOST, _DEVICE = (128, 2**18), (1024, 2**27)
+_HOST, _DEVICE = (256, 2**19), (1024, 2**27)
 
 
 def by_operations(*, host: bool = True) -> Way:
