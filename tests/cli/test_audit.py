@@ -1,6 +1,7 @@
 """`headwright audit` as a newcomer runs it: tables, JSON, files, and one line for everything that goes wrong."""
 
 import csv
+import io
 import json
 import os
 import subprocess
@@ -11,8 +12,11 @@ import pytest
 pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from click.testing import CliRunner
+from rich.console import Console
 
-from headwright.cli.audit import command
+from headwright.cli.audit import _render, command
+from headwright.trained.cards import Audit, Card
+from headwright.trained.measures import TITLES
 
 _TEXT = "One two three, one two three. " * 4
 
@@ -45,8 +49,8 @@ def text(tmp_path):
     return str(path)
 
 
-def _run(*arguments):
-    return CliRunner().invoke(command, [str(a) for a in arguments])
+def _run(*arguments, columns=80):
+    return CliRunner().invoke(command, [str(a) for a in arguments], env={"COLUMNS": str(columns)})
 
 
 def test_table(model, text):
@@ -54,6 +58,42 @@ def test_table(model, text):
     assert reply.exit_code == 0, reply.output
     assert "0.0" in reply.stdout
     assert max(map(len, reply.stdout.splitlines())) <= 80
+
+
+def _header(lines):
+    return next(line.split() for line in lines if line.split()[:1] == ["head"])
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_nothing_is_cut_off(model, text, columns):
+    reply = _run(model, "--text", text, "--rows", "2", "--key-bits", "8,2", columns=columns)
+    assert reply.exit_code == 0, reply.output
+    assert "…" not in reply.stdout
+    assert max(map(len, reply.stdout.splitlines())) <= columns
+    wide = ["sharpness", "reachable", "margin"] if columns == 120 else []
+    first = ["head", "entropy", "keys", "largest", "first", "previous", "induction", "copy", "noise"]
+    assert _header(reply.stdout.splitlines())[: 9 + len(wide)] == first + wide
+    assert len(_header(reply.stdout.splitlines())) > 9 or columns == 80
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_long_names_and_huge_numbers_cost_columns_not_letters(columns):
+    """Two stacks, three-digit places, and numbers as long as they get; what the heads are ordered by stays."""
+    measures = dict.fromkeys([*TITLES, "twin"], -1.2345e17)
+    cards = tuple(Card("language_model", 101, head, measures) for head in range(98, 102))
+    out = io.StringIO()
+    console = Console(width=columns, file=out, highlight=False)
+    _render(console, Audit("a folder with a long name/" * 4, 1, 10**6, 0.0, cards), cards, "horizon", None)
+    lines = out.getvalue().splitlines()
+    assert "…" not in out.getvalue()
+    assert max(map(len, lines)) <= columns
+    assert _header(lines)[:3] == ["head", "horizon", "entropy"]
+    assert sum("language_model 101." in line and "-1e+17" in line for line in lines) == 4
+
+
+def test_a_terminal_too_narrow_for_the_rest_shows_the_order(model, text):
+    reply = _run(model, "--text", text, "--rows", "0", "--sort", "margin", columns=20)
+    assert _header(reply.stdout.splitlines())[:2] == ["head", "margin"]
 
 
 def test_json_csv_html(model, text, tmp_path):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from headwright import files
@@ -16,8 +18,14 @@ from headwright.cli.conventions import Reply, progress
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
-# What fits 80 columns; everything is in --json, --csv and --html.
-_SHOWN = ("entropy", "effective_keys", "largest", "first", "previous", "induction", "copy", "noise_gain")
+# Shown from the left as far as the terminal is wide: 80 columns take the first line. All are in --json, --csv, --html.
+_SHOWN = (
+    "entropy", "effective_keys", "largest", "first", "previous", "induction", "copy", "noise_gain",
+    "sharpness", "reachable", "margin", "average", "worst_case", "separators", "duplicate", "redundancy", "horizon",
+    "sharpness_needed",
+)  # fmt: skip
+# Headers are the measures' names, which --sort takes, but for these.
+_SHORT = {"effective_keys": "keys", "noise_gain": "noise", "worst_case": "worst", "sharpness_needed": "needed"}
 _MOST_ROWS = 24
 _NOISE_TITLE = "output error ± standard error over the sampled rows, medians over heads"
 
@@ -52,7 +60,7 @@ def command(model: str, texts: tuple[str, ...], folder: str | None, sheet: str |
     if folder is not None:
         files.write_text(Path(folder) / "report.html", result.to_html())
     data = result.plain() | {"heads": [card.plain() for card in shown]}
-    return Reply(data, lambda console: _render(console, result, shown, folder))
+    return Reply(data, lambda console: _render(console, result, shown, order, folder))
 
 
 def _bits(text: str) -> tuple[int, ...]:
@@ -70,21 +78,34 @@ def _read(path: str) -> str:
         raise InputError(wanted="a readable text file", got=f"{path}: {got}", attempt="check the path") from None
 
 
-def _render(console: Console, result: Any, shown: tuple[Any, ...], folder: str | None) -> None:
-    from headwright.trained.measures import TITLES
-
-    columns = [name for name in _SHOWN if name in result.columns]
+def _render(console: Console, result: Any, shown: tuple[Any, ...], order: str, folder: str | None) -> None:
+    # What the heads are ordered by comes first, whatever the width.
+    columns = [name for name in dict.fromkeys((order, *_SHOWN)) if name in result.columns]
     title = f"{result.model}: {result.tokens} tokens"
-    table = Table("head", *(TITLES[name][0] for name in columns), title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
-    for card in shown[:_MOST_ROWS]:
-        table.add_row(card.name, *(_number(card.measures[name]) for name in columns))
-    console.print(table)
+    console.print(_widest(console, [_heads(title, shown, columns[:k]) for k in range(1, len(columns) + 1)]))
     if len(shown) > _MOST_ROWS:
         console.print(f"{len(shown) - _MOST_ROWS} more heads: --json, --csv or --html; --sort MEASURE orders them")
     if result.key_noise is not None:
         _render_key_noise(console, result.key_noise)
     if folder is not None:
         console.print(f"report: {Path(folder) / 'report.html'}")
+
+
+def _heads(title: str, shown: tuple[Any, ...], columns: list[str]) -> Table:
+    table = Table(title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("head", no_wrap=True)
+    for name in columns:
+        table.add_column(_SHORT.get(name, name), no_wrap=True, justify="right")
+    for card in shown[:_MOST_ROWS]:
+        table.add_row(card.name, *(_number(card.measures[name]) for name in columns))
+    return table
+
+
+def _widest(console: Console, tables: list[Table]) -> Table:
+    """The last of ever wider tables that needs nothing cut off."""
+    free = console.options.update(max_width=sys.maxsize)
+    fitting = [t for t in tables if Measurement.get(console, free, t).maximum <= console.width]
+    return fitting[-1] if fitting else tables[0]
 
 
 def _render_key_noise(console: Console, noise: Any) -> None:
@@ -106,7 +127,11 @@ def _open(budget: dict[str, Any]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "-"
+    """At most six characters: 0.25, 12.34, 1024, 1e+05."""
+    if not math.isfinite(value):
+        return "-"
+    size = abs(value)
+    return f"{value:.2f}" if size < 100 else f"{value:.0f}" if size < 1e5 else f"{value:.0e}"
 
 
 def _claim(model: str, words: list[str], claim: str, options: dict[str, Any]) -> Reply:
