@@ -99,6 +99,13 @@ def test_values_that_are_no_numbers_are_refused(n, bad, rng):
         spread.logits_moments(m, s, V)
 
 
+def test_fixed_keys_among_wide_ones(rng):
+    """Graded nodes reach far beyond the place where the fixed keys have made an end of the integrand."""
+    m, s, V = problem(rng, (0.01, 0.0, 26.0), n=4000)
+    s[::2] = 0.0
+    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+
+
 def test_keys_out_of_reach_and_masked_keys(rng):
     m, s, V = problem(rng, (1.0, 0.0, 1.0))
     m[::3] = -1e4

@@ -92,7 +92,7 @@ def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
 def _graded(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.ndarray, "c"]) -> np.ndarray:
     """The same off the lattice, (3, u, j, c): ln(-psi), ln r and ln w, nearly straight lines, are tabulated `_FINER`
     times as finely as m is and interpolated, with the same weights for all m. All three are zero where they are
-    negligible, to the left, and where phi underflows, to the right: no weight is left there."""
+    negligible, to the left; where phi underflows, to the right, no weight is left: psi is -`_GONE` there."""
     out = np.zeros((3, u.size, m.size, s.size))
     step = (m[1] - m[0]) / _FINER
     margin = _AROUND // 2
@@ -104,11 +104,13 @@ def _graded(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.nd
     for c, deviation in enumerate(s):
         t = transform(points[:, None], np.array([deviation]))
         f = np.concatenate([-t.psi, t.r, t.w], axis=1).T
-        known = np.flatnonzero((f[0] < _GONE) & (f[2] > _TINY))
         logs = np.log(np.maximum(f, _TINY))
         around = sliding_window_view(logs, _AROUND, axis=1)[:, index]
-        inside = (index >= known[0]) & (index + _AROUND <= known[-1]) if known.size else np.zeros_like(index, bool)
+        # Both conditions hold for all points up to some place.
+        low, reach = (np.count_nonzero((f[0] < _GONE) & holds) for holds in (f[2] <= _TINY, True))
+        inside, right = (index >= low) & (index + _AROUND <= reach), index + _AROUND > reach
         out[:, inside, c] = np.exp((around @ weights[:, :, None])[..., 0][:, inside])
+        out[0, right, c] = _GONE
     out[0] *= -1
     return out
 
