@@ -1,10 +1,11 @@
-"""A trained model in, head cards out: `audit`. Needs the extra `models`; importing this needs nothing."""
+"""A trained model in, head cards out: `audit`; or its layers, one at a time: `layers`. Needs the extra `models`;
+importing this needs nothing."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["audit"]
+__all__ = ["audit", "layers"]
 
 
 def audit(model: Any, texts: Any, **options: Any) -> Any:
@@ -12,3 +13,10 @@ def audit(model: Any, texts: Any, **options: Any) -> Any:
     from headwright.trained.auditing import audit as run
 
     return run(model, texts, **options)
+
+
+def layers(model: Any, words: Any) -> Any:
+    """The queries, keys and values of `model` on `words`, layer by layer: see `headwright.trained.handover.layers`."""
+    from headwright.trained.handover import layers as run
+
+    return run(model, words)

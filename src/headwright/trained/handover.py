@@ -1,0 +1,66 @@
+"""The layers of one forward pass as an iterator, one at a time.
+
+The library calls us, layer by layer, and the consumer calls us too: one of them needs a thread. The model runs in a
+worker that hands over a layer and then waits until the next one is asked for, so that no more than one layer is there
+at once. Rejected: collecting all layers first, which keeps every layer's queries, keys and values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from headwright.trained import capture
+from headwright.trained.auditing import output_only
+from headwright.trained.capture import Layer
+
+
+class _Stopped(BaseException):
+    """The consumer wants no more layers. Not an `Exception`, so that no model takes it for one of its own."""
+
+
+@dataclass(frozen=True)
+class _End:
+    error: BaseException | None = None
+
+
+def layers(model: Any, words: Mapping[str, Any]) -> Generator[Layer, None, None]:
+    """Every attention layer of one forward pass of `model` on `words` (the model's own arguments), in turn.
+
+    The pass waits while the consumer has a layer: the model is not to be used meanwhile. It is restored at the end,
+    after an error, and when the iterator is closed early, which stops the pass. The arrays are the model's own
+    activations, without gradients: copy what is to be kept, and do not write into them.
+    """
+    asked: SimpleQueue[bool] = SimpleQueue()
+    given: SimpleQueue[Layer | _End] = SimpleQueue()
+
+    def visit(layer: Layer) -> Any:
+        given.put(layer)
+        if not asked.get():
+            raise _Stopped
+        return output_only(layer)
+
+    def work() -> None:
+        try:
+            capture.run(model, words, visit)
+        except BaseException as error:
+            given.put(_End(error))
+        else:
+            given.put(_End())
+
+    # A daemon, so that an iterator left half-way does not keep the interpreter from ending.
+    worker = Thread(target=work, name="headwright layers", daemon=True)
+    worker.start()
+    try:
+        while isinstance(got := given.get(), Layer):
+            yield got
+            del got  # before the next layer is made
+            asked.put(True)
+    finally:
+        asked.put(False)
+        worker.join()
+    if got.error is not None:
+        raise got.error
