@@ -106,6 +106,14 @@ def test_fixed_keys_among_wide_ones(rng):
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
 
+def test_means_on_lattice_points(rng, monkeypatch):
+    """The lowest and the highest mean may be rounded to the wrong side of a lattice point; they stay in their strip."""
+    monkeypatch.setattr(spread, "_WORTH", 1000)
+    m, s, V = problem(rng, (10.0, 0.0, 80.0), n=600)
+    m[:150], m[150:300] = -55.0, 55.0
+    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+
+
 def test_keys_out_of_reach_and_masked_keys(rng):
     m, s, V = problem(rng, (1.0, 0.0, 1.0))
     m[::3] = -1e4

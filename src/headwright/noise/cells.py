@@ -22,6 +22,7 @@ from headwright.types import Array, Float, Int
 _REACH = 9.3  # deviations: beyond it a normal number is never seen (1e-20)
 _DEEP = 43.0  # e^{-43}: a million such weights are still below 1e-12
 _BLOCK = 1 << 14  # keys in work at once on the host
+_ROOM = 1e-9  # in lattice intervals
 _PIECE = 64  # keys a piece of a cell should have
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
 
@@ -65,8 +66,9 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     near = (m, s) if far is None else (m[~far], s[~far])
     (m_low, s_low), (m_high, s_high) = ([float(f(x)) for x in near] for f in (xp.min, xp.max))
     edges, spacing, chebyshev_nodes = strips(s_low, s_high, STEP)
-    first = np.floor(m_low / spacing)
-    intervals = np.floor(m_high / spacing) - first + 1
+    # A little room at both ends: a mean on a lattice point may be rounded to either side of it.
+    first = np.floor(m_low / spacing - _ROOM)
+    intervals = np.floor(m_high / spacing + _ROOM) - first + 1
     split = _split(n, int(intervals.sum()), chebyshev_nodes > 1)
     # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys out of reach.
     length = intervals * split
