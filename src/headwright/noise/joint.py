@@ -15,6 +15,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import like
 from headwright.errors import InputError
 from headwright.noise.exact import HeadMoments, integral
 from headwright.noise.moments import Moments
@@ -62,8 +63,8 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
     variance = _mixed([(h.mix**2, h.moments.weights_square - h.moments.weights_mean**2) for h in heads])
     for g, h, pair in pairs:
         if pair is not None:
-            covariance = covariance + g.mix * h.mix * _like(pair.covariance + pair.covariance.T, covariance)
-            variance = variance + 2 * g.mix * h.mix * _like(pair.weights, variance)
+            covariance = covariance + g.mix * h.mix * like(pair.covariance + pair.covariance.T, covariance)
+            variance = variance + 2 * g.mix * h.mix * like(pair.weights, variance)
     if problem.value_noise is not None:
         covariance = covariance + value_covariance(problem, variance + weights**2)
     result = _result(problem, heads, (mean, covariance, weights, variance), _errors(heads, pairs))
@@ -130,11 +131,6 @@ def _pair(problem: Problem, law: tuple[list, list], g: _Head, h: _Head) -> PairM
     tables = integral(m[0], s[0]), integral(m[1], s[1])
     V = to_numpy(problem.values).astype(float, copy=False)
     return pair_moments(*tables, PairLaw(m, s, cross), V, heads=(g.moments, h.moments))
-
-
-def _like(host: np.ndarray, array: Array) -> Array:
-    xp = compat.array_namespace(array)
-    return xp.asarray(host, dtype=array.dtype, device=compat.device(array))
 
 
 def _errors(heads: list[_Head], pairs: list[tuple]) -> tuple[float, float, float]:

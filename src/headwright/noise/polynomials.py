@@ -17,6 +17,7 @@ import array_api_compat as compat
 import numpy as np
 from scipy.special import factorial
 
+from headwright.arrays import put
 from headwright.noise.blocks import blocks
 from headwright.noise.cells import Cells
 from headwright.noise.grid import ORDER, to_chebyshev, to_pieces
@@ -249,11 +250,3 @@ def _chebyshev(xp: Any, x: Array, top: int) -> list[Array]:
     while len(T) <= top:
         T.append(2 * x * T[-1] - T[-2])
     return T
-
-
-def put(out: Array, where: Any, values: Array) -> Array:
-    """`out` with `values` in the rows `where`; changed in place if its library can."""
-    if compat.is_jax_array(out):
-        return out.at[where].set(values)
-    out[where] = values
-    return out

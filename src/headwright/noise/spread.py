@@ -22,6 +22,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import like
 from headwright.inputs import finite
 from headwright.noise.blocks import blocks, in_threads, one_blas_thread
 from headwright.noise.cells import Cells, make_cells
@@ -70,7 +71,7 @@ def _few(m: Array, s: Array, V: Array, cells: Cells) -> HeadMoments:
     weights, squares = np.zeros((2, m.shape[0]))
     weights[own], squares[own] = few.weights_mean, few.weights_square
     return HeadMoments(
-        _like(weights, m), _like(squares, m), _like(few.mean, m), _like(few.covariance, m),
+        like(weights, m), like(squares, m), like(few.mean, m), like(few.covariance, m),
         first=few.first + cells.lost, second=few.second + cells.lost, spread=few.spread,
     )  # fmt: skip
 
@@ -119,8 +120,8 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     return HeadMoments(
         weights_mean=values.weights_mean,
         weights_square=values.weights_square,
-        mean=_like(values.mean, tables[0]),
-        covariance=_like(values.covariance, tables[0]),
+        mean=like(values.mean, tables[0]),
+        covariance=like(values.covariance, tables[0]),
         first=first + missed + short * _SHORT,
         second=second + missed + short * _SHORTER + beyond + common_error / max(values.spread, _TINY),
         spread=values.spread,
@@ -214,11 +215,11 @@ def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"]) -
             rest = xp.take(others, row[block], axis=0)
             values = xp.astype(V[block, :], A.dtype, copy=False)
             values = values if centre is None else values - centre
-            total = total + weights[block] @ values
+            total = total + xp.tensordot(weights[block], values, axes=1)
             values = xp.astype(values, rest.dtype, copy=False)
             far = max(far, float(xp.max(values)), -float(xp.min(values)))
-            sums = sums + xp.astype(rest.T @ xp.ones_like(rest[:, 0]), A.dtype)
-            linear = linear + xp.astype(rest.T @ values, A.dtype)
+            sums = sums + xp.astype(xp.sum(rest, axis=0), A.dtype)
+            linear = linear + xp.astype(xp.tensordot(rest.T, values, axes=1), A.dtype)
             values = values * xp.sqrt(rest[:, :1])
             square = square + xp.astype(values.T @ values, A.dtype)
         return *(to_numpy(x) for x in (total, sums, linear, square)), far
@@ -261,8 +262,3 @@ def _errors(cells: Cells, one: Sums, A: Float[np.ndarray, "g"], weights: float) 
         half = 2 * (density * one.r_sum)[::2].sum()
         alias = [max(a, 3 * abs(half - density @ one.r_sum) ** 2) for a in alias]
     return float(known + alias[0]), float(known + pairs + alias[1])
-
-
-def _like(host: np.ndarray, array: Array) -> Array:
-    xp = compat.array_namespace(array)
-    return xp.asarray(host, dtype=array.dtype, device=compat.device(array))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import put
 from headwright.trained.largest import HIDDEN, Largest
 from headwright.trained.marks import Pairs
 from headwright.types import Array, Bool, Float, Int
@@ -78,11 +79,3 @@ def _patterns(e: Float[Array, "h r n"], total: Float[Array, "h r"], pairs: Pairs
         place, row = (xp.asarray(x, device=device) for x in (rows * e.shape[2] + columns, rows))
         found.append(xp.sum(xp.take(flat, place, axis=1) / xp.take(total, row, axis=1), axis=-1))
     return xp.stack(found, axis=1) if found else xp.zeros((e.shape[0], 0), dtype=e.dtype, device=device)
-
-
-def put(x: Array, place: object, value: object) -> Array:
-    """`x[place] = value`, in place where the library can write."""
-    if compat.is_jax_array(x):
-        return x.at[place].set(value)
-    x[place] = value
-    return x

@@ -17,9 +17,10 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import put
 from headwright.result import to_numpy
 from headwright.trained import block, likeness
-from headwright.trained.block import NAMES, Asked, Block, put
+from headwright.trained.block import NAMES, Asked, Block
 from headwright.trained.heads import Heads
 from headwright.trained.largest import HIDDEN, padding
 from headwright.trained.marks import Marks

@@ -1,0 +1,24 @@
+"""What the array API standard leaves out, for arrays of any library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat as compat
+import numpy as np
+
+from headwright.types import Array
+
+
+def put(array: Array, place: Any, values: Any) -> Array:
+    """`array[place] = values`, in place where the library can write."""
+    if compat.is_jax_array(array):
+        return array.at[place].set(values)
+    array[place] = values
+    return array
+
+
+def like(host: np.ndarray, array: Array) -> Array:
+    """A host array with the library, the device and the dtype of `array`."""
+    xp = compat.array_namespace(array)
+    return xp.asarray(host, dtype=array.dtype, device=compat.device(array))
