@@ -106,13 +106,14 @@ class GaussianKeys:
         parts = [replace(part, array=_converted(part.array, like)) for part in self.parts]
 
         overlaps = Q @ mu.T
-        means = overlaps * scale
+        means = overlaps if scale == 1.0 else overlaps * scale
         if bias is not None:
             means = means + _per_key("bias", bias, h, n)
 
         def total(terms: list[Array], *shape: int) -> Array:
-            start = xp.zeros(shape, dtype=means.dtype, device=compat.device(means))
-            return inputs.finite("covariance of the logits", sum(terms, start=start) * scale**2)
+            first, *others = terms or [xp.zeros(shape, dtype=means.dtype, device=compat.device(means))]
+            added = sum(others, start=first)
+            return inputs.finite("covariance of the logits", added if scale == 1.0 else added * scale**2)
 
         variances = total([part.variances(Q, overlaps) for part in parts], h, n)
         return LogitsLaw(

@@ -6,6 +6,7 @@ no cell. The n-sized work is array-API code and stays on the device of the keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import like
 from headwright.noise.blocks import blocks
 from headwright.noise.grid import ORDER, Grid, strips
 from headwright.noise.nodes import STEP, Nodes, nodes
@@ -21,9 +23,10 @@ from headwright.types import Array, Float, Int
 
 _REACH = 9.3  # deviations: beyond it a normal number is never seen (1e-20)
 _DEEP = 43.0  # e^{-43}: a million such weights are still below 1e-12
-_BLOCK = 1 << 14  # keys in work at once on the host
+_BLOCK = 1 << 13  # keys in work at once on the host
 _ROOM = 1e-9  # in lattice intervals
 _PIECE = 64  # keys a piece of a cell should have
+_TINY = 1e-300
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
 
 
@@ -31,6 +34,8 @@ _COARSE = 4  # lattice intervals taken together when only the range of u is want
 class Cells:
     """Cells (c) of the grid that have keys, each cut into `split` x `split` pieces, of which p have keys."""
 
+    m: Float[Array, "n"]
+    s: Float[Array, "n"]
     grid: Grid
     nodes: Nodes
     strip: Int[np.ndarray, "c"]
@@ -41,8 +46,6 @@ class Cells:
     part: Int[np.ndarray, "p 2"]  # where in its cell a piece lies, along m and along s
     piece_count: Int[np.ndarray, "p"]
     keys: Int[Array, "k"]  # the keys in reach, piece after piece
-    along: Float[Array, "k"]  # where each of them lies in its piece along m, in [-1, 1]
-    across: Float[Array, "k"]  # and along s
     lost: float  # bound on the weight of all keys out of reach
 
     @cached_property
@@ -56,15 +59,22 @@ class Cells:
         """A function on the grid, read near the middle of each cell."""
         return function[..., self.columns[:, ORDER // 2 - 1, self.grid.nodes // 2]]
 
+    def pieces(self) -> tuple[Float[np.ndarray, "p 2"], Float[np.ndarray, "p 2"]]:
+        """The middle (m, s) of each piece, and pieces per unit of m and of s (none where all s are one)."""
+        strip, where = self.strip[self.cell], (self.part + 0.5) / self.split
+        width = np.stack([self.grid.spacing[strip], np.diff(self.grid.edges)[strip]], axis=1)
+        lower = np.stack([self.interval[self.cell] * width[:, 0], self.grid.edges[strip]], axis=1)
+        per = np.array([self.split, self.split if self.grid.nodes > 1 else 0]) / np.maximum(width, _TINY)
+        return lower + where * width, per
+
 
 def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
-    xp = compat.array_namespace(m)
-    parts, n = blocks(m.shape[0], _BLOCK, m), int(m.shape[0])
+    xp, n = compat.array_namespace(m), int(m.shape[0])
+    floor, m_low, m_high, s_low, s_high = _ends(m, s)
     # ln S >= floor in every plausible draw, and E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}.
-    floor = max(float(xp.max(m[part] - _REACH * s[part])) for part in parts)
-    far = m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP if float(xp.min(m)) < floor - _DEEP else None
-    near = (m, s) if far is None else (m[~far], s[~far])
-    (m_low, s_low), (m_high, s_high) = ([float(f(x)) for x in near] for f in (xp.min, xp.max))
+    far = m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP if m_low < floor - _DEEP else None
+    if far is not None:
+        _, m_low, m_high, s_low, s_high = _ends(m[~far], s[~far])
     edges, spacing, chebyshev_nodes = strips(s_low, s_high, STEP)
     # A little room at both ends: a mean on a lattice point may be rounded to either side of it.
     first = np.floor(m_low / spacing - _ROOM)
@@ -73,19 +83,22 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys out of reach.
     length = intervals * split
     offset = np.cumsum(np.append(0, length * split))
-    per_s = split / np.diff(edges) if chebyshev_nodes > 1 else np.zeros(1)
-    strips_of = _Strips(xp, m, edges, (edges[:-1], per_s, split / spacing, length, offset[:-1] - first * split), split)
+    strip, part = np.divmod(np.arange(spacing.size * split), split)
+    before = offset[strip] + part * length[strip] - first[strip] * split
+    row_of = _row_of(xp, m, edges, split if chebyshev_nodes > 1 else 0)
+    per_m, before = like((split / spacing)[strip], m), like(before, m)
+    # NumPy sorts numbers of 16 bits by their digits, six times faster.
+    short = compat.is_numpy_array(m) and offset[-1] < 1 << 16
 
-    def sort_in(part: slice) -> tuple[Array, Array, Array]:
-        across, last, per_m, length, shift = strips_of.look_up(s[part])
-        along = (m[part] if far is None else xp.where(far[part], m_low, m[part])) * per_m
-        lattice, row = xp.floor(along), xp.clip(xp.floor(across), max=last)
-        name = row * length + lattice + shift
-        name = name if far is None else xp.where(far[part], float(offset[-1]), name)
-        return xp.astype(name, xp.int32), 2 * (along - lattice) - 1, 2 * (across - row) - 1
+    def number(part: slice) -> Array:
+        row = row_of(s[part] if far is None else xp.where(far[part], s_low, s[part]))
+        found = xp.floor(m[part] * xp.take(per_m, row))
+        found += xp.take(before, row)
+        found = found if far is None else xp.where(far[part], float(offset[-1]), found)
+        return xp.astype(found, np.uint16 if short else xp.int32)
 
-    name, along, across = (xp.concat(x) for x in zip(*map(sort_in, parts), strict=True))
-    order = _sort(name, int(offset[-1]))
+    name = xp.concat([number(part) for part in blocks(n, _BLOCK, m)])
+    order = xp.argsort(name, stable=True)
     edge = xp.arange(int(offset[-1]) + 1, dtype=name.dtype, device=compat.device(m))
     count = np.diff(to_numpy(xp.searchsorted(xp.take(name, order), edge)))
     pieces, keys = np.flatnonzero(count), order[: int(count.sum())]
@@ -96,6 +109,8 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     cell_count = np.bincount(cell, weights=count[pieces]).astype(int)
     grid = _grid(edges, spacing, chebyshev_nodes, strip[leader], interval[leader])
     return Cells(
+        m=m,
+        s=s,
         grid=grid,
         nodes=_nodes(grid, strip[leader], interval[leader], cell_count),
         strip=strip[leader],
@@ -106,10 +121,21 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
         part=np.stack([lattice % split, row], axis=1),
         piece_count=count[pieces],
         keys=keys,
-        along=xp.take(along, keys),
-        across=xp.take(across, keys),
         lost=(n - int(count.sum())) * float(np.exp(-_DEEP)),
     )
+
+
+def _ends(m: Float[Array, "n"], s: Float[Array, "n"]) -> tuple[float, float, float, float, float]:
+    """The largest m - `_REACH` s, and the ends of m and of s."""
+    xp = compat.array_namespace(m)
+
+    def ends(part: slice) -> list[float]:
+        a, b = m[part], s[part]
+        return [float(xp.max(x)) for x in (a - _REACH * b, a, b)] + [float(xp.min(x)) for x in (a, b)]
+
+    found = np.array([ends(part) for part in blocks(int(m.shape[0]), _BLOCK, m)])
+    (floor, m_high, s_high), (m_low, s_low) = found[:, :3].max(axis=0), found[:, 3:].min(axis=0)
+    return floor, m_low, m_high, s_low, s_high
 
 
 def _split(n: int, cells: int, several: bool) -> int:
@@ -117,31 +143,18 @@ def _split(n: int, cells: int, several: bool) -> int:
     return next((k for k in (4, 2) if several and n >= _PIECE * cells * k * k and cells * k * k < 1 << 16), 1)
 
 
-class _Strips:
-    """What a key's deviation decides. Where all strips are alike, the usual case, it takes no search and no table."""
-
-    def __init__(self, xp: Any, like: Array, edges: np.ndarray, rows: tuple[np.ndarray, ...], split: int) -> None:
-        device: dict[str, Any] = {"dtype": like.dtype, "device": compat.device(like)}
-        self.xp, self.rows, self.count, self.split = xp, rows, len(edges) - 1, split
-        self.alike = all(np.ptp(row) <= 1e-9 * row[0] for row in rows[1:4])
-        self.inner = xp.asarray(np.append(edges[1:-1], np.inf), **device)
-        self.tables = [xp.asarray(row, **device) for row in rows]
-
-    def look_up(self, s: Array) -> tuple[Array, float, Any, Any, Any]:
-        """Where s lies, in pieces along s; the last such piece; pieces per unit of m; pieces along m; and the number
-        of the piece at m = 0. Alike strips count as one."""
-        if self.alike:
-            edge, per_s, per_m, length, shift = (float(row[0]) for row in self.rows)
-            return (s - edge) * per_s, self.count * self.split - 1.0, per_m, length, shift
-        strip = self.xp.searchsorted(self.inner, s, side="right")
-        edge, per_s, per_m, length, shift = (self.xp.take(row, strip) for row in self.tables)
-        return (s - edge) * per_s, self.split - 1.0, per_m, length, shift
-
-
-def _sort(name: Int[Array, "n"], largest: int) -> Int[Array, "n"]:
-    if compat.is_numpy_array(name) and largest < 1 << 16:
-        return np.argsort(name.astype(np.uint16), kind="stable")  # a radix sort, six times faster
-    return compat.array_namespace(name).argsort(name, stable=True)
+def _row_of(xp: Any, m: Array, edges: Float[np.ndarray, "e"], split: int) -> Callable[[Array], Int[Array, "b"]]:
+    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal distances, the usual case,
+    no search is needed."""
+    width = np.diff(edges)
+    if np.ptp(width) <= 1e-9 * width[0]:
+        low, per_s = (
+            float(edges[0]),
+            split / float(width.mean()) * (1 - 1e-12),
+        )  # the largest s, too, is in the last row
+        return lambda s: xp.astype((s - low) * per_s, xp.int64)
+    inner = like((edges[:-1, None] + width[:, None] * np.arange(split) / split).ravel()[1:], m)
+    return lambda s: xp.searchsorted(inner, s, side="right")
 
 
 def _grid(edges, spacing, chebyshev_nodes, strip, interval) -> Grid:

@@ -1,7 +1,7 @@
 """Functions of a key's (m, s), known on a small grid and interpolated to every key.
 
-Deviations are cut into strips with Chebyshev nodes; means lie on a lattice whose spacing is a multiple of the step
-in u, so that psi(u_k + m_j, s) for all k and j is one short table read with different offsets. A cell is one strip
+Deviations are cut into strips with Chebyshev nodes; means lie on a lattice whose spacing is a multiple, or half, of the
+step in u, so that psi(u_k + m_j, s) for all k and j is one short table read with different offsets. A cell is one strip
 times one lattice interval; its keys read the `ORDER` lattice points around them and the nodes of their strip.
 """
 
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.polynomial.chebyshev import chebvander
+from numpy.polynomial.chebyshev import cheb2poly, chebvander
 from scipy.special import comb, factorial
 
 from headwright.noise.nodes import Nodes
@@ -22,6 +22,8 @@ from headwright.types import Float, Int
 ORDER = 14  # lattice points per key in m
 _WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 5
 _CHEBYSHEV = 12  # nodes per strip
+_LIVELY = 0.75  # below it ln phi changes faster with m: it has singularities not far from the real axis
+_ALIKE = 1.25  # how many more strips may there be so that all have one width
 _GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as graded nodes are served
 _FINER, _AROUND = 2, 12  # table points per lattice interval there, and those an interpolation takes
 
@@ -60,6 +62,9 @@ def strips(low: float, high: float, step: float) -> tuple[np.ndarray, np.ndarray
     edges = [low]
     while edges[-1] < high:
         edges.append(edges[-1] + _WIDTH * max(1.0, edges[-1] / 1.3))
+    count = int(np.ceil((high - low) / _WIDTH))
+    if count <= _ALIKE * (len(edges) - 1):
+        edges = np.linspace(low, high, count + 1)  # strips all alike: keys find theirs without a search
     edges = np.array(edges)
     edges = low + (edges - low) * (high - low) / (edges[-1] - low)
     edges[-1] = np.nextafter(high, np.inf)
@@ -68,7 +73,7 @@ def strips(low: float, high: float, step: float) -> tuple[np.ndarray, np.ndarray
 
 def _multiple(s: Float[np.ndarray, "strips"]) -> Float[np.ndarray, "strips"]:
     """Steps in u between lattice points for deviations of at least s."""
-    return np.maximum(1.0, np.floor(s / 2))
+    return np.where(s < _LIVELY, 0.5, np.maximum(1.0, np.floor(s / 2)))
 
 
 def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
@@ -78,10 +83,10 @@ def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
         start, m, s = int(grid.offsets[strip]), grid.lattice(strip), grid.deviations(strip)
         block = out[:, :, start : start + m.size * grid.nodes].reshape(3, nodes.u.size, m.size, grid.nodes)
         if nodes.uniform:
-            stride = round(grid.spacing[strip] / nodes.step)
-            length = nodes.u.size + stride * (m.size - 1)
-            t = lattice_transform(nodes.u[0] + m[0], nodes.step, length, s=s)
-            at = np.arange(nodes.u.size)[:, None] + stride * np.arange(m.size)
+            finest = min(nodes.step, grid.spacing[strip])
+            per_u, per_m = round(nodes.step / finest), round(grid.spacing[strip] / finest)
+            at = per_u * np.arange(nodes.u.size)[:, None] + per_m * np.arange(m.size)
+            t = lattice_transform(nodes.u[0] + m[0], finest, int(at[-1, -1]) + 1, s=s)
             for f, values in enumerate((t.psi, t.r, t.w)):
                 block[f] = values[at]
         else:
@@ -143,6 +148,13 @@ def to_pieces(order: int, split: int) -> Float[np.ndarray, "i a b"]:
     """T_b on [-1, 1], cut into `split` equal pieces, as a series `sum_a [i, a, b] T_a` in the coordinate of piece i."""
     x = (_chebyshev_nodes(order) + 2.0 * np.arange(split)[:, None] + 1.0 - split) / split
     return np.tril(np.ones((order, order))).T * (_transform(order) @ chebvander(x, order - 1))
+
+
+@lru_cache(maxsize=16)
+def to_powers(count: int) -> Float[np.ndarray, "z a"]:
+    """T_a(2 x) as a sum of powers, `sum_z [z, a] x^z`."""
+    columns = (cheb2poly(row) for row in np.eye(count))
+    return 2.0 ** np.arange(count)[:, None] * np.stack([np.pad(c, (0, count - c.size)) for c in columns], axis=1)
 
 
 def _chebyshev_nodes(count: int) -> Float[np.ndarray, "c"]:

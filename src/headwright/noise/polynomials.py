@@ -1,10 +1,11 @@
-"""Functions of (m, s) carried from the grid to the keys and back: on each cell one short Chebyshev polynomial,
+"""Functions of (m, s) carried from the grid to the keys and back: on each piece of a cell one short polynomial,
 
-    f(i) = sum_t c_t T_t(i),      T_t(i) = T_a(x_i) T_b(y_i)      for the few pairs t = (a, b) that matter.
+    f(i) = sum_t c_t x_i^a y_i^b      for the few pairs t = (a, b) that matter,
 
-To the keys: `evaluate`. Back: sums over keys of functions that are a reference e^l times something smooth need only
-M_t = sum_i e^{l(i)} T_t(i), and become a `charge` on each column of the grid. Keys are taken in lines, a fixed number
-of neighbours from one cell, so that both ways are batched matrix products and nothing is done key by key.
+where (x, y), between -1/2 and 1/2, is the place of key i in its piece. To the keys: `evaluate`. Back: sums over keys
+need only M_t = sum_i x_i^a y_i^b, and become a `charge` on each column of the grid. What is small is dropped as a
+Chebyshev series and written in powers afterwards: a power is its neighbour times x or y. Keys are taken in lines, a
+fixed number of neighbours from one piece, so that both ways are batched matrix products and nothing is done key by key.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ import numpy as np
 from scipy.special import factorial
 
 from headwright.arrays import put
-from headwright.noise.blocks import blocks
+from headwright.noise.blocks import blocks, in_threads
 from headwright.noise.cells import Cells
-from headwright.noise.grid import ORDER, to_chebyshev, to_pieces
+from headwright.noise.grid import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int
 
 _LINE = (4, 6)  # a line has 2^4 to 2^6 keys
-_BLOCK = 1 << 13  # keys in work at once on the host
-_EPSILON, _ROUNDING = 1e-7, 5.0  # of single precision; and what it may cost
+_BLOCK, _PART = 1 << 15, 1 << 16  # keys in work at once on the host, and given to a thread
+_EPSILON, _ROUNDING = 2e-7, 5.0  # of a few roundings in single precision; and what they may cost
+_PLANE = ((0, 0), (1, 0), (0, 1))  # powers that are never rounded
+_CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # and in sums
 _TINY = 1e-300
 
 
@@ -41,7 +44,7 @@ class Terms:
     """The pairs (a, b) kept; what the others and the missing tail of the series cost at most; and whether the terms
     beyond the linear ones may be taken in single precision, which costs `rounding`."""
 
-    pairs: Int[np.ndarray, "t 2"]
+    pairs: Int[np.ndarray, "t 2"]  # those of y^0 first
     missed: float
     single: bool
     rounding: float
@@ -56,21 +59,27 @@ def choose(
     rounded: float = 0.0,
 ) -> Terms:
     """The fewest terms on pieces of cells whose neglect costs at most 1, when a change of f on cell c by e costs
-    `weight * e`. Never rounded are constant and linear terms of the first function, which is a logarithm, and where
-    `sums` over keys are wanted all constants. What is made of the functions may be `rounded`, too, at a cost."""
+    `weight * e`. Never rounded are constant and linear terms of the first function and, where `sums` over keys are
+    wanted, all terms up to the cubic ones. What is made of the functions may be `rounded`, too, at a cost."""
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
-    each = along @ whole @ across.T
-    cost = each.sum(axis=0)
+    cost = along @ whole.sum(axis=0) @ across.T
     order = np.argsort(cost, axis=None)
-    least = np.cumsum(cost.ravel()[order])
-    kept = np.sort(order[least > 1.0])
-    dropped = least[order.size - kept.size - 1] if kept.size < order.size else 0.0
-    each[0, :2, 0] = each[0, 0, :2] = 0.0
-    rounding = _EPSILON * float(each.sum() - sums * each[:, 0, 0].sum() + rounded)
+    kept = np.zeros(cost.shape, dtype=bool)
+    kept.ravel()[order[np.cumsum(cost.ravel()[order]) > 1.0]] = True
+    # With a term all whose powers divide it.
+    kept = np.flip(np.logical_or.accumulate(np.logical_or.accumulate(np.flip(kept), axis=0), axis=1))
+    kept[0, 0] = True
+    power = [np.abs(to_powers(n)) * 2.0 ** -np.arange(n)[:, None] for n in cost.shape]
+    rounds = power[0] @ (kept * (along @ whole @ across.T)) @ power[1].T
+    degree = np.add.outer(*(np.arange(n) for n in cost.shape))
+    if sums:
+        rounds[:, degree <= 3] = 0.0
+    rounds[0, degree <= 1] = 0.0
+    rounding = _EPSILON * float(rounds.sum() + rounded)
     return Terms(
-        pairs=np.stack(np.unravel_index(kept, cost.shape), axis=1),
-        missed=float(dropped) + _tail(whole.sum(axis=0)),
+        pairs=np.argwhere(kept.T)[:, ::-1],
+        missed=float(cost[~kept].sum()) + _tail(whole.sum(axis=0)),
         single=rounding <= _ROUNDING,
         rounding=rounding if rounding <= _ROUNDING else 0.0,
     )
@@ -97,11 +106,11 @@ def _ratio(after: float, before: float) -> float:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of keys: the piece of a cell each lies in, and its first and last key in `cells.keys` order."""
+    """Lines of keys: the piece of a cell each lies in, its first key in `cells.keys` order, and how many it has."""
 
     piece: Int[np.ndarray, "l"]
     first: Int[np.ndarray, "l"]
-    last: Int[np.ndarray, "l"]
+    count: Int[np.ndarray, "l"]
     length: int
 
     @staticmethod
@@ -111,142 +120,155 @@ class Lines:
         per_piece = -(-count // length)
         piece = np.repeat(np.arange(per_piece.size), per_piece)
         number = np.arange(piece.size) - (np.cumsum(per_piece) - per_piece)[piece]
-        end = np.cumsum(count)
-        first = (end - count)[piece] + number * length
-        return Lines(piece, first, np.minimum(first + length, end[piece]) - 1, length)
+        first = (np.cumsum(count) - count)[piece] + number * length
+        return Lines(piece, first, np.minimum(length, count[piece] - number * length), length)
+
+    @property
+    def slots(self) -> int:
+        return self.piece.size * self.length
 
 
 class Carrier:
-    """Carries functions between the grid and the keys of some cells."""
+    """Carries functions between the grid and the keys of some cells. A line has a slot for each key; those beyond its
+    last key repeat it."""
 
     def __init__(self, cells: Cells) -> None:
         self.cells, self.lines = cells, Lines.of(cells)
-        self.xp, self.device = compat.array_namespace(cells.along), compat.device(cells.along)
-        self.first, self.last = (self._array(x) for x in (self.lines.first, self.lines.last))
-        self.steps = self._array(np.arange(self.lines.length))
+        self.xp, self.device, self.dtype = compat.array_namespace(cells.m), compat.device(cells.m), cells.m.dtype
+        self.count, self.steps = self._array(self.lines.count[:, None]), self._array(np.arange(self.lines.length))
+        self.x, self.y, self.row = self._places()
 
     def _array(self, host: np.ndarray, dtype: Any = None) -> Array:
         return self.xp.asarray(host, dtype=dtype, device=self.device)
 
-    def _blocks(self) -> list[slice]:
-        return blocks(self.lines.piece.size, max(1, _BLOCK // self.lines.length), self.cells.along, self.lines.length)
-
-    def _slots(self, block: slice) -> Int[Array, "l w"]:
-        """The keys of each line, the last one repeated to fill it."""
-        return self.xp.minimum(self.first[block, None] + self.steps, self.last[block, None])
-
-    def _basis(self, slots: Int[Array, "l w"], terms: Terms) -> tuple[Array, Array, Float[Array, "l t w"]]:
-        """The places of the keys in double precision, and the polynomials there in that of the terms."""
-        xp, dtype = self.xp, self._dtype(terms)
-        x, y = (self._take(place, slots) for place in (self.cells.along, self.cells.across))
-        along, across = (
-            _chebyshev(xp, xp.astype(z, dtype, copy=False), int(top))
-            for z, top in zip((x, y), terms.pairs.max(axis=0), strict=True)
-        )
-        factors = [(along[a], across[b]) for a, b in terms.pairs.tolist()]
-        if compat.is_jax_array(x):
-            return x, y, xp.stack([a * b for a, b in factors], axis=1)
-        basis = xp.empty((x.shape[0], len(factors), x.shape[1]), dtype=dtype, device=self.device)
-        for k, (a, b) in enumerate(factors):
-            xp.multiply(a, b, out=basis[:, k, :])
-        return x, y, basis
+    def _blocks(self, keys: int = _BLOCK) -> list[slice]:
+        return blocks(self.lines.piece.size, max(1, keys // self.lines.length), self.cells.m, self.lines.length)
 
     def _dtype(self, terms: Terms) -> Any:
-        return self.xp.float32 if terms.single else self.cells.along.dtype
+        return self.xp.float32 if terms.single else self.dtype
 
-    def _take(self, values: Array, slots: Int[Array, "l w"]) -> Array:
-        return self.xp.reshape(self.xp.take(values, self.xp.reshape(slots, (-1,))), slots.shape)
+    def _places(self) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Int[Array, "n"]]:
+        """Where in its piece the key of each slot lies, and the slot of each key: one beyond all for keys out of
+        reach."""
+        xp, cells, lines = self.xp, self.cells, self.lines
+        first = self._array(lines.first[:, None])
+        middle, per = (self._array(x[lines.piece], self.dtype) for x in cells.pieces())
+        x, y = (xp.empty((lines.piece.size, lines.length), dtype=self.dtype, device=self.device) for _ in range(2))
+        row = xp.full(cells.m.shape, lines.slots, dtype=self.steps.dtype, device=self.device)
 
-    def _kept(
-        self, polynomial: Float[np.ndarray, "f c a b"], terms: Terms
-    ) -> tuple[Float[Array, "p 3 1"], Float[Array, "p f t"]]:
-        """Coefficients on each piece: 1, x and y of the first function, and all terms kept but those."""
-        cells, (x, y) = self.cells, self._to_pieces(terms)
-        pieces = np.einsum("iza,fcab,jwb->cijfzw", x, polynomial, y, optimize=True)
-        mine = pieces[cells.cell, cells.part[:, 0], cells.part[:, 1]]
-        plane = np.zeros((len(mine), 3, 1))
-        for k, (a, b) in enumerate(((0, 0), (1, 0), (0, 1))):
-            if a < mine.shape[2] and b < mine.shape[3]:
-                plane[:, k, 0] = mine[:, 0, a, b]
-                mine[:, 0, a, b] = 0.0
-        kept = np.ascontiguousarray(mine[..., terms.pairs[:, 0], terms.pairs[:, 1]])
-        return self._array(plane, cells.along.dtype), self._array(kept, self._dtype(terms))
+        def place(block: slice) -> None:
+            nonlocal x, y, row
+            step = xp.minimum(self.steps, self.count[block] - 1)
+            keys = xp.take(cells.keys, xp.reshape(first[block] + step, (-1,)))
+            a, b = (xp.reshape(xp.take(z, keys), step.shape) for z in (cells.m, cells.s))
+            x = put(x, block, (a - middle[block, :1]) * per[block, :1])
+            y = put(y, block, (b - middle[block, 1:]) * per[block, 1:])
+            slots = self._array(np.arange(block.start, block.stop)[:, None] * lines.length) + step
+            row = put(row, keys, xp.reshape(slots, (-1,)))
 
-    def _values(
-        self, block: slice, coefficients: tuple[Array, Array], terms: Terms
-    ) -> tuple[Float[Array, "l w"], Float[Array, "l f w"], Float[Array, "l t w"]]:
-        """The first function in double precision, the others, and the basis."""
-        xp, pieces = self.xp, self._array(self.lines.piece[block])
-        plane, kept = (xp.take(c, pieces, axis=0) for c in coefficients)
-        x, y, basis = self._basis(self._slots(block), terms)
-        values = kept @ basis
-        first = plane[:, 0, :] + plane[:, 1, :] * x + plane[:, 2, :] * y
-        return first + xp.astype(values[:, 0, :], first.dtype, copy=False), values[:, 1:, :], basis
+        list(in_threads(place, self._blocks(_PART), cells.m))
+        return x, y, row
 
-    def _to_pieces(self, terms: Terms) -> tuple[Float[np.ndarray, "i z a"], Float[np.ndarray, "i w b"]]:
+    def _powers(self, block: slice, one: Any, terms: Terms) -> Float[Array, "t l w"]:
+        """`one` x^a y^b for all terms, in their precision: `one`, times x time and again, then a row times y."""
+        xp, dtype = self.xp, self._dtype(terms)
+        x, y = (xp.astype(z[block, :], dtype, copy=False) for z in (self.x, self.y))
+        rows = np.bincount(terms.pairs[:, 1]).tolist()  # terms with 1, with y, ..
+        if compat.is_jax_array(x):
+            powers = [xp.zeros_like(x) + one]
+            for _ in range(rows[0] - 1):
+                powers.append(powers[-1] * x)
+            for k, count in enumerate(rows[1:]):
+                powers += [power * y for power in powers[sum(rows[:k]) :][:count]]
+            return xp.stack(powers)
+        powers = xp.empty((sum(rows), *x.shape), dtype=dtype, device=self.device)
+        powers[0, ...] = one
+        for k in range(1, rows[0]):
+            xp.multiply(powers[k - 1, ...], x, out=powers[k, ...])
+        before, here = 0, rows[0]
+        for count in rows[1:]:
+            xp.multiply(powers[before : before + count, ...], y, out=powers[here : here + count, ...])
+            before, here = here, here + count
+        return powers
+
+    def _series(self, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Matrices from a cell's Chebyshev series to those of its pieces (along m and s), which of these are kept,
+        and matrices from there to powers."""
         high = terms.pairs.max(axis=0) + 1
+        kept = np.zeros(high)
+        kept[tuple(terms.pairs.T)] = 1.0
         orders = (ORDER, self.cells.grid.nodes)
         x, y = (to_pieces(order, self.cells.split)[:, :top] for order, top in zip(orders, high, strict=True))
-        return x, y
+        along, across = (to_powers(int(top)) for top in high)
+        return x, y, kept, along, across
 
-    def charges(self, log_reference: Float[np.ndarray, "g"], terms: Terms) -> Float[np.ndarray, "g"]:
-        """`sum_i f(i) = f @ charge` for functions f on the grid that are e^log_reference times something smooth."""
-        xp, cells = self.xp, self.cells
-        coefficients_ = self._kept(coefficients(cells, log_reference[None, :]), terms)
-        constant = np.flatnonzero((terms.pairs == 0).all(axis=1))
+    def _coefficients(
+        self, polynomial: Float[np.ndarray, "f c a b"], terms: Terms
+    ) -> tuple[Float[Array, "p 3"], Float[Array, "p f t"]]:
+        """Coefficients of the powers on each piece: 1, x and y of the first function, and all others."""
+        cells, (x, y, kept, along, across) = self.cells, self._series(terms)
+        series = np.einsum("iza,fcab,jwb->cijfzw", x, polynomial, y, optimize=True)
+        mine = along @ (kept * series[cells.cell, cells.part[:, 0], cells.part[:, 1]]) @ across.T
+        plane = np.zeros((len(mine), 3))
+        for k, (a, b) in enumerate(_PLANE):
+            if a < mine.shape[2] and b < mine.shape[3]:
+                plane[:, k] = mine[:, 0, a, b]
+                mine[:, 0, a, b] = 0.0
+        rest = np.ascontiguousarray(mine[..., terms.pairs[:, 0], terms.pairs[:, 1]])
+        return self._array(plane, self.dtype), self._array(rest, self._dtype(terms))
 
-        def add_up(block: slice) -> Float[np.ndarray, "l t"]:
-            first, _, basis = self._values(block, coefficients_, terms)
-            real = self.first[block, None] + self.steps <= self.last[block, None]
-            reference = xp.where(real, xp.exp(first), 0.0)
-            sums = basis @ xp.astype(reference, basis.dtype, copy=False)[:, :, None]
-            sums = to_numpy(sums)[:, :, 0].astype(float)
-            sums[:, constant] = to_numpy(xp.sum(reference, axis=1))[:, None]
-            return sums
+    def charges(self, terms: Terms) -> Float[np.ndarray, "g"]:
+        """`sum_i f(i) = f @ charge` for functions f on the grid."""
+        xp, cells, lines = self.xp, self.cells, self.lines
+        ones = [xp.ones((lines.length,), dtype=t, device=self.device) for t in (self.dtype, self._dtype(terms))]
 
-        sums = np.concatenate([add_up(block) for block in self._blocks()])
-        first = np.searchsorted(self.lines.piece, np.arange(cells.cell.size))
-        (x, y), (along, across) = self._to_pieces(terms), to_chebyshev(cells.grid.nodes)
-        M = np.zeros((cells.count.size, cells.split, cells.split, x.shape[1], y.shape[1]))
+        def add_up(block: slice) -> tuple[np.ndarray, np.ndarray]:
+            real, x, y = self.steps < self.count[block], self.x[block, :], self.y[block, :]
+            powers = self._powers(block, xp.astype(real, self._dtype(terms)), terms)
+            x_real, y_real = (xp.where(real, z, 0.0) for z in (x, y))
+            xx, yy = x_real * x, y_real * y
+            pairs = ((x_real, x), (x_real, y), (y_real, y), (xx, x), (xx, y), (yy, x), (yy, y))
+            exact = xp.stack([x_real @ ones[0], y_real @ ones[0], *(xp.vecdot(a, b) for a, b in pairs)])
+            return to_numpy(powers @ ones[1]), to_numpy(exact)
+
+        sums, exact = (np.concatenate(x, axis=-1) for x in zip(*map(add_up, self._blocks()), strict=True))
+        sums = sums.astype(float)
+        for pair, row in zip(_CUBIC, [lines.count, *exact], strict=True):
+            sums[(terms.pairs == pair).all(axis=1)] = row
+        first = np.searchsorted(lines.piece, np.arange(cells.cell.size))
+        (x, y, kept, along, across), (to_m, to_s) = self._series(terms), to_chebyshev(cells.grid.nodes)
+        M = np.zeros((cells.count.size, cells.split, cells.split, *kept.shape))
         where = (cells.cell[:, None], cells.part[:, :1], cells.part[:, 1:], terms.pairs[:, 0], terms.pairs[:, 1])
-        M[where] = np.add.reduceat(sums, first, axis=0)
-        spread = along.T @ np.einsum("iza,cijzw,jwb->cab", x, M, y, optimize=True) @ across
-        charge = np.bincount(cells.columns.ravel(), weights=spread.ravel(), minlength=cells.grid.size)
-        return charge * np.exp(-log_reference)
+        M[where] = np.add.reduceat(sums, first, axis=1).T
+        series = kept * (along.T @ M @ across)
+        spread = to_m.T @ np.einsum("iza,cijzw,jwb->cab", x, series, y, optimize=True) @ to_s
+        return np.bincount(cells.columns.ravel(), weights=spread.ravel(), minlength=cells.grid.size)
 
     def evaluate(
         self,
         polynomial: Float[np.ndarray, "f c a b"],
         terms: Terms,
-        finish: Callable[[Array, Array], tuple[Array, ...]],
-    ) -> list[Float[Array, "slots *g"]]:
-        """Tables with a row for every slot of every line and one of zeros: `rows_of` finds a key's row. `finish` makes
-        what they hold, (lines, keys of a line) and then any axis, from the first function and from the others."""
-        xp, coefficients_, length = self.xp, self._kept(polynomial, terms), self.lines.length
-        tables: list[Any] = []
-        for block in self._blocks():
-            first, others, _ = self._values(block, coefficients_, terms)
-            parts = [xp.reshape(part, (-1, *part.shape[2:])) for part in finish(first, others)]
-            rows = slice(block.start * length, block.stop * length)
-            if not tables:
-                size = self.lines.piece.size * length + 1
-                tables = [xp.zeros((size, *p.shape[1:]), dtype=p.dtype, device=self.device) for p in parts]
-            tables = [put(table, rows, part) for table, part in zip(tables, parts, strict=True)]
-        return tables
-
-    def rows_of(self, n: int) -> Int[Array, "n"]:
-        """The row of each of the n keys in `evaluate`; that of zeros for keys out of reach."""
+        finish: Callable[[Array, Array], tuple[Array, Array]],
+        columns: int,
+    ) -> tuple[Float[Array, "slots"], Float[Array, "slots k"]]:
+        """Two tables with a row for every slot and one of zeros: `row` finds a key's. `finish` makes what they hold,
+        (lines, slots of a line) and the same with `columns`, from the first function and from the others."""
         xp, lines = self.xp, self.lines
-        slots = int(lines.piece.size) * lines.length
-        shift = self._array(np.arange(lines.piece.size) * lines.length - lines.first)
-        own = xp.repeat(shift, self._array(lines.last - lines.first + 1))
-        own = own + xp.arange(own.shape[0], dtype=own.dtype, device=self.device)
-        out = xp.full((n,), slots, dtype=own.dtype, device=self.device)
-        return put(out, self.cells.keys, own)
-
-
-def _chebyshev(xp: Any, x: Array, top: int) -> list[Array]:
-    T = [xp.ones_like(x), x]
-    while len(T) <= top:
-        T.append(2 * x * T[-1] - T[-2])
-    return T
+        coefficients_ = self._coefficients(polynomial, terms)
+        one = xp.zeros((lines.slots + 1,), dtype=self.dtype, device=self.device)
+        many = xp.zeros((lines.slots + 1, columns), dtype=self._dtype(terms), device=self.device)
+        for block in self._blocks():
+            pieces = self._array(lines.piece[block])
+            plane, rest = (xp.take(c, pieces, axis=0) for c in coefficients_)
+            values = rest @ xp.permute_dims(self._powers(block, 1.0, terms), (1, 0, 2))
+            first = self.x[block, :] * plane[:, 1:2]
+            first += self.y[block, :] * plane[:, 2:]
+            first += plane[:, :1]
+            first += values[:, 0, :]
+            parts = finish(first, values[:, 1:, :])
+            here = slice(block.start * lines.length, block.stop * lines.length)
+            one, many = (
+                put(one, here, xp.reshape(parts[0], (-1,))),
+                put(many, here, xp.reshape(parts[1], (-1, columns))),
+            )
+        return one, many

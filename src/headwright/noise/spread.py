@@ -22,7 +22,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import like
+from headwright.arrays import dot, like, put
 from headwright.inputs import finite
 from headwright.noise.blocks import blocks, in_threads, one_blas_thread
 from headwright.noise.cells import Cells, make_cells
@@ -31,12 +31,13 @@ from headwright.noise.grid import tables
 from headwright.noise.nodes import Nodes
 from headwright.noise.polynomials import Carrier, choose, coefficients
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Float
 
 COLUMNS = 200  # up to so many keys every key is transformed by itself
 _WORTH = 16  # or as long as the grid has more columns than this for each key
 _CACHED, _PART = 1 << 13, 1 << 17  # rows of values in work at once on the host, and given to a thread
-_SAMPLED, _SOME = 8, 500  # nodes on which polynomials are tried, and columns from which phi is found
+_SAMPLED, _SEEN = 10, 1e-4  # nodes on which polynomials are tried, among those with so much of the largest weight
+_SOME = 500  # columns from which phi is found, and values from which their centre
 _SINGLE, _SUMMED = 1e-6, 10.0  # relative error of single-precision sums of products, also in units of its rounding
 # Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials
 # and on single precision (for first and for second moments), and on few functions phi.
@@ -99,7 +100,7 @@ class Sums:
 
 
 def _many(V: Array, cells: Cells) -> HeadMoments:
-    n, carrier = int(V.shape[0]), Carrier(cells)
+    carrier = Carrier(cells)
     one, missed = _sums(cells, carrier)
     A, B = (np.maximum(one.density @ row, _TINY) for row in one.table[1:])
     g, beyond = _directions(one)
@@ -109,8 +110,8 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     weight = cells.count * cells.middle(np.stack([A / _SHORT, B / _SHORTER, *[A / _SHORTER] * len(g)]))
     squares = float(B @ one.charge)
     terms = choose(cells, polynomial, weight, rounded=_SUMMED * squares / _SHORTER)
-    tables = carrier.evaluate(polynomial, terms, lambda first, others: _finish(first, others, common))
-    values = _add_up(V, tables, carrier.rows_of(n))
+    each = carrier.evaluate(polynomial, terms, lambda first, others: _finish(first, others, common), columns=2 + len(g))
+    values = _add_up(V, *each, carrier.row)
     short = terms.missed + terms.rounding
     first, second = _errors(cells, one, A, values.weight)
     # Of R_j in single precision: 2 |R_j| sum_i |A_i h_j(i)|.
@@ -120,8 +121,8 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     return HeadMoments(
         weights_mean=values.weights_mean,
         weights_square=values.weights_square,
-        mean=like(values.mean, tables[0]),
-        covariance=like(values.covariance, tables[0]),
+        mean=like(values.mean, cells.m),
+        covariance=like(values.covariance, cells.m),
         first=first + missed + short * _SHORT,
         second=second + missed + short * _SHORTER + beyond + common_error / max(values.spread, _TINY),
         spread=values.spread,
@@ -129,25 +130,19 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
 
 
 def _sums(cells: Cells, carrier: Carrier) -> tuple[Sums, float]:
-    """The integrand, and what short polynomials miss of it.
-
-    The reference r_0 = sum_k r(u_k) e^{Psi(u_k)/2}, about the weight a key can have, leaves psi / r_0 and r / r_0 of
-    size one and nearly constant for keys of little weight, so that polynomials of low degree carry them."""
+    """The integrand, and what short polynomials miss of it."""
     table = tables(cells.grid, cells.nodes)
-    rough = cells.middle(table[0]) @ cells.count
-    log_reference = np.log(np.maximum(np.exp(rough / 2) @ table[1], _TINY))
-    # An error of Psi or of sum r at a node is seen with e^Psi (1 + sum r), whose integral is about 1.
-    seen = np.exp(rough) * (1.0 + cells.middle(table[1]) @ cells.count)
-    some = np.flatnonzero(seen > 1e-9 * seen.max())
+    psi, r = (cells.middle(table[k]) @ cells.count for k in (0, 1))
+    # An error of Psi costs int e^Psi (sum r)^k |error| du, one of sum r costs int k e^Psi (sum r)^(k-1) |error| du, for
+    # first and second moments, k = 1 and 2; without the errors these integrals are about 1.
+    seen = np.exp(psi) * r ** np.array([[1], [2]])
+    some = np.flatnonzero((seen > _SEEN * seen.max(axis=1, keepdims=True)).any(axis=0))
     some = some[np.linspace(0, some.size - 1, _SAMPLED).astype(int)]
-    rows = table[:2, some, :].reshape(2 * _SAMPLED, -1)
-    share = np.tile(seen[some] / seen[some].sum(), 2)[:, None] / _SHORT
-    size = cells.count * share * np.abs(cells.middle(rows))
-    polynomial = coefficients(cells, np.concatenate([log_reference[None, :], rows * np.exp(-log_reference)]))
-    weight = np.concatenate([size.sum(axis=0)[None], cells.count * share * np.exp(cells.middle(log_reference))])
-    terms = choose(cells, polynomial, weight, sums=True)
-    charge = carrier.charges(log_reference, terms)
-    return Sums(cells.nodes, table, charge), (terms.missed + terms.rounding) * _SHORT
+    first, second = seen[:, some] / seen[:, some].sum(axis=1, keepdims=True) / _SHORT
+    polynomial = coefficients(cells, table[:2, some, :].reshape(2 * _SAMPLED, -1))
+    share = np.concatenate([first + second, (first + 2 * second) / r[some]])[:, None]
+    terms = choose(cells, polynomial, share * cells.count, sums=True)
+    return Sums(cells.nodes, table, carrier.charges(terms)), (terms.missed + terms.rounding) * _SHORT
 
 
 def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
@@ -168,18 +163,18 @@ def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
 
 def _finish(
     first: Float[Array, "l w"], others: Float[Array, "l f w"], common: Float[np.ndarray, "j"]
-) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l w g"]]:
-    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, B, and (D, A h_j) with D = B - sum_j g_j^2.
+) -> tuple[Float[Array, "l w"], Float[Array, "l w k"]]:
+    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, and (D, A h_1, .., B / A^2) with
+    D = B - sum_j g_j^2.
 
     As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without cancellation."""
     xp = compat.array_namespace(first)
     A, ratio, h = xp.exp(first), xp.exp(others[:, 0, :]), others[:, 1:, :]
     a = xp.astype(A, others.dtype, copy=False)
-    left = ratio
-    for j, shift in enumerate(common.tolist()):
-        left = left - (h[:, j, :] + shift) ** 2
-    rest = xp.stack([xp.clip(left, min=0.0) * a, *(h[:, j, :] for j in range(h.shape[1]))], axis=-1)
-    return A, A * A * xp.astype(ratio, first.dtype, copy=False), rest * a[:, :, None]
+    g = h + like(common[:, None], h)
+    left = ratio - xp.sum(g * g, axis=1)
+    D, h = xp.where(left > 0.0, left, 0.0) * a * a, h * a[:, None, :]
+    return A, xp.stack([D, *(h[:, j, :] for j in range(h.shape[1])), ratio], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -195,44 +190,45 @@ class Added:
     spread: float
 
 
-def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"]) -> Added:
-    """One pass over the values. Key i has A, B, and (D, A h_j) in the rows `row[i]` of three tables. With values
+def _add_up(V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Array, "slots k"], row: Array) -> Added:
+    """One pass over the values. Key i has A, and (D, A h_1, .., B / A^2), in row `row[i]` of two tables. With values
     counted from a centre c,
 
         sum_i D_i (v_i - mean)(v_i - mean)' = S - d T' - T d' + d d' sum D,        d = mean - c,
 
     where S and T are the sums of D (v - c)(v - c)' and D (v - c). All but the mean is taken in the precision of the
     last table."""
-    (A, B, others), n = tables, int(V.shape[0])
-    xp, centre = compat.array_namespace(A), _centre(V, A)
-    weights = xp.take(A, row)
+    xp, n, centre = compat.array_namespace(A), int(V.shape[0]), _centre(V, A)
+    weights, squares = (xp.empty((n,), dtype=A.dtype, device=compat.device(A)) for _ in range(2))
 
     @np.errstate(invalid="ignore")  # a thread has its own
     def add_up(part: slice) -> tuple[Any, ...]:
+        nonlocal weights, squares
         total, sums, linear, square, far = 0.0, 0.0, 0.0, 0.0, 0.0
-        for inner in blocks(part.stop - part.start, _CACHED, A):
-            block = slice(part.start + inner.start, part.start + inner.stop)
-            rest = xp.take(others, row[block], axis=0)
+        inner = blocks(part.stop - part.start, _CACHED, A)
+        room = xp.empty((inner[0].stop, V.shape[1]), dtype=others.dtype, device=compat.device(A))
+        for block in (slice(part.start + i.start, part.start + i.stop) for i in inner):
+            weight, rest = xp.take(A, row[block]), xp.take(others, row[block], axis=0)
+            weights, squares = put(weights, block, weight), put(squares, block, weight * weight * rest[:, -1])
             values = xp.astype(V[block, :], A.dtype, copy=False)
             values = values if centre is None else values - centre
-            total = total + xp.tensordot(weights[block], values, axes=1)
-            values = xp.astype(values, rest.dtype, copy=False)
+            total = total + dot(weight, values)
+            values = put(room[: values.shape[0], :], ..., values)
             far = max(far, float(xp.max(values)), -float(xp.min(values)))
-            sums = sums + xp.astype(xp.sum(rest, axis=0), A.dtype)
-            linear = linear + xp.astype(xp.tensordot(rest.T, values, axes=1), A.dtype)
-            values = values * xp.sqrt(rest[:, :1])
+            sums = sums + xp.astype(dot(rest.T, xp.ones_like(rest[:, 0])), A.dtype)
+            linear = linear + xp.astype(dot(rest.T, values), A.dtype)
+            values *= xp.sqrt(rest[:, :1])
             square = square + xp.astype(values.T @ values, A.dtype)
         return *(to_numpy(x) for x in (total, sums, linear, square)), far
 
     *added, far = zip(*in_threads(add_up, blocks(n, _PART, A), A), strict=True)
-    total, sums, linear, square = (np.sum(x, axis=0) for x in added)
-    weight = float(xp.sum(weights))
+    (total, sums, linear, square), weight = (np.sum(x, axis=0) for x in added), float(xp.sum(weights))
     d = total / weight
-    R = linear[1:] - sums[1:, None] * d
+    R = linear[1:-1] - sums[1:-1, None] * d
     S = square - np.outer(d, linear[0]) - np.outer(linear[0], d) + np.outer(d, d) * sums[0]
     return Added(
         weights_mean=weights,
-        weights_square=xp.take(B, row),
+        weights_square=squares,
         weight=weight,
         mean=d if centre is None else to_numpy(centre) + d,
         covariance=R.T @ R + S,
@@ -244,7 +240,7 @@ def _add_up(V: Float[Array, "n v"], tables: list[Array], row: Int[Array, "n"]) -
 def _centre(V: Float[Array, "n v"], like: Array) -> Float[Array, "v"] | None:
     """A point near the values, from some of them; None if they lie around zero anyway."""
     xp = compat.array_namespace(like)
-    some = xp.astype(V[:: max(1, int(V.shape[0]) // _CACHED), :], like.dtype, copy=False)
+    some = xp.astype(V[:: max(1, int(V.shape[0]) // _SOME), :], like.dtype, copy=False)
     centre = xp.mean(some, axis=0)
     return None if bool(xp.all(xp.abs(centre) <= xp.std(some, axis=0))) else centre
 
