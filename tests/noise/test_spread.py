@@ -65,9 +65,48 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
     assert cells.make_cells(m, s).split > 1
     monkeypatch.setattr(cells, "_split", lambda *_: 1)
     monkeypatch.setattr(polynomials, "_ROUNDING", 0.0)
+    monkeypatch.setattr(spread, "_ROUNDED", 0.0)
     double = spread.logits_moments(m, s, V)
     agree(found, replace(double, mean=double.mean + 5.0))
     np.testing.assert_allclose(found.weights_square, double.weights_square, rtol=1e-5, atol=1e-30)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
+    """Means near or far, on lattice points or not, fixed keys, a heavy key that takes nearly all the weight."""
+    monkeypatch.setattr(spread, "_WORTH", 400)
+    rng = np.random.default_rng(seed)
+    n, low = int(rng.integers(201, 600)), 10 ** rng.uniform(-6, 0.5) if seed % 2 else 0.0
+    m, s, V = problem(rng, (10 ** rng.uniform(-3, 1.5), low, low + 10 ** rng.uniform(-5, 0.5)), n=n)
+    if seed % 3 == 0:
+        s[rng.random(n) < 0.5] = 0.0
+    if seed % 4 < 2:
+        m[0] += rng.uniform(5, 20)
+    if seed % 5 == 0:
+        m = np.round(m)
+    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_many_keys_of_few_laws(seed):
+    """Equal keys are rounded alike, so that nothing averages out in single precision."""
+    rng = np.random.default_rng(seed)
+    laws, n = int(rng.integers(1, 200)), 30_000
+    low = 10 ** rng.uniform(-3, 0.3)
+    m, s, _ = problem(rng, (10 ** rng.uniform(-3, 0.5), low, low + 10 ** rng.uniform(-4, 0.3)), n=laws)
+    which = rng.integers(0, laws, n)
+    m, s, V = m[which], s[which], rng.uniform(-1, 1, (n, 3))
+    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+
+
+def test_a_key_that_is_almost_never_seen(rng):
+    """Its E[alpha^2] / E[alpha]^2 is near the end of single precision."""
+    m, s, V = problem(rng, (0.1, 0.5, 0.6), n=60_000)
+    m[5], s[5] = -200.0, 18.6
+    found = spread.logits_moments(m, s, V)
+    assert 0 < found.weights_mean[5] < 1e-25
+    assert np.isfinite(found.covariance).all()
+    assert found.weights_mean[5] ** 2 <= found.weights_square[5] <= found.weights_mean[5]
 
 
 def test_a_million_keys_of_forty_laws(rng):

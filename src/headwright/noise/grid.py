@@ -88,7 +88,7 @@ def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
             at = per_u * np.arange(nodes.u.size)[:, None] + per_m * np.arange(m.size)
             t = lattice_transform(nodes.u[0] + m[0], finest, int(at[-1, -1]) + 1, s=s)
             for f, values in enumerate((t.psi, t.r, t.w)):
-                block[f] = values[at]
+                block[f] = np.take(values, at, axis=0)
         else:
             block[:] = _graded(nodes.u, m, s)
     return out

@@ -36,7 +36,10 @@ _TINY = 1e-300
 def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Float[np.ndarray, "f c a b"]:
     """All Chebyshev coefficients of functions on the grid, cell by cell."""
     along, across = to_chebyshev(cells.grid.nodes)
-    return along @ function[:, cells.columns] @ across.T
+    # Two large products, not one small one for each function and cell.
+    values = np.take(function, np.swapaxes(cells.columns, 1, 2), axis=1)
+    values = np.swapaxes((values.reshape(-1, ORDER) @ along.T).reshape(values.shape), 2, 3)
+    return (values.reshape(-1, across.shape[1]) @ across.T).reshape(values.shape)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def choose(
 ) -> Terms:
     """The fewest terms on pieces of cells whose neglect costs at most 1, when a change of f on cell c by e costs
     `weight * e`. Never rounded are constant and linear terms of the first function and, where `sums` over keys are
-    wanted, all terms up to the cubic ones. What is made of the functions may be `rounded`, too, at a cost."""
+    wanted, all terms up to the cubic ones. A relative error e of what is made of the functions costs `rounded * e`."""
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
@@ -249,14 +252,17 @@ class Carrier:
         polynomial: Float[np.ndarray, "f c a b"],
         terms: Terms,
         finish: Callable[[Array, Array], tuple[Array, Array]],
+        *,
         columns: int,
+        single: bool,
     ) -> tuple[Float[Array, "slots"], Float[Array, "slots k"]]:
         """Two tables with a row for every slot and one of zeros: `row` finds a key's. `finish` makes what they hold,
-        (lines, slots of a line) and the same with `columns`, from the first function and from the others."""
+        (lines, slots of a line) and the same with `columns`, which may be in `single` precision, from the first
+        function and from the others."""
         xp, lines = self.xp, self.lines
         coefficients_ = self._coefficients(polynomial, terms)
         one = xp.zeros((lines.slots + 1,), dtype=self.dtype, device=self.device)
-        many = xp.zeros((lines.slots + 1, columns), dtype=self._dtype(terms), device=self.device)
+        many = xp.zeros((lines.slots + 1, columns), dtype=xp.float32 if single else self.dtype, device=self.device)
         for block in self._blocks():
             pieces = self._array(lines.piece[block])
             plane, rest = (xp.take(c, pieces, axis=0) for c in coefficients_)

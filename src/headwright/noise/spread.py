@@ -35,14 +35,14 @@ from headwright.types import Array, Float
 
 COLUMNS = 200  # up to so many keys every key is transformed by itself
 _WORTH = 16  # or as long as the grid has more columns than this for each key
-_CACHED, _PART = 1 << 13, 1 << 17  # rows of values in work at once on the host, and given to a thread
+_CACHED, _PART = 1 << 13, 1 << 15  # rows of values in work at once on the host, and given to a thread
 _SAMPLED, _SEEN = 10, 1e-4  # nodes on which polynomials are tried, among those with so much of the largest weight
 _SOME = 500  # columns from which phi is found, and values from which their centre
-_SINGLE, _SUMMED = 1e-6, 10.0  # relative error of single-precision sums of products, also in units of its rounding
+_SINGLE, _ROUNDED = 1e-6, 1e-9  # relative error of single-precision sums of products, and what it may cost
 # Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials
 # and on single precision (for first and for second moments), and on few functions phi.
 _SHORT, _SHORTER, _FEW = 3e-11, 3e-10, 1e-11
-_TINY = 1e-300
+_RARE, _TINY = 1e-7, 1e-300
 
 
 def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
@@ -109,22 +109,29 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     polynomial = coefficients(cells, np.concatenate([[np.log(A), np.log(B / A) - np.log(A)], h]))
     weight = cells.count * cells.middle(np.stack([A / _SHORT, B / _SHORTER, *[A / _SHORTER] * len(g)]))
     squares = float(B @ one.charge)
-    terms = choose(cells, polynomial, weight, rounded=_SUMMED * squares / _SHORTER)
-    each = carrier.evaluate(polynomial, terms, lambda first, others: _finish(first, others, common), columns=2 + len(g))
+    terms = choose(cells, polynomial, weight, rounded=squares / _SHORTER)
+    rounded = _SINGLE * squares
+    single = rounded <= _ROUNDED
+    each = carrier.evaluate(
+        polynomial,
+        terms,
+        lambda first, others: _finish(first, others, common),
+        columns=2 + len(g),
+        single=single,
+    )
     values = _add_up(V, *each, carrier.row)
     short = terms.missed + terms.rounding
     first, second = _errors(cells, one, A, values.weight)
     # Of R_j in single precision: 2 |R_j| sum_i |A_i h_j(i)|.
-    common_error = (
-        terms.single * _SINGLE * float(2 * np.abs(values.R).max(axis=1) @ (np.abs(A * h) @ np.abs(one.charge)))
-    )
+    common_error = _SINGLE * float(2 * np.abs(values.R).max(axis=1) @ (np.abs(A * h) @ np.abs(one.charge)))
+    rounding = single * (rounded + common_error / max(values.spread, _TINY))
     return HeadMoments(
         weights_mean=values.weights_mean,
         weights_square=values.weights_square,
         mean=like(values.mean, cells.m),
         covariance=like(values.covariance, cells.m),
         first=first + missed + short * _SHORT,
-        second=second + missed + short * _SHORTER + beyond + common_error / max(values.spread, _TINY),
+        second=second + missed + short * _SHORTER + beyond + rounding,
         spread=values.spread,
     )
 
@@ -147,17 +154,18 @@ def _sums(cells: Cells, carrier: Carrier) -> tuple[Sums, float]:
 
 def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
     """g_j on the grid for as few j as will do, and what the others would add to the covariance at most."""
-    seen = one.density > 1e-25
-    r = np.sqrt(one.density[seen])[:, None] * one.table[1][seen]
     charge = np.abs(one.charge)
+    size = np.sqrt(one.density) * (one.table[1] @ charge)
+    seen = size > _RARE * size.max()
+    r = np.sqrt(one.density[seen])[:, None] * one.table[1][seen]
     # Neighbouring columns are much alike: some decide on phi, all on what it misses.
     some = slice(None, None, max(1, charge.size // _SOME))
     with one_blas_thread():
         phi = np.linalg.svd(np.asarray(np.linalg.qr((r * charge)[:, some].T, mode="r")).T)[0]
         g = phi.T @ r
     missed = np.sqrt(np.cumsum((g * g)[::-1], axis=0)[::-1]) @ charge  # without g_j, g_j+1, ..
-    squared = np.append(missed[1:], 0.0) ** 2
-    few = int(np.argmax(squared <= _FEW)) + 1
+    squared = (np.append(missed[1:], 0.0) + size[~seen].sum()) ** 2
+    few = int(np.argmax(squared <= max(_FEW, squared[-1]))) + 1
     return g[:few], float(squared[few - 1])
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtr
 
 from headwright.types import Float
@@ -51,26 +52,25 @@ def transform(x: Float[np.ndarray, "u n"], s: Float[np.ndarray, "n"], *, top: in
 
 def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndarray, "n"], top: int = 2) -> Transform:
     """The same at x = start + step * (0 .. count - 1). The points x + s g are put on one finer lattice, where the
-    expectation over g is a short correlation: as many exponentials as points, not as many as points times nodes."""
+    expectation over g is a weighted sum over neighbours: as many exponentials as points, for all s together."""
     gap, a = np.empty((count, s.size)), np.empty((top + 1, count, s.size))
-    x = start + step * np.arange(count)
     plain = (s < _NARROW) | (s > _WIDE)
-    gap[:, plain], a[:, :, plain] = expectations(np.repeat(x[:, None], plain.sum(), axis=1), s[plain], top=top)
-    for i in np.flatnonzero(~plain):
-        # s h = step / finer, with h no larger than in `_normal_rule`
-        finer = int(np.ceil(step / (s[i] * min(0.4, 0.2 / s[i]))))
-        h = step / (finer * s[i])
-        left, right = int(np.ceil(9.5 / h)), int(np.ceil((9.5 + min(s[i], 3.0)) / h))
-        g = h * np.arange(-left, right + 1)
-        weight = np.exp(-g * g / 2)
-        weight /= weight.sum()
-        y = start + (step / finer) * np.arange(-left, finer * (count - 1) + right + 1)
-        e = np.exp(np.minimum(y, 300.0))
-        f = np.exp(-e)
-        gap[:, i] = np.correlate(-np.expm1(-e), weight)[::finer]
-        for k in range(top + 1):
-            a[k, :, i] = np.correlate(f, weight)[::finer]
-            f = f * e
+    if plain.any():
+        x = np.repeat((start + step * np.arange(count))[:, None], plain.sum(), axis=1)
+        gap[:, plain], a[:, :, plain] = expectations(x, s[plain], top=top)
+    if not plain.all():
+        few = s[~plain]
+        # Steps s h = step / finer, with h no larger than in `_normal_rule`, and as far as it goes.
+        finer = int(np.ceil(step / min(0.4 * few.min(), 0.2)))
+        h = step / finer
+        left, right = (int(np.ceil(reach * few.max() / h)) for reach in (9.5, 9.5 + min(few.max(), 3.0)))
+        weight = np.exp(-0.5 * (h * np.arange(-left, right + 1)[:, None] / few) ** 2)
+        e = np.exp(np.minimum(start + h * np.arange(-left, finer * (count - 1) + right + 1), 300.0))
+        functions = np.cumprod([np.exp(-e), *[e] * top], axis=0)
+        functions = np.concatenate([-np.expm1(-e)[None, :], functions])
+        around = sliding_window_view(functions, len(weight), axis=1)[:, ::finer]
+        found = np.ascontiguousarray(around) @ (weight / weight.sum(axis=0))
+        gap[:, ~plain], a[:, :, ~plain] = found[0], found[1:]
     return _logarithmic(gap, a)
 
 
