@@ -33,8 +33,8 @@ from headwright.noise.polynomials import Carrier, choose, coefficients
 from headwright.result import to_numpy
 from headwright.types import Array, Float
 
-COLUMNS = 200  # up to so many keys every key is transformed by itself
-_WORTH = 16  # or as long as the grid has more columns than this for each key
+COLUMNS = 48  # up to so many keys every key is transformed by itself
+_WORTH = 48  # or as long as the grid has more columns than this for each key
 _CACHED, _PART = 1 << 13, 1 << 15  # rows of values in work at once on the host, and given to a thread
 _SAMPLED, _SEEN = 10, 1e-4  # nodes on which polynomials are tried, among those with so much of the largest weight
 _SOME = 500  # columns from which phi is found, and values from which their centre
