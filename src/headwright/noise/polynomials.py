@@ -25,7 +25,7 @@ from headwright.noise.grid import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int
 
-_LINE = (4, 6)  # a line has 2^4 to 2^6 keys
+_LINES, _LINE = 6, (4, 9)  # lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys
 _BLOCK, _PART = 1 << 15, 1 << 16  # keys in work at once on the host, and given to a thread
 _EPSILON, _ROUNDING = 2e-7, 5.0  # of a few roundings in single precision; and what they may cost
 _PLANE = ((0, 0), (1, 0), (0, 1))  # powers that are never rounded
@@ -119,7 +119,7 @@ class Lines:
     @staticmethod
     def of(cells: Cells) -> Lines:
         count = cells.piece_count
-        length = 2 ** int(np.clip(np.log2(count.mean()), *_LINE))
+        length = 2 ** int(np.clip(np.rint(np.log2(count.mean() / _LINES)), *_LINE))
         per_piece = -(-count // length)
         piece = np.repeat(np.arange(per_piece.size), per_piece)
         number = np.arange(piece.size) - (np.cumsum(per_piece) - per_piece)[piece]
