@@ -87,6 +87,21 @@ def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
 
+STRIPS = [(0.01, 0.02), (0.1, 0.2), (0.6, 0.74), (0.75, 0.8), (1.5, 1.6), (2.9, 3.0)]
+STRIPS += [(5.9, 6.0), (6.0, 12.0), (8.9, 9.0), (20.0, 21.0), (300.0, 400.0)]
+
+
+@pytest.mark.parametrize("heavy", [0.0, 14.0])
+@pytest.mark.parametrize(("low", "high"), STRIPS)
+def test_the_promise_is_kept_in_every_strip(low, high, heavy, rng):
+    """A hundred thousand keys, alone or with one that takes most of the weight."""
+    m, s, V = problem(rng, (0.7, low, high), n=100_000)
+    m[0] += heavy
+    found = spread.logits_moments(m, s, V)
+    assert abs(found.weights_mean.sum() - 1) <= found.first <= EXACT_MEAN
+    assert found.second <= EXACT_COVARIANCE
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_many_keys_of_few_laws(seed):
     """Equal keys are rounded alike, so that nothing averages out in single precision."""

@@ -72,8 +72,9 @@ def strips(low: float, high: float, step: float) -> tuple[np.ndarray, np.ndarray
 
 
 def _multiple(s: Float[np.ndarray, "strips"]) -> Float[np.ndarray, "strips"]:
-    """Steps in u between lattice points for deviations of at least s."""
-    return np.where(s < _LIVELY, 0.5, np.maximum(1.0, np.floor(s / 2)))
+    """Steps in u between lattice points for deviations of at least s. With many keys the tail of each decides, which
+    falls by a factor of e over a fifth of s."""
+    return np.where(s < _LIVELY, 0.5, np.maximum(1.0, np.floor(s / 3)))
 
 
 def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:

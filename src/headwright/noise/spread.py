@@ -15,6 +15,7 @@ counted from their mean. (Rejected: a column of the table for each key, a hundre
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,7 +36,7 @@ from headwright.types import Array, Float
 
 COLUMNS = 48  # up to so many keys every key is transformed by itself
 _WORTH = 48  # or as long as the grid has more columns than this for each key
-_CACHED, _PART = 1 << 13, 1 << 15  # rows of values in work at once on the host, and given to a thread
+_CACHED, _PARTS = 1 << 13, 8  # rows of values in work at once on the host, and parts of all of them for threads
 _SAMPLED, _SEEN = 10, 1e-4  # nodes on which polynomials are tried, among those with so much of the largest weight
 _SOME = 500  # columns from which phi is found, and values from which their centre
 _SINGLE, _ROUNDED = 1e-6, 1e-9  # relative error of single-precision sums of products, and what it may cost
@@ -51,12 +52,14 @@ def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
     if m.shape[0] <= COLUMNS or not bool(compat.array_namespace(s).any(s > 0)):
         V = to_numpy(finite("V", V)).astype(float, copy=False)
         return head_moments(to_numpy(m), to_numpy(s), V)
-    cells = make_cells(m, s)
-    alive = cells.keys.shape[0]
-    if alive <= max(COLUMNS, cells.grid.size // _WORTH):
-        return _few(m, s, finite("V", V), cells)
-    with np.errstate(invalid="ignore"):
-        found = _many(V, cells)
+    # Tables are small: a second BLAS thread would mostly wait, and busily.
+    with one_blas_thread() if compat.is_numpy_array(m) else nullcontext():
+        cells = make_cells(m, s)
+        alive = cells.keys.shape[0]
+        if alive <= max(COLUMNS, cells.grid.size // _WORTH):
+            return _few(m, s, finite("V", V), cells)
+        with np.errstate(invalid="ignore"):
+            found = _many(V, cells)
     if not np.isfinite(found.spread):  # every value went into it
         finite("V", V)
     return found
@@ -229,7 +232,7 @@ def _add_up(V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Arra
             square = square + xp.astype(values.T @ values, A.dtype)
         return *(to_numpy(x) for x in (total, sums, linear, square)), far
 
-    *added, far = zip(*in_threads(add_up, blocks(n, _PART, A), A), strict=True)
+    *added, far = zip(*in_threads(add_up, blocks(n, max(_CACHED, -(-n // _PARTS)), A), A), strict=True)
     (total, sums, linear, square), weight = (np.sum(x, axis=0) for x in added), float(xp.sum(weights))
     d = total / weight
     R = linear[1:-1] - sums[1:-1, None] * d
