@@ -2,7 +2,7 @@
 
 psi, r and w depend on a key only through (m, s), so they are tabulated on a small grid (`grid`). What is done with all
 n keys is one of three things: sums over keys become charges on the grid, functions on the grid come to the keys (both
-in `polynomials`), and values are added up with weights.
+in `carrier`), and values are added up with weights.
 
     Psi(u) = psi(u) @ charge                              the integrand, from all keys
     A_i = E[alpha_i],  B_i = E[alpha_i^2],  g_j(i)        functions of (m, s), known on the grid
@@ -26,11 +26,12 @@ import numpy as np
 from headwright.arrays import dot, like, put
 from headwright.inputs import finite
 from headwright.noise.blocks import blocks, in_threads, one_blas_thread
+from headwright.noise.carrier import Carrier
 from headwright.noise.cells import Cells, make_cells
 from headwright.noise.exact import FLOOR, HeadMoments, head_moments
 from headwright.noise.grid import tables
 from headwright.noise.nodes import Nodes
-from headwright.noise.polynomials import Carrier, choose, coefficients
+from headwright.noise.polynomials import choose, coefficients
 from headwright.result import to_numpy
 from headwright.types import Array, Float
 
