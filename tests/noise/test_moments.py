@@ -143,6 +143,13 @@ def test_values_must_match_the_keys(case):
         hw.moments(case[0], case[1], np.ones((4, 2)))
 
 
+@pytest.mark.parametrize("n", [10, 1000])
+def test_values_whose_squares_are_no_numbers_are_refused(n, rng):
+    keys = hw.GaussianKeys(rng.standard_normal((n, 3)), isotropic=1.0)
+    with pytest.raises(InputError, match="divide V by a power of ten"):
+        hw.moments(np.ones(3), keys, 1e200 * rng.standard_normal((n, 2)))
+
+
 def test_dependent_keys_are_refused_by_the_exact_route(case):
     q, keys, V = case
     with pytest.raises(InputError, match="sampled"):

@@ -114,6 +114,24 @@ def test_many_keys_of_few_laws(seed):
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e-30, 1e30, 1e100])
+def test_values_of_any_size(size, rng):
+    """Their squares are beyond single precision."""
+    m, s, V = problem(rng, (0.3, 0.2, 0.4), n=300_000)
+    found, true = spread.logits_moments(m, s, size * V), spread.logits_moments(m, s, V)
+    np.testing.assert_allclose(found.mean / size, true.mean, atol=found.first + true.first)
+    np.testing.assert_allclose(found.covariance / size**2, true.covariance, atol=2 * (found.second + true.second))
+
+
+def test_one_huge_value(rng):
+    m, s, V = problem(rng, (0.3, 0.2, 0.4), n=300_000)
+    V[7] = 1e60
+    found = spread.logits_moments(m, s, V)
+    weight, square = found.weights_mean[7], found.weights_square[7]
+    np.testing.assert_allclose(found.mean, weight * 1e60, rtol=1e-6)
+    np.testing.assert_allclose(found.covariance, (square - weight**2) * 1e120, atol=2 * found.second * found.spread**2)
+
+
 def test_a_key_that_is_almost_never_seen(rng):
     """Its E[alpha^2] / E[alpha]^2 is near the end of single precision."""
     m, s, V = problem(rng, (0.1, 0.5, 0.6), n=60_000)

@@ -29,6 +29,7 @@ from headwright.types import Array
 # Promised for values at most 1 away from their centre; a result that misses it says so.
 PROMISED_MEAN, PROMISED_COVARIANCE = 1e-9, 1e-8
 DIRECT = 4096  # up to so many keys the arrays come to the host, and the double integral between heads is taken
+LARGEST = 1e150  # the square of it is still a number
 # A sampled covariance is reported with this many standard errors.
 SIGMAS = 5.0
 
@@ -52,10 +53,18 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
         )
     m, s = logits_law(problem)
     values = problem.values if isinstance(m[0], type(problem.values)) else to_numpy(problem.values)
-    heads = [
-        _Head(rows, float(sum(problem.mix[h] for h in rows)), logits_moments(m[rows[0]], s[rows[0]], values))
-        for rows in _distinct(problem)
-    ]
+    with np.errstate(over="ignore", invalid="ignore"):
+        heads = [
+            _Head(rows, float(sum(problem.mix[h] for h in rows)), logits_moments(m[rows[0]], s[rows[0]], values))
+            for rows in _distinct(problem)
+        ]
+    largest = max(h.moments.spread for h in heads)
+    if largest > LARGEST:
+        raise InputError(
+            wanted=f"values at most {LARGEST:g} apart, so that their covariance is a number",
+            got=f"{largest:.3g}",
+            attempt="divide V by a power of ten: the covariance goes with its square",
+        )
     pairs = [(g, h, _pair(problem, (m, s), g, h)) for g, h in combinations(heads, 2)]
     mean = _mixed([(h.mix, h.moments.mean) for h in heads])
     covariance = _mixed([(h.mix**2, h.moments.covariance) for h in heads])

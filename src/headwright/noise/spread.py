@@ -44,7 +44,7 @@ _SINGLE, _ROUNDED = 1e-6, 1e-9  # relative error of single-precision sums of pro
 # Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials
 # and on single precision (for first and for second moments), and on few functions phi.
 _SHORT, _SHORTER, _FEW = 3e-11, 3e-10, 1e-11
-_RARE, _TINY = 1e-7, 1e-300
+_RARE, _SMALL, _TINY = 1e-7, 1e-8, 1e-300
 
 
 def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
@@ -115,15 +115,22 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     squares = float(B @ one.charge)
     terms = choose(cells, polynomial, weight, rounded=squares / _SHORTER)
     rounded = _SINGLE * squares
+
+    def added(single: bool) -> Added:
+        each = carrier.evaluate(
+            polynomial,
+            terms,
+            lambda first, others: _finish(first, others, common),
+            columns=2 + len(g),
+            single=single,
+        )
+        return _add_up(V, *each, carrier.row)
+
     single = rounded <= _ROUNDED
-    each = carrier.evaluate(
-        polynomial,
-        terms,
-        lambda first, others: _finish(first, others, common),
-        columns=2 + len(g),
-        single=single,
-    )
-    values = _add_up(V, *each, carrier.row)
+    with np.errstate(over="ignore"):
+        values = added(single)
+    if single and not _SMALL <= values.spread <= 1 / _SMALL:  # squares leave the range of single precision
+        single, values = False, added(False)
     short = terms.missed + terms.rounding
     first, second = _errors(cells, one, A, values.weight)
     # Of R_j in single precision: 2 |R_j| sum_i |A_i h_j(i)|.
@@ -213,7 +220,7 @@ def _add_up(V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Arra
     xp, n, centre = compat.array_namespace(A), int(V.shape[0]), _centre(V, A)
     weights, squares = (xp.empty((n,), dtype=A.dtype, device=compat.device(A)) for _ in range(2))
 
-    @np.errstate(invalid="ignore")  # a thread has its own
+    @np.errstate(invalid="ignore", over="ignore")  # a thread has its own
     def add_up(part: slice) -> tuple[Any, ...]:
         nonlocal weights, squares
         total, sums, linear, square, far = 0.0, 0.0, 0.0, 0.0, 0.0
