@@ -25,7 +25,7 @@ import numpy as np
 
 from headwright.arrays import dot, like, put
 from headwright.inputs import finite
-from headwright.noise.blocks import blocks, in_threads, one_blas_thread
+from headwright.noise.blocks import blocks, in_threads, on_host, one_blas_thread
 from headwright.noise.carrier import Carrier
 from headwright.noise.cells import Cells, make_cells
 from headwright.noise.exact import FLOOR, HeadMoments, head_moments
@@ -53,8 +53,8 @@ def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
     if m.shape[0] <= COLUMNS or not bool(compat.array_namespace(s).any(s > 0)):
         V = to_numpy(finite("V", V)).astype(float, copy=False)
         return head_moments(to_numpy(m), to_numpy(s), V)
-    # Tables are small: a second BLAS thread would mostly wait, and busily.
-    with one_blas_thread() if compat.is_numpy_array(m) else nullcontext():
+    # Tables are small: more BLAS threads would mostly wait, and busily. Another library's sums on the host need them.
+    with nullcontext() if on_host(m) and not compat.is_numpy_array(m) else one_blas_thread():
         cells = make_cells(m, s)
         alive = cells.keys.shape[0]
         if alive <= max(COLUMNS, cells.grid.size // _WORTH):
