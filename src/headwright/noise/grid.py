@@ -21,7 +21,7 @@ from headwright.types import Float, Int
 
 ORDER = 14  # lattice points per key in m
 _WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 5
-_CHEBYSHEV = 12  # nodes per strip
+_CHEBYSHEV = 13  # nodes per strip
 _LIVELY = 0.75  # below it ln phi changes faster with m: it has singularities not far from the real axis
 _ALIKE = 1.25  # how many more strips may there be so that all have one width
 _GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as graded nodes are served
