@@ -5,6 +5,7 @@ The built-in bank is a file of the same form a teacher writes (`--bank FILE.toml
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -74,6 +75,13 @@ def load(path: str | Path | None = None) -> Bank:
             wanted="a question bank in TOML", got=f"{path}: {error}", attempt="see docs/guides/bank.md"
         ) from None
     return _bank(table, str(path))
+
+
+def restored(record: str) -> Bank:
+    """The bank that was written as JSON by `result.plain`; a worker process gets it so."""
+    table = json.loads(record)
+    questions = tuple(Question(**{**row, "labels": tuple(row["labels"])}) for row in table["questions"])
+    return Bank(table["title"], table["setting"], questions)
 
 
 def _bank(table: dict[str, Any], where: str) -> Bank:

@@ -1,277 +1,205 @@
-"""Many documents, both cores, and none of them can stop the others.
+"""Documents judged in worker processes, and none of them can stop the others.
 
-Each worker process reads and judges one document at a time under a clock and a memory cap. A document that outlasts
-even the clock (a long call into C does not hear the timer) costs its worker, not the batch: the worker is killed,
-the document is `unread`, and a fresh worker takes over. `multiprocessing.Pool` is not used because it waits
-for a dead worker's answer for ever.
+A worker reads and judges one document at a time and serves many; the parent watches what it uses (`watched`). A
+document that uses too much costs its worker, which is replaced. A worker that dies by itself may have been ended by
+somebody else, so its document is tried once more. Workers stay for the next call and end with this process.
 """
 
 from __future__ import annotations
 
-import multiprocessing as mp
+import atexit
+import json
 import os
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from headwright.errors import HeadwrightError, InputError
+from headwright.errors import HeadwrightError
+from headwright.exercise.bank import Bank, load
 from headwright.homework import limits
-from headwright.homework.document import Document
-from headwright.homework.formats import FOREIGN, SUFFIXES, read_file, read_text
+from headwright.homework.sources import Source, named
+from headwright.homework.verdict import Report, restored, unreadable
+from headwright.result import plain
+from headwright.watched import Allowance, Died, Ended, Watched
 
-_SKIPPED_FOLDERS = {".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__", "node_modules"}
-# A worker is killed when a document has taken this many times its processor time by the wall clock, and then some.
-_PATIENCE, _GRACE = 3.0, 2.0
-
-
-@dataclass(frozen=True)
-class Source:
-    """One document to judge: a file, or text that is already in hand (standard input)."""
-
-    name: str
-    path: Path | None = None
-    text: str = ""
-    refused: str = ""  # why it is not even opened
+WORKER = "headwright.homework.worker"
+_LEAD = 64  # documents in hand beyond the one that is waited for, so that outcomes cannot pile up
+_LOOK = 0.5  # seconds: Windows hears Ctrl+C only between two waits
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A judged document. `text` is kept only where a page will be written from it."""
+    """A judged document; `page` is its HTML page where one was asked for."""
 
     name: str
-    report: Any
-    text: str = ""
-
-
-def sources(paths: Sequence[str | Path]) -> list[Source]:
-    """The documents that files and folders name, in order, each once. Folders are searched for known suffixes;
-    links inside a folder are followed only as far as the folder itself."""
-    found: dict[str, Source] = {}
-    for given in paths:
-        path = Path(given)
-        if path.is_dir():
-            for source in _in_folder(path):
-                found.setdefault(source.name, source)
-        elif path.is_file():
-            found.setdefault(str(path), Source(str(path), path))
-        else:
-            what = "a link to nothing" if path.is_symlink() else "nothing there"
-            raise InputError(
-                wanted="a document or a folder of documents", got=f"{what}: {path}", attempt="check the path"
-            )
-    if not found:
-        raise InputError(
-            wanted="at least one document",
-            got="no file with a known suffix",
-            attempt=f"files ending in {', '.join(SUFFIXES)}",
-        )
-    return list(found.values())
-
-
-def _in_folder(folder: Path) -> Iterator[Source]:
-    root = folder.resolve()
-    for base, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("."))
-        for name in sorted(names):
-            path = Path(base, name)
-            if path.suffix.lower() not in (*SUFFIXES, *FOREIGN) or name.startswith("."):
-                continue
-            yield Source(str(path), path, refused=_refusal(path, root))
-
-
-def _refusal(path: Path, root: Path) -> str:
-    if path.is_symlink():
-        try:
-            goal = path.resolve(strict=True)
-        except (OSError, RuntimeError):
-            return "it is a link to nothing"
-        if not goal.is_relative_to(root):
-            return "it is a link out of the folder"
-    return "" if path.is_file() else "it is not an ordinary file"
-
-
-def judged(source: Source, bank: Any = None, *, seconds: float = limits.SECONDS, keep_text: bool = False) -> Judged:
-    """Read and judge one document in this process; whatever its content does, the result is a Judged."""
-    from headwright.homework import judge_document
-
-    document = Document(source.name, "")
-    try:
-        with limits.time_limit(seconds), np.errstate(all="ignore"):  # overflow is judged, not printed
-            document = _opened(source)
-            report = unread(source.name, document.unread) if document.unread else judge_document(document, bank)
-    except limits.LimitReached as reason:
-        report = unread(source.name, str(reason))
-    except MemoryError:
-        report = unread(source.name, "it needs more memory than one document may use")
-    except RecursionError:
-        report = unread(source.name, "it is nested too deeply")
-    except Exception as reason:  # a fault of this program; it must not cost the other documents their verdicts
-        report = unread(source.name, f"the checker itself failed on it ({type(reason).__name__}: {reason})")
-    return Judged(source.name, report, document.text if keep_text else "")
-
-
-def _opened(source: Source) -> Document:
-    if source.refused:
-        return Document(source.name, "", unread=source.refused)
-    if source.path is None:
-        return read_text(source.text, name=source.name)
-    return read_file(source.path, name=source.name)
-
-
-def unread(name: str, reason: str) -> Any:
-    """The report of a document that could not be read: one verdict about the whole."""
-    from headwright.homework.verdict import Report, Verdict
-
-    return Report(name, (Verdict(question="*", answer="", status="unread", reason=reason),), ())
-
-
-# ------------------------------------------------------------------------------------------------ workers
+    report: Report
+    page: str = ""
 
 
 def judge_many(
     documents: Sequence[Source],
-    bank: Any = None,
+    bank: Bank | None = None,
     *,
     workers: int | None = None,
     seconds: float = limits.SECONDS,
-    keep_text: bool = False,
+    pages: bool = False,
 ) -> Iterator[Judged]:
     """Judged documents in the order of the documents, each as soon as those before it are done."""
-    workers = min(workers or _cores(), len(documents))
-    if workers <= 1:
-        for source in documents:
-            yield judged(source, bank, seconds=seconds, keep_text=keep_text)
-        return
-    crew = _Crew(bank, seconds, keep_text)
+    run = _Run(Allowance(seconds, limits.WORKER_MEMORY), bank, pages)
+    waiting = iter(documents)
+    with ThreadPoolExecutor(min(workers or cores(), len(documents)) or 1) as pool:
+        try:
+            in_hand = deque(pool.submit(run.judge, source) for source in islice(waiting, _LEAD))
+            while in_hand:
+                yield _result(in_hand.popleft())
+                in_hand.extend(pool.submit(run.judge, source) for source in islice(waiting, 1))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            run.stop()
+
+
+def check(source: str | Path, *, bank: Bank | str | Path | None = None) -> Report:
+    """Judge one document, a file or the text itself, within the limits of one document (`limits`)."""
+    questions = bank if isinstance(bank, Bank) else load(bank)
+    (outcome,) = judge_many([named(source)], questions)
+    return outcome.report
+
+
+def draw(formulas: Sequence[str]) -> dict[str, str]:
+    """Formulas as pictures, as far as drawing them ends within the limits of one document."""
+    run = _Run(Allowance(limits.SECONDS, limits.WORKER_MEMORY))
     try:
-        crew.hire(workers)
-        yield from crew.work(documents)
+        drawn = run.ask({"formulas": list(formulas)})["drawn"]
+    except (Ended, Died):
+        return {}
     finally:
-        crew.dismiss()
+        run.stop()
+    return dict(zip(formulas, drawn, strict=True))
 
 
-def _cores() -> int:
+def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-_STARTING, _IDLE = -2, -1  # a worker's task, where it has none
+def _result(future: Future[Judged]) -> Judged:
+    while not future.done():
+        wait([future], timeout=_LOOK)
+    return future.result()
 
 
-@dataclass
-class _Worker:
-    process: Any
-    line: Connection
-    task: int = _STARTING
-    since: float = 0.0
+class _Run:
+    """The requests of one caller: stopping it ends the workers that are busy for it, and no others."""
 
+    def __init__(self, allowance: Allowance, bank: Bank | None = None, pages: bool = False) -> None:
+        self._allowance = allowance
+        self._bank = json.dumps(plain(bank)) if bank is not None else None
+        self._pages = pages
+        self._busy: set[Watched] = set()
+        self._stopped = False
+        self._lock = threading.Lock()
 
-class _Crew:
-    def __init__(self, bank: Any, seconds: float, keep_text: bool) -> None:
-        self.settings = (bank, seconds, keep_text)
-        self.patience = _PATIENCE * seconds + _GRACE
-        methods = mp.get_all_start_methods()
-        self.context: Any = mp.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if "forkserver" in methods:  # import once, fork many
-            self.context.set_forkserver_preload(["headwright.homework"])
-        self.workers: list[_Worker] = []
-        self.entry: Callable[..., None] = _worker
-
-    def hire(self, number: int) -> None:
-        for _ in range(number):
-            ours, theirs = self.context.Pipe()
-            process = self.context.Process(target=self.entry, args=(theirs, *self.settings), daemon=True)
-            with _no_main():
-                process.start()
-            theirs.close()
-            self.workers.append(_Worker(process, ours))
-
-    def dismiss(self) -> None:
-        for worker in self.workers:
-            worker.process.kill()
-            worker.process.join()
-            worker.line.close()
-        self.workers = []
-
-    def work(self, documents: Sequence[Source]) -> Iterator[Judged]:
-        waiting, done, next_out = iter(range(len(documents))), {}, 0
-        while next_out < len(documents):
-            for worker in self.workers:
-                # The lead over the slowest document is bounded, so that finished outcomes cannot pile up.
-                if worker.task == _IDLE and len(done) < 64:
-                    self._give(worker, documents, next(waiting, -1))
-            for number, outcome in self._collect(documents):
-                done[number] = outcome
-            while next_out in done:
-                yield done.pop(next_out)
-                next_out += 1
-
-    def _give(self, worker: _Worker, documents: Sequence[Source], number: int) -> None:
-        if number < 0:
-            return
-        worker.task, worker.since = number, time.monotonic()
-        with suppress(OSError):  # it died idle; collecting notices the closed line
-            worker.line.send(documents[number])
-
-    def _collect(self, documents: Sequence[Source]) -> Iterator[tuple[int, Judged]]:
-        busy = [worker for worker in self.workers if worker.task >= 0]
-        watched = [worker for worker in self.workers if worker.task != _IDLE]
-        deadline = min((worker.since for worker in busy), default=time.monotonic()) + self.patience
-        ready = wait([worker.line for worker in watched], timeout=max(0.0, deadline - time.monotonic()))
-        for worker in watched:
-            number = worker.task
-            if worker.line in ready:
-                outcome = self._heard(worker, documents)
-                if outcome is not None:
-                    yield number, outcome
-            elif number >= 0 and time.monotonic() - worker.since > self.patience:
-                yield number, self._replaced(worker, documents[number], "reading it never came to an end")
-
-    def _heard(self, worker: _Worker, documents: Sequence[Source]) -> Judged | None:
-        """What a worker said: that it is ready, or an outcome."""
-        number, worker.task = worker.task, _IDLE
+    def judge(self, source: Source) -> Judged:
+        """One document; where drawing its page may be what took too long, once more without drawings."""
         try:
-            said = worker.line.recv()
-        except (EOFError, OSError):
-            if number == _STARTING:
-                raise HeadwrightError("the worker processes cannot start; try one document at a time") from None
-            why = "reading it broke the reader (memory, or a fault in a library)"
-            return self._replaced(worker, documents[number], why)
-        return None if number == _STARTING else said
+            return self._judge(source, "drawn" if self._pages else "")
+        except Ended as limit:
+            reason = str(limit)
+        if self._pages:
+            try:
+                return self._judge(source, "text")
+            except Ended as limit:
+                reason = str(limit)
+        return self._unread(source, reason)
 
-    def _replaced(self, worker: _Worker, source: Source, reason: str) -> Judged:
-        worker.process.kill()
-        worker.process.join()
-        worker.line.close()
-        self.workers.remove(worker)
-        self.hire(1)
-        return Judged(source.name, unread(source.name, reason))
+    def _judge(self, source: Source, page: str) -> Judged:
+        request = {
+            "name": source.name,
+            "path": str(source.path) if source.path is not None else None,
+            "text": source.text,
+            "refused": source.refused,
+            "bank": self._bank,
+            "page": page,
+        }
+        for _ in range(2):
+            try:
+                answer = self.ask(request)
+                return Judged(source.name, restored(answer["report"]), answer.get("page", ""))
+            except Died as death:
+                how = str(death)
+        return self._unread(source, f"reading it ended the reader twice ({how}): a fault in a library; read it yourself")
+
+    def _unread(self, source: Source, reason: str) -> Judged:
+        report = unreadable(source.name, reason)
+        if not self._pages:
+            return Judged(source.name, report)
+        from headwright.homework.pages import document_page
+
+        return Judged(source.name, report, document_page(report, "", {}))
+
+    def ask(self, request: dict[str, Any]) -> Any:
+        if self._stopped:
+            raise Died("it was stopped")
+        worker = _hired()
+        with self._lock:
+            self._busy.add(worker)
+            if self._stopped:
+                worker.end()
+        try:
+            return worker.ask(request, self._allowance)
+        finally:
+            with self._lock:
+                self._busy.discard(worker)
+            _dismissed(worker)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for worker in self._busy:
+                worker.end()
 
 
-@contextmanager
-def _no_main() -> Iterator[None]:
-    """Start a process that does not import the caller's script: a script without a `__main__` guard would check its
-    documents again in every worker, and a notebook or standard input cannot be imported at all."""
-    main = sys.modules["__main__"]
-    hidden = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
-    main.__spec__ = None
+_idle: list[Watched] = []
+_desk = threading.Lock()
+
+
+def _hired() -> Watched:
+    """An idle worker, or a new one."""
+    with _desk:
+        while _idle:
+            worker = _idle.pop()
+            if worker.alive:
+                return worker
+            worker.end()
     try:
-        yield
-    finally:
-        main.__dict__.update(hidden)
+        return Watched(WORKER)
+    except (Died, Ended, OSError) as reason:
+        raise HeadwrightError(
+            f"wanted a process that judges documents; got none that starts ({reason}); "
+            f'try: python -c "import {WORKER}", which shows why'
+        ) from None
 
 
-def _worker(line: Connection, bank: Any, seconds: float, keep_text: bool) -> None:
-    limits.limit_memory()
-    try:
-        line.send("ready")
-        while True:
-            line.send(judged(line.recv(), bank, seconds=seconds, keep_text=keep_text))
-    except (EOFError, KeyboardInterrupt, BrokenPipeError):
-        return
+def _dismissed(worker: Watched) -> None:
+    """Kept for the next document, unless it is gone, has kept much memory, or there are enough."""
+    fit = worker.alive and not worker.holds_more_than(limits.WORKER_MEMORY // 4)
+    with _desk:
+        if fit and len(_idle) < cores():
+            _idle.append(worker)
+            return
+    worker.end()
+
+
+@atexit.register
+def end_idle_workers() -> None:
+    with _desk:
+        while _idle:
+            _idle.pop().end()
+
+
+if hasattr(os, "register_at_fork"):  # a forked child must not talk to its parent's workers
+    os.register_at_fork(after_in_child=_idle.clear)

@@ -15,11 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwright.homework.verdict import Report, Verdict
+from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.result import plain
 
 STATUSES = ("correct", "incomplete", "wrong", "missing", "unread")
-WHOLE = "*"  # the question id of a verdict on a document that could not be read at all
 _SHARE = {"correct": 1.0, "incomplete": 0.5, "wrong": 0.0, "missing": 0.0}
 _COLUMNS = (
     "document", "question", "status", "line_start", "line_end", "answer", "reason", "counterexample", "repair",

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from headwright.files import write_text
-from headwright.homework.exports import STATUSES, WHOLE, Fault, faults, tallies
-from headwright.homework.verdict import Report, Verdict
+from headwright.homework.exports import STATUSES, Fault, faults, tallies
+from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.formula import formula
 from headwright.report.page import page
 from headwright.result import plain

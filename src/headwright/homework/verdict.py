@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Status = Literal["correct", "incomplete", "wrong", "missing", "unread"]
+WHOLE = "*"  # the question id of a verdict on a document that could not be read at all
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,25 @@ class Report:
     def holds(self) -> bool:
         """Nothing wrong, incomplete or missing was found."""
         return all(v.status in ("correct", "unread") for v in self.verdicts)
+
+
+def unreadable(name: str, reason: str) -> Report:
+    """The report of a document that could not be read: one verdict about the whole."""
+    return Report(name, (Verdict(question=WHOLE, answer="", status="unread", reason=reason),), ())
+
+
+def restored(record: Mapping[str, Any]) -> Report:
+    """The report that `result.plain` turned into this record; arrays in it stay lists."""
+    return Report(record["document"], tuple(map(_verdict, record["verdicts"])), tuple(record["notes"]))
+
+
+def _verdict(record: Mapping[str, Any]) -> Verdict:
+    span = record["span"]
+    return Verdict(
+        **{
+            **record,
+            "span": Span(**span) if span is not None else None,
+            "steps": tuple(map(_verdict, record["steps"])),
+            "remarks": tuple(record["remarks"]),
+        }
+    )

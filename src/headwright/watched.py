@@ -1,0 +1,186 @@
+"""A process that answers requests, one line of JSON each, watched by the processor time and memory it uses.
+
+A process can be ended wherever it is stuck, on every system alike, and it is watched by what it has used itself, so
+that a busy machine ends nothing. Rejected: an alarm inside the process (raises anywhere, is swallowed in finalisers,
+unknown to threads and to Windows) and `multiprocessing` (imports the caller's script again, unpickles the answers).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import psutil
+
+from headwright.errors import HeadwrightError
+
+TICK = 0.05  # seconds between two looks at a busy process
+STANDSTILL = 60.0  # seconds without any use of the processor: it waits for something that will not come
+# The child finds the modules that the parent finds, and none in the folder that it happens to be started in.
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class Ended(HeadwrightError):
+    """The process used more than it may and was ended; `str(error)` names the limit."""
+
+
+class Died(HeadwrightError):
+    """The process ended by itself, before it had answered."""
+
+
+class Use(NamedTuple):
+    """What a process has used so far."""
+
+    seconds: float  # of processor time
+    memory: int  # bytes that it holds now
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one request may use."""
+
+    seconds: float  # of processor time
+    memory: int  # bytes beyond what the process had when it was ready
+
+
+class Watched:
+    """`main` of a module in a process of its own. It writes a line when it is ready, then a line for every line."""
+
+    def __init__(self, module: str) -> None:
+        program = _PROGRAM.format(path=sys.path, module=module)
+        detached: dict[str, Any] = {"start_new_session": True}  # Ctrl+C reaches the parent alone, and it ends us
+        if sys.platform == "win32":
+            detached = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **_ONE_THREAD},
+            **detached,
+        )
+        self._usage = psutil.Process(self._process.pid)
+        self._said: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        try:
+            self._next_line(Allowance(float("inf"), sys.maxsize), Use(0.0, 0))
+        except BaseException:
+            self.end()
+            raise
+        self._ready_memory = self.use().memory
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def use(self) -> Use:
+        """What it has used; nothing where it is gone."""
+        try:
+            times = self._usage.cpu_times()
+            return Use(times.user + times.system, self._usage.memory_info().rss)
+        except psutil.Error:
+            return Use(0.0, 0)
+
+    def holds_more_than(self, memory: int) -> bool:
+        """Has it kept so much memory of earlier requests? The next one would be blamed for it."""
+        return self.use().memory - self._ready_memory > memory
+
+    def ask(self, request: Any, allowance: Allowance) -> Any:
+        """The answer to one request. After `Ended` or `Died`, or if the wait is interrupted, the process is gone."""
+        try:
+            before = Use(self.use().seconds, self._ready_memory)
+            self._send([allowance.seconds, request])
+            return json.loads(self._next_line(allowance, before))
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """End it now, whatever it does. Its listener sees the closed pipe and stops, too."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError, ValueError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _send(self, request: Any) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):  # it died while it was idle; waiting for the answer notices
+            self._process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+            self._process.stdin.flush()
+
+    def _listen(self) -> None:
+        """Lines as they come. A pipe cannot be read with a time limit on every system; a queue can."""
+        assert self._process.stdout is not None
+        with suppress(OSError, ValueError):  # closed under our hands
+            for line in self._process.stdout:
+                self._said.put(line)
+        self._said.put(b"")
+
+    def _next_line(self, allowance: Allowance, before: Use) -> bytes:
+        seen = before.seconds
+        moved = time.monotonic()
+        while True:
+            with suppress(queue.Empty):
+                line = self._said.get(timeout=TICK)
+                if line.endswith(b"\n"):
+                    return line
+                raise Died(f"exit code {self._process.wait()}")
+            use = self.use()
+            if use.seconds > seen:
+                seen = use.seconds
+                moved = time.monotonic()
+            if use.seconds - before.seconds > allowance.seconds:
+                raise Ended(f"it took longer than {allowance.seconds:g} s of processor time")
+            if use.memory - before.memory > allowance.memory:
+                raise Ended(f"it took more than {allowance.memory / 1e9:g} GB of memory")
+            if time.monotonic() - moved > STANDSTILL:
+                raise Ended(f"it came to a standstill: nothing was computed for {STANDSTILL:g} s")
+
+
+def answer_lines(answer: Callable[[Any], Any]) -> None:
+    """The child's side: say that it is ready, then answer every line of the parent, until the parent is gone."""
+    # Only answers may go to the pipe: whatever a library prints goes to the terminal instead.
+    pipe = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_hear, args=(requests,), daemon=True).start()
+    pipe.write(b"ready\n")
+    pipe.flush()
+    while True:
+        seconds, request = json.loads(requests.get())
+        _end_without_parent(seconds)
+        pipe.write(json.dumps(answer(request)).encode("ascii") + b"\n")
+        pipe.flush()
+
+
+def _hear(requests: queue.SimpleQueue[bytes]) -> None:
+    """Requests as they come; the end of the pipe is the end of the parent, and so of this process in mid-request."""
+    for line in sys.stdin.buffer:
+        requests.put(line)
+    os._exit(0)
+
+
+def _end_without_parent(seconds: float) -> None:
+    """A long call into C lets no other thread hear that the parent is gone. Where the system can end a process by
+    its processor time, it does so, well after the parent would have."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        used = time.process_time()
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used + 4 * seconds) + 2, hard))
