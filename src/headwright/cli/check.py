@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,23 @@ _MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
 
 
 class _Verdicts(Reply):
-    """A reply whose exit code also tells a document that could not be read (2) from an answer that fails (1)."""
+    """A reply whose exit code also tells documents in which nothing could be judged, and outputs that could not be
+    written (2), from an answer that fails (1)."""
 
-    def __init__(self, reports: Sequence[Any], bank: Any) -> None:
-        from headwright.homework.exports import WHOLE, rows
+    def __init__(self, reports: Sequence[Any], bank: Any, unwritten: Sequence[str]) -> None:
+        from headwright.homework.exports import rows
 
         order = [question.id for question in bank]
         Reply.__init__(self, {"verdicts": rows(reports)}, lambda console: _render(console, reports, order))
-        judged = [v for r in reports for v in r.verdicts if v.question != WHOLE]
-        self.holds = all(v.status in ("correct", "unread") for v in judged)
-        self.unreadable = any(v.question == WHOLE for r in reports for v in r.verdicts)
+        self.holds = all(report.holds for report in reports)
+        self.unwritten = unwritten
+        self.unjudged = any(all(v.status == "unread" for v in report.verdicts) for report in reports)
 
     def show(self, as_json: bool) -> None:
         Reply.show(self, as_json)
-        if self.holds and self.unreadable:
+        for line in self.unwritten:
+            click.echo(f"headwright check: {line}", err=True)
+        if self.unwritten or (self.holds and self.unjudged):
             raise SystemExit(2)
 
 
@@ -56,8 +60,9 @@ def command(
 ) -> Reply:
     """Judge written answers about attention by computation.
 
-    Reads Markdown, LaTeX, plain text, notebooks and Typst; `-` is standard input. Exit code 0: all correct;
-    1: something is wrong, incomplete or missing; 2: unreadable input.
+    Reads Markdown, LaTeX, plain text, notebooks and Typst; `-` is standard input. Exit code 0: all that was judged
+    is correct, and something was judged in every document; 1: something is wrong, incomplete or missing; 2: in some
+    document nothing could be judged, or an output could not be written.
     """
     from headwright.exercise.bank import load
 
@@ -67,39 +72,70 @@ def command(
         return Reply(question, lambda console: _explain(console, question))
     if questions:
         return Reply(bank, lambda console: _questions(console, bank))
-    return _Verdicts(_judge(paths, bank, **outputs), bank)
+    return _judge(paths, bank, **outputs)
 
 
 def _judge(
     paths: tuple[str, ...], bank: Any, *, csv_file: str | None, html_folder: str | None, gradescope_file: str | None
-) -> list[Any]:
-    """Judge everything; pages are written as documents are done, so that memory does not grow with the class."""
-    from headwright.homework import exports, pages
+) -> Reply:
+    """Judge everything and write every output that can be written."""
+    from headwright.homework import exports
+
+    unwritten: list[str] = []
+    if html_folder:
+        reports = _with_pages(Path(html_folder), _documents(paths), bank, unwritten)
+    else:
+        reports = [outcome.report for outcome in _judged(_documents(paths), bank)]
+    if csv_file:
+        with _or_noted(csv_file, unwritten):
+            write_text(csv_file, exports.as_csv(reports))
+    if gradescope_file:
+        with _or_noted(gradescope_file, unwritten):
+            write_json(gradescope_file, exports.gradescope(reports, bank))
+    return _Verdicts(reports, bank, unwritten)
+
+
+def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iterable[Any]:
     from headwright.homework.batch import judge_many
 
-    documents = _documents(paths)
-    folder = Path(html_folder) if html_folder else None
-    titles = {question.id: question.title for question in bank}
-    reports, entries = [], []
-    done = judge_many(documents, bank, keep_text=folder is not None)
-    for number, outcome in enumerate(progress(done, "checking", total=len(documents))):
-        reports.append(outcome.report)
-        if folder:
-            page = pages.write_page(folder, outcome.report, outcome.text, number=number + 1, titles=titles)
-            entries.append(page)
-    if folder:
-        pages.write_index(folder, entries, titles=titles)
-    if csv_file:
-        write_text(csv_file, exports.as_csv(reports))
-    if gradescope_file:
-        write_json(gradescope_file, exports.gradescope(reports, bank))
-    return reports
+    return progress(judge_many(documents, bank, pages=pages), "checking", total=len(documents))
+
+
+def _with_pages(path: Path, documents: Sequence[Any], bank: Any, unwritten: list[str]) -> list[Any]:
+    """The reports, with pages written on the way; what cannot be written is noted once and costs no verdict."""
+    from headwright.homework import batch, exports, page_folder, pages
+
+    reports: list[Any] = []
+    left = iter(_judged(documents, bank, pages=True))
+    with _or_noted(path, unwritten), page_folder.opened(path) as folder:
+        for outcome in left:
+            reports.append(outcome.report)
+            folder.add(outcome.report, outcome.page)
+        titles = {question.id: question.title for question in bank}
+        drawn = batch.draw([fault.answer for fault in exports.faults(reports)])
+
+        def draw(latex: str) -> str:
+            return drawn.get(latex) or pages.as_text(latex)
+
+        folder.finish(pages.index_page(folder.entries, titles, draw=draw))
+    return reports + [outcome.report for outcome in left]
+
+
+@contextmanager
+def _or_noted(path: str | Path, unwritten: list[str]) -> Iterator[None]:
+    """What the operating system refuses is said at the end; until then everything else goes on."""
+    from headwright.homework.sources import printable
+
+    try:
+        yield
+    except OSError as reason:
+        unwritten.append(f"{printable(path)} could not be written: {reason.strerror or reason}")
 
 
 def _documents(paths: tuple[str, ...]) -> list[Any]:
-    from headwright.homework.batch import Source, sources
     from headwright.homework.formats import decoded
     from headwright.homework.limits import MOST_BYTES
+    from headwright.homework.sources import Source, sources
 
     if not paths:
         raise InputError(
@@ -188,8 +224,9 @@ def _readable(latex: str) -> str:
 
 
 def _class(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:
-    from headwright.homework.exports import WHOLE, faults, tallies
+    from headwright.homework.exports import faults, tallies
     from headwright.homework.pages import SIGNS
+    from headwright.homework.verdict import WHOLE
 
     questions = list(tallies(reports, order))
     console.print(Text(f"{len(reports)} documents", style="bold"))

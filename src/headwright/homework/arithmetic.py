@@ -38,6 +38,12 @@ def multiply(left: Value, right: Value) -> Value:
     return float(product[0, 0]) if product.shape == (1, 1) else product
 
 
+def trace(matrix: Value) -> Value:
+    if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
+        raise Mismatch(f"the trace of {describe(matrix)}")
+    return float(np.trace(matrix))
+
+
 def describe(value: Value) -> str:
     """`a number`, `a vector of 9`, `a 4 x 9 matrix`."""
     if not isinstance(value, np.ndarray) or np.ndim(value) == 0:

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from headwright.homework.arithmetic import Mismatch, Unknown, Value, describe, multiply, softmax
+from headwright.homework.arithmetic import Mismatch, Unknown, Value, describe, multiply, softmax, trace
 from headwright.homework.formula import Node, Symbol, tree
 
 MOST_TERMS = 200
@@ -130,7 +130,8 @@ def _(node: tree.Power, world: World, bound: Mapping[str, int]) -> Value:
     if isinstance(exponent, np.ndarray):
         raise Mismatch(f"an exponent that is {describe(exponent)}")
     if not isinstance(base, np.ndarray):
-        return float(np.power(base, exponent)) if base >= 0 or exponent == round(exponent) else math.nan
+        whole = math.isfinite(exponent) and exponent == round(exponent)
+        return float(np.power(base, exponent)) if base >= 0 or whole else math.nan
     return _matrix_power(base, exponent)
 
 
@@ -224,12 +225,19 @@ def _(node: tree.Apply, world: World, bound: Mapping[str, int]) -> Value:
 def _(node: tree.Call, world: World, bound: Mapping[str, int]) -> Value:
     arguments = [_value(a, world, bound) for a in node.arguments]
     if node.function == "dot" and len(arguments) == 2:
-        return multiply(np.transpose(arguments[0]), arguments[1])
+        return _inner_product(*arguments)
     known = _FUNCTIONS.get(node.function)
     if known is None or len(arguments) != 1:
         raise Unknown(f"the function {node.function}")
     value = known(arguments[0])
     return value if isinstance(value, np.ndarray) else float(value)
+
+
+def _inner_product(left: Value, right: Value) -> Value:
+    """`<x, y>` of two vectors or of two numbers; one of each is a formula that was misread, most likely."""
+    if isinstance(left, np.ndarray) != isinstance(right, np.ndarray):
+        raise Unknown(f"the inner product of {describe(left)} and {describe(right)}")
+    return multiply(left.T if isinstance(left, np.ndarray) else left, right)
 
 
 @_value.register
@@ -249,7 +257,12 @@ def _(node: tree.Bracket, world: World, bound: Mapping[str, int]) -> Value:
         raise Unknown("a list")
     if any(isinstance(n, tree.Dots) for n in node.items):
         return _whole_family(list(node.items), world)
-    return np.hstack([np.atleast_2d(_value(n, world, bound)) for n in node.items])
+    columns = [np.atleast_2d(_value(n, world, bound)) for n in node.items]
+    if not columns:
+        raise Unknown("an empty list")
+    if len({len(column) for column in columns}) > 1:
+        raise Mismatch("columns of different length stand side by side")
+    return np.hstack(columns)
 
 
 def _whole_family(entries: list[Node], world: World) -> np.ndarray:
@@ -265,5 +278,5 @@ def _whole_family(entries: list[Node], world: World) -> np.ndarray:
 
 _FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "exp": np.exp, "ln": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "softmax": softmax,
-    "tr": np.trace, "max": np.max, "min": np.min,
+    "tr": trace, "max": np.max, "min": np.min,
 }  # fmt: skip

@@ -33,7 +33,9 @@ _CONTAINERS = {
 }
 _CANDIDATES = ("cp949", "gb18030", "cp1251", "cp1252")  # Hangul first: its bytes are Chinese characters, too
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
+_HALF = re.compile("[\ud800-\udfff]")
+_NO_CHARACTER = "\ufffd"
 _STRIKE = re.compile(r"~~(?=\S)((?:[^\n~$]|\$[^$\n]*\$){1,600}?)~~|<(del|s|strike)>(.{1,2000}?)</\2>", re.DOTALL)
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,12}|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
 _TAG = re.compile(
@@ -97,24 +99,40 @@ def _read(text: str, name: str, suffix: str) -> Document:
         try:
             text = notebook_text(text)
         except (ValueError, RecursionError) as reason:
-            return _unread(name, f"the notebook is damaged: {reason}", text[: limits.MOST_CHARACTERS])
+            kept = _writable(text[: limits.MOST_CHARACTERS])
+            return _unread(name, f"the notebook is damaged: {reason}", kept)
     if len(text) > limits.MOST_CHARACTERS:
-        kept = text[: limits.MOST_CHARACTERS]
+        kept = _writable(text[: limits.MOST_CHARACTERS])
         return _unread(name, f"{len(text):,} characters; the limit is {limits.MOST_CHARACTERS:,}", kept)
     if not text.strip():
         return _unread(name, "the document is empty")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     controls = len(_CONTROL.findall(text))
+    notes = _noted(text)
+    text = _writable(text)
     if controls > 20 and controls > 0.05 * len(text):
         return _unread(name, f"binary data: {controls:,} control characters", text)
-    source = Traced.of(_PRIVATE.sub("\ufffd", _CONTROL.sub(" ", text)).translate(_ALIKE))
+    source = Traced.of(_PRIVATE.sub("\ufffd", text.replace(_NO_CHARACTER, " ")).translate(_ALIKE))
     is_tex = suffix in (".tex", ".latex") or (suffix != ".ipynb" and tex.is_tex(text))
     if suffix == ".typ":
         source = typst.translated(source)
     source = _tex_source(source) if is_tex else _marked_up(source)
     document = segmented(name, text, source, tex=is_tex)
-    notes = (f"{controls} control characters ignored",) if controls else ()
     return Document(name, text, document.segments, notes)
+
+
+def _writable(text: str) -> str:
+    """The text as every output can show it, character for character: neither control characters, which a terminal
+    obeys, nor halves of characters, which no encoding can write."""
+    return _HALF.sub(_NO_CHARACTER, _CONTROL.sub(_NO_CHARACTER, text))
+
+
+def _noted(text: str) -> tuple[str, ...]:
+    counted = {
+        "control characters ignored": len(_CONTROL.findall(text)),
+        "halves of characters (lone surrogates) ignored": len(_HALF.findall(text)),
+    }
+    return tuple(f"{count} {what}" for what, count in counted.items() if count)
 
 
 def _tex_source(source: Traced) -> Traced:
@@ -158,7 +176,9 @@ def notebook_text(raw: str) -> str:
     book = json.loads(raw)
     cells = book.get("cells") if isinstance(book, dict) else None
     if cells is None and isinstance(book, dict) and isinstance(book.get("worksheets"), list):
-        cells = [c for sheet in book["worksheets"] if isinstance(sheet, dict) for c in sheet.get("cells", [])]
+        sheets = [sheet.get("cells") for sheet in book["worksheets"] if isinstance(sheet, dict)]
+        lists = [sheet for sheet in sheets if isinstance(sheet, list)]
+        cells = [cell for sheet in lists for cell in sheet] if lists else None
     if not isinstance(cells, list):
         raise ValueError("it has no list of cells")
     return "\n\n".join(filter(None, (_cell(cell) for cell in cells)))

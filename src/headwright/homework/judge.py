@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from headwright.exercise.bank import Bank
-from headwright.homework import words
+from headwright.homework import limits, words
 from headwright.homework.answer import Answer, Judged, unread
 from headwright.homework.arithmetic import Mismatch, Unknown
 from headwright.homework.document import Document
@@ -43,6 +43,10 @@ def _computed(answer: Answer) -> Judged:
         return TESTS.get(answer.question.test, _prose)(answer)
     except (Unknown, Mismatch, ArithmeticError, np.linalg.LinAlgError) as error:
         return unread(f"the formula could not be evaluated: {error}")
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as fault:  # ours; it must not cost the other answers their verdicts
+        return unread(f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself")
 
 
 def _missing() -> Judged:
@@ -116,6 +120,16 @@ def _steps(answer: Answer, judged: Judged) -> tuple[Verdict, ...]:
 
 
 def _found_steps(answer: Answer, judged: Judged) -> Iterable[tuple[str, Statement, Outcome]]:
+    try:
+        return list(_checked_steps(answer, judged))
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as fault:  # ours; a step that cannot be judged must not cost the answer its verdict
+        reason = f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
+        return [("unread", statement, Outcome("unread", reason)) for statement in judged.chosen[:1]]
+
+
+def _checked_steps(answer: Answer, judged: Judged) -> Iterable[tuple[str, Statement, Outcome]]:
     if answer.question.test == "equivariance":
         equations = [(s, o) for s, o, about in checked_equations(answer) if not about and s not in judged.chosen]
         return [(_letter(s), s, o) for s, o in equations]

@@ -1,18 +1,17 @@
 """Reports to look at: one page per document with every judged span marked in the student's text, and an index with
 the class's distribution and most common faults. Self-contained HTML; everything that came from a document is
-escaped."""
+escaped. How a formula is shown is the caller's choice (`draw`)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from headwright.files import write_text
 from headwright.homework.exports import STATUSES, Fault, faults, tallies
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.formula import formula
@@ -21,6 +20,8 @@ from headwright.result import plain
 
 SIGNS = {"correct": "✓", "incomplete": "◐", "wrong": "✗", "missing": "–", "unread": "?"}
 Titles = Mapping[str, str]  # question id -> what it asks about
+Draw = Callable[[str], str]  # LaTeX -> HTML
+DESCRIPTION = "Written answers judged by computation"  # of a document's page, by which it is known again
 _MOST_TEXT = 200_000  # characters of a document shown on its page
 _CSS = """
 <style>
@@ -60,79 +61,75 @@ class Entry:
     file: str
 
 
-def write_page(folder: Path, report: Report, text: str, *, number: int, titles: Titles) -> Entry:
-    """Write one document's page now, so that no text has to be kept until the end of the batch."""
-    stem = re.sub(r"[^\w.-]+", "-", Path(report.document).name).strip("-.") or "document"
-    file = f"{number:04d}-{stem[:60]}.html"
-    write_text(folder / file, document_page(report, text, titles))
-    return Entry(report, file)
+# ---------------------------------------------------------------------------------------------- formulas
 
 
-def write_index(folder: Path, entries: Sequence[Entry], *, titles: Titles) -> Path:
-    return write_text(folder / "index.html", index_page(entries, titles))
+def as_text(latex: str) -> str:
+    return f"<code>{escape(latex[:1000])}</code>"
+
+
+def drawn(latex: str) -> str:
+    """The formula as a picture; what the drawing program does not know is shown as it was written. For worker
+    processes: how long drawing takes is in the hands of whoever wrote the formula."""
+    if len(latex) <= 300 and not re.search(r"[^\x00-\x7f]{4}|\\text\{[^{}]{80}", latex):
+        try:
+            return formula(latex)
+        except Exception:  # a typesetter fails in many ways on what students write; all mean "show the source"
+            pass
+    return as_text(latex)
 
 
 # -------------------------------------------------------------------------------------------- one document
 
 
-def document_page(report: Report, text: str, titles: Titles) -> str:
+def document_page(report: Report, text: str, titles: Titles, *, draw: Draw = as_text) -> str:
     name = Path(report.document).name or report.document
     body = [
         _CSS,
         f'<p class="soft"><a href="index.html">All documents</a></p><h1>{escape(name)}</h1>',
         f"<p>{_counted(Counter(v.status for v in report.verdicts))}</p>",
         *(f'<p class="soft">{escape(note)}</p>' for note in report.notes),
-        *(_card(i, verdict, titles.get(verdict.question, "")) for i, verdict in enumerate(report.verdicts)),
+        *(_card(i, verdict, titles.get(verdict.question, ""), draw) for i, verdict in enumerate(report.verdicts)),
     ]
     if text:
         body.append(f'<h2>The document</h2><section><div class="source">{_marked(report, text)}</div></section>')
-    return page(f"{name}: verdicts", "\n".join(body), description="Written answers judged by computation")
+    return page(f"{name}: verdicts", "\n".join(body), description=DESCRIPTION)
 
 
 def _counted(counts: Counter[str]) -> str:
     return " · ".join(f'<span class="status s-{s}">{SIGNS[s]} {counts[s]} {s}</span>' for s in STATUSES if counts[s])
 
 
-def _card(i: int, verdict: Verdict, title: str) -> str:
+def _card(i: int, verdict: Verdict, title: str, draw: Draw) -> str:
     name = "the document" if verdict.question == WHOLE else verdict.question
     where = f'<a class="soft" href="#at{i}">line {verdict.span.line_start}</a>' if verdict.span else ""
     parts = [
         f'<h2>{escape(name)} <span class="status">{SIGNS[verdict.status]} {verdict.status}</span> {where}</h2>',
         f'<p class="soft">{escape(title)}</p>' if title else "",
-        _answer(verdict),
+        _answer(verdict, draw),
         f"<p>{escape(verdict.reason)}</p>",
         _counterexample(verdict.counterexample),
         f"<p><b>Smallest repair:</b> {escape(verdict.repair)}</p>" if verdict.repair else "",
         *(f'<p class="soft">{escape(remark)}</p>' for remark in verdict.remarks),
-        _steps(verdict.steps),
+        _steps(verdict.steps, draw),
     ]
     return f'<article class="s-{verdict.status}" id="v{i}">{"".join(parts)}</article>'
 
 
-def _answer(verdict: Verdict) -> str:
+def _answer(verdict: Verdict, draw: Draw) -> str:
     if not verdict.answer:
         return ""
     if verdict.status == "unread":
         return f"<blockquote>{escape(verdict.answer[:2000])}</blockquote>"
-    return f'<div class="answer">{_typeset(verdict.answer)}</div>'
+    return f'<div class="answer">{draw(verdict.answer)}</div>'
 
 
-def _typeset(latex: str) -> str:
-    """The formula drawn; what the drawing program does not know is shown as it was written."""
-    if len(latex) <= 300 and not re.search(r"[^\x00-\x7f]{4}|\\text\{[^{}]{80}", latex):
-        try:
-            return formula(latex)
-        except Exception:  # a typesetter fails in many ways on what students write; all mean "show the source"
-            pass
-    return f"<code>{escape(latex[:1000])}</code>"
-
-
-def _steps(steps: Sequence[Verdict]) -> str:
+def _steps(steps: Sequence[Verdict], draw: Draw) -> str:
     if not steps:
         return ""
     lines = "".join(
         f'<tr class="s-{s.status}"><td class="status">{SIGNS[s.status]} {s.status}</td>'
-        f"<td>{_typeset(s.answer) if s.answer else ''}<br>{escape(s.reason)}</td></tr>"
+        f"<td>{draw(s.answer) if s.answer else ''}<br>{escape(s.reason)}</td></tr>"
         for s in steps
     )
     table = f'<div class="wide"><table>{lines}</table></div>'
@@ -206,7 +203,7 @@ def _marked(report: Report, text: str) -> str:
 # ------------------------------------------------------------------------------------------------- the class
 
 
-def index_page(entries: Sequence[Entry], titles: Titles) -> str:
+def index_page(entries: Sequence[Entry], titles: Titles, *, draw: Draw = as_text) -> str:
     reports = [entry.report for entry in entries]
     counts = tallies(reports, titles)
     questions = list(counts)
@@ -215,7 +212,7 @@ def index_page(entries: Sequence[Entry], titles: Titles) -> str:
         _CSS,
         f"<h1>{len(entries)} document{'s' if len(entries) != 1 else ''}</h1><p>{_counted(total)}</p>",
         _distribution(counts, titles),
-        _common(faults(reports)),
+        _common(faults(reports), draw),
         _matrix(entries, questions),
     ]
     return page("The class", "\n".join(body), description="Distribution of verdicts and most common faults")
@@ -245,12 +242,12 @@ def _numbers_of(counts: Counter[str]) -> str:
     )
 
 
-def _common(found: Sequence[Fault]) -> str:
+def _common(found: Sequence[Fault], draw: Draw) -> str:
     if not found:
         return ""
     lines = "".join(
         f'<tr class="s-{f.status}"><td class="number">{len(f.documents)}×</td><td>{escape(f.question)}</td>'
-        f'<td><span class="status">{SIGNS[f.status]}</span> {_typeset(f.answer)}<br>{escape(f.reason)}</td></tr>'
+        f'<td><span class="status">{SIGNS[f.status]}</span> {draw(f.answer)}<br>{escape(f.reason)}</td></tr>'
         for f in found
     )
     return f'<section><h2>Most common faults</h2><div class="wide"><table>{lines}</table></div></section>'

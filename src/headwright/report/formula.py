@@ -9,10 +9,33 @@ import re
 from functools import lru_cache
 from html import escape
 
+from headwright.errors import InputError
+
+
+MOST_NESTED = 6  # each further level doubles the time that drawing takes: 0.1 s at 6, a minute at 16
+_LEVELS = re.compile(r"\\[\\{}]|\\(left|right|begin|end)(?![A-Za-z])|[{}]")
+_STEP = {"{": 1, "}": -1, "left": 1, "right": -1, "begin": 2, "end": -2}  # an environment is a table of groups
+
+
+def nesting(latex: str) -> int:
+    """How deep the groups of a formula nest: braces, \\left ... \\right, environments."""
+    deepest = 0
+    depth = 0
+    for sign in _LEVELS.finditer(latex):
+        depth += _STEP.get(sign[1] or sign[0], 0)
+        deepest = max(deepest, depth)
+    return deepest
+
 
 @lru_cache(maxsize=1024)
 def formula(latex: str, *, size: float = 17.0) -> str:
     """One formula as an inline SVG that follows the text's colour and baseline; `latex` is its label."""
+    if nesting(latex) > MOST_NESTED:
+        raise InputError(
+            wanted=f"a formula whose groups nest at most {MOST_NESTED} deep",
+            got=f"{nesting(latex)} levels",
+            attempt="show it as text",
+        )
     import ziamath
 
     # Glyphs as plain paths: symbols would carry ids, and ids repeat when a page holds several formulas.

@@ -1,0 +1,95 @@
+"""The folder that holds a class's pages: one run writes into it at a time, and leaves only its own pages there."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from headwright.errors import InputError
+from headwright.files import write_text
+from headwright.homework.pages import DESCRIPTION, Entry
+from headwright.homework.sources import printable
+from headwright.homework.verdict import Report
+
+_LOCK = ".headwright-check.lock"
+_PAGES = "[0-9][0-9][0-9][0-9]*-*.html"
+_HEAD = 2_000  # bytes of a page in which its description stands
+
+
+class PageFolder:
+    """Pages are written as documents are done, so that memory does not grow with the class."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.entries: list[Entry] = []
+
+    def add(self, report: Report, html: str) -> None:
+        stem = re.sub(r"[^\w.-]+", "-", Path(report.document).name).strip("-.") or "document"
+        entry = Entry(report, f"{len(self.entries) + 1:04d}-{stem[:60]}.html")
+        self.entries.append(entry)
+        write_text(self.path / entry.file, html)
+
+    def finish(self, index: str) -> None:
+        """The index of these pages; those of an earlier, longer run go."""
+        write_text(self.path / "index.html", index)
+        written = {entry.file for entry in self.entries}
+        for file in self.path.glob(_PAGES):
+            if file.name not in written and _is_ours(file):
+                file.unlink(missing_ok=True)
+
+
+def _is_ours(file: Path) -> bool:
+    """Only what this program wrote may be removed: the page says so in its head."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    with file.open("rb") as page:
+        return DESCRIPTION.encode("ascii") in page.read(_HEAD)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[PageFolder]:
+    """The folder, for this run alone. The lock is the system's, so that a run that crashes leaves none."""
+    path.mkdir(parents=True, exist_ok=True)
+    lock = path / _LOCK
+    with lock.open("ab") as handle:
+        if not _taken(handle) or not _still_there(handle, lock):
+            raise InputError(
+                wanted="a folder for the pages of one run",
+                got=f"{printable(path)}, which another run is writing into",
+                attempt="wait until it is done, or name another folder",
+            )
+        try:
+            yield PageFolder(path)
+        finally:
+            with suppress(OSError):  # Windows keeps a file that is open
+                lock.unlink()
+
+
+def _taken(handle: BinaryIO) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a file system without locks: nothing can be known, and nothing is refused
+        return True
+    return True
+
+
+def _still_there(handle: BinaryIO, lock: Path) -> bool:
+    """Not so if the run before us removed the file between our opening and our locking it."""
+    try:
+        return os.path.samestat(os.fstat(handle.fileno()), lock.stat())
+    except OSError:
+        return False
