@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from headwright.homework.batch import Source, judge_many
+from headwright.homework.batch import judge_many
+from headwright.homework.sources import Source
 from headwright.homework.formats import read_file
 
 _TESTS = Path(__file__).resolve().parents[1] / "tests"

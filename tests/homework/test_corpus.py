@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from headwright.homework.batch import Source, judge_many
+from headwright.homework.batch import judge_many
+from headwright.homework.sources import Source
 from homework.corpus.answers import ANSWERS
 from homework.corpus.documents import Written, document
 from homework.corpus.handmade import development_set, phrasings, sheets

@@ -18,13 +18,13 @@ LARGE = 10.0
 
 @dataclass(frozen=True)
 class Size:
-    """`said`: large, positive, any, small, number or nothing; `number` where one was given."""
+    """`said`: large, positive, any, small, number, least or nothing; `number` is the number or the least one."""
 
     said: str
     number: float = 0.0
 
 
-_STRENGTH = ("large", "number", "small", "any", "positive", "nothing")
+_STRENGTH = ("large", "number", "least", "small", "any", "positive", "nothing")
 
 
 def size_of(symbol: Symbol, pieces: list[Piece]) -> Size:
@@ -105,7 +105,9 @@ def _one(relation: str, other: Node) -> Size:
     if number is None:
         return Size("nothing")
     if relation in (">", ">="):
-        return Size("large") if number >= LARGE else Size("positive")
+        if number >= LARGE:
+            return Size("large")
+        return Size("least", number) if number > 0 else Size("positive")
     if relation in ("=", "~="):
         return Size("number", number)
     return Size("nothing")

@@ -27,8 +27,11 @@ from headwright.homework.terms import KEYS, bare, is_score
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Roles, Scene
 
-MARGIN, RATIO = 20.0, 50.0
 ENOUGH = 0.9
+MARGIN = 20.0
+RATIO = 90.0  # nine rivals leave ENOUGH to key j from a ratio of 81 on
+# Leads around ln 81 = 4.39, which puts ENOUGH on j at n = 10, so that a stated number is judged by what it allows.
+LEADS = (0.3, 2.0, 3.0, 3.5, 4.0, 4.2, 4.35, 4.45, 4.6, 5.0, 6.0, 8.0, 10.0, 15.0)
 REPAIR = "k_j'q - k_i'q >= ln((n - 1) 99) for every i != j: 6.79 at n = 10 puts 99 % on j"
 SIGNS = {">", ">>", "<", "<<", ">=", "<=", "=", "~=", "->"}
 
@@ -68,6 +71,8 @@ def cases() -> tuple[Case, ...]:
             z[J] += lead
             out.append(Case(skew, np.linalg.solve(skew, z), f"key j leads by {lead:g}"))
             out.append(Case(basis, basis.T @ z, f"key j leads by {lead:g}, orthonormal keys"))
+    for lead in LEADS:
+        out.append(Case(basis, lead * basis[J], f"key j leads by {lead:g}, orthonormal keys"))
     out.append(Case(basis, np.zeros(n), "all scores are equal"))
     rival = np.full(n, -200.0)
     rival[J], rival[5] = 2 * MARGIN, 3 * MARGIN
@@ -258,7 +263,7 @@ def _scalar(symbol: Symbol, answer: Answer) -> float:
     if symbol.name in ("epsilon", "delta"):
         return 0.01
     size = size_of(symbol, list(answer.pieces))
-    if size.said == "number":
+    if size.said in ("number", "least"):
         return size.number
     return 0.1 if size.said in ("positive", "any", "small") else MARGIN
 

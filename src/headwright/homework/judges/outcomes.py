@@ -21,6 +21,7 @@ from headwright.homework.queries import (
 from headwright.homework.verdict import Outcome
 
 LEAK = 0.01
+NEAR_ENOUGH = 2 * LEAK  # how far a weight may be from its target where the scale is a number
 
 
 # P(gamma < 0) for gamma ~ N(1, 1/2): Phi(-sqrt 2) = erfc(1) / 2.
@@ -68,11 +69,17 @@ def fixed(heads: Heads, target: dict[str, float]) -> Outcome:
     ten = next(i for i in instances() if i.n == 10)
     Q = values(heads, ten, 1.0)
     alpha = mixed(Q, ten)
-    if distance(Q, ten, target) <= 2 * LEAK:
+    if off_by(heads, target, 1.0) <= NEAR_ENOUGH:
         return _passes_number(heads, target, alpha, ten)
     if not reaches_times(heads, target, 1e4):
         return fails(heads, target)
     return no_scale(heads, target)
+
+
+def off_by(heads: Heads, target: dict[str, float], scale: float) -> float:
+    """The largest error of a weight at n = 10, every scale being this number."""
+    ten = next(i for i in instances() if i.n == 10)
+    return distance(values(heads, ten, scale), ten, target)
 
 
 def _passes_number(heads: Heads, target: dict[str, float], alpha: np.ndarray, ten: Instance) -> Outcome:

@@ -7,7 +7,7 @@ import numpy as np
 from headwright.exercise.instances import Instance, instances
 from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Symbol
-from headwright.homework.judges.outcomes import LEAK, enough, example, model, shown, wanted_weights
+from headwright.homework.judges.outcomes import LEAK, NEAR_ENOUGH, enough, example, model, off_by, shown, wanted_weights
 from headwright.homework.queries import (
     NOISE,
     Heads,
@@ -15,7 +15,7 @@ from headwright.homework.queries import (
     mixed,
     values,
 )
-from headwright.homework.sizes import LARGE, Size
+from headwright.homework.sizes import Size
 from headwright.homework.verdict import Outcome
 from headwright.homework.worlds import Scene, spell
 
@@ -33,9 +33,9 @@ def size_fault(symbol: Symbol, size: Size, heads: Heads, target: dict[str, float
         return [Outcome("incomplete", reason, example(small, Q, mixed(Q, small)), repair)]
     if size.said == "small":
         return [Outcome("wrong", f"{name} is said to be small; then the weights are nearly equal", None, repair)]
-    if size.said == "number" and size.number < LARGE / 2:
+    if size.said in ("number", "least") and off_by(heads, target, size.number) > NEAR_ENOUGH:
         Q = values(heads, small, size.number)
-        status = "incomplete" if size.number >= 1 else "wrong"
+        status = "wrong" if size.said == "number" and size.number < 1 else "incomplete"
         return [Outcome(status, f"{name} = {size.number:g} is too small", example(small, Q, mixed(Q, small)), repair)]
     return []
 
