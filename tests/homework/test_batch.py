@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import multiprocessing as mp
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 
+import psutil
 import pytest
 
-from headwright.errors import InputError
-from headwright.homework import batch
-from headwright.homework.batch import Source, judge_many, sources
+import headwright as hw
+from headwright import watched
+from headwright.errors import HeadwrightError, InputError
+from headwright.homework import batch, limits
+from headwright.homework.batch import judge_many
+from headwright.homework.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
 
 RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$"
@@ -64,12 +69,10 @@ def test_nothing_to_check_is_the_callers_mistake(tmp_path):
 def test_outcomes_come_in_order_with_any_number_of_workers(workers):
     texts = [RIGHT, WRONG, "", RIGHT, "\\def\\x{\\x}\\x", WRONG]
     documents = [Source(f"d{i}", text=text) for i, text in enumerate(texts)]
-    found = list(judge_many(documents, workers=workers, keep_text=True))
+    found = list(judge_many(documents, workers=workers))
     assert [o.name for o in found] == [f"d{i}" for i in range(6)]
     assert [status(o, "b.q") for o in found] == ["correct", "wrong", None, "correct", None, "wrong"]
     assert [status(o, "*") for o in found] == [None, None, "unread", None, "unread", None]
-    assert found[0].text == RIGHT
-    assert not mp.active_children()
 
 
 def test_refused_documents_are_unread_with_the_reason():
@@ -77,67 +80,185 @@ def test_refused_documents_are_unread_with_the_reason():
     assert found.report == Report("x", (Verdict("*", "", "unread", "it is a link to nothing"),))
 
 
-# Workers import this module by name, so what misbehaves below is reachable from them, too.
+def test_an_answer_of_the_parent_is_the_answer_of_the_worker():
+    """The report comes back as it was made: nothing is lost between the processes."""
+    from headwright.homework import judge_document
+    from headwright.homework.formats import read_text
+    from headwright.result import plain
+
+    report = hw.check(WRONG)
+    assert isinstance(report.verdicts[0], Verdict)
+    assert plain(report) == plain(judge_document(read_text(WRONG, name="text")))
 
 
-def _misbehave(name: str) -> Report:
-    if name == "dies":
-        os._exit(3)
-    if name == "deaf":  # hears no timer: what a long call into C looks like from outside
-        import signal
-
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
-        time.sleep(60)
-    if name == "slow":
-        while True:
-            pass
-    if name == "deep":
-        return _misbehave(name)
-    return Report(name, (Verdict("b.q", "", "correct", "fine"),))
+# ------------------------------------------------------------------------------------- names of files
 
 
-def _misbehaving_worker(line, bank, seconds, keep_text):
-    import headwright.homework
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("ä 解.md", "ä 解.md"),
+        ("\x1b[31mred\x07.md", "\\x1b[31mred\\x07.md"),
+        ("a\nb\u202e.md", "a\\nb\\u202e.md"),
+        (os.fsdecode(b"\xff.md"), "\\xff.md"),
+        ("\ud800.md", "\\ud800.md"),
+        ("\x9b31m.md", "\\x9b31m.md"),
+    ],
+)
+def test_names_are_printable(name, shown):
+    assert printable(name) == shown
 
-    headwright.homework.judge_document = lambda document, bank: _misbehave(document.name)
-    batch._worker(line, bank, seconds, keep_text)
+
+def test_files_whose_names_are_shown_alike_are_two(tmp_path):
+    folder = os.fsencode(tmp_path)
+    for name in (b"\xff.md", b"\\xff.md"):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(RIGHT)
+    found = sources([tmp_path])
+    assert [s.name for s in found] == [f"{tmp_path}/\\xff.md"] * 2
+    assert [status(o, "b.q") for o in judge_many(found)] == ["correct", "correct"]
 
 
-def test_one_bad_document_costs_only_itself(monkeypatch):
-    monkeypatch.setattr(batch, "_PATIENCE", 20.0)  # six seconds: enough for the others on a loaded machine
-    names = ["a", "dies", "b", "deaf", "slow", "deep", "c", "d"]
-    crew = batch._Crew(None, 0.3, False)
-    crew.entry = _misbehaving_worker
-    try:
-        crew.hire(2)
-        found = list(crew.work([Source(name, text="$q$") for name in names]))
-    finally:
-        crew.dismiss()
+# -------------------------------------------------------------------------- documents that misbehave
+
+
+@pytest.fixture
+def misbehaving(monkeypatch):
+    """Workers in which a document does what its name says; none of them is kept for other tests."""
+    batch.end_idle_workers()
+    monkeypatch.setattr(batch, "WORKER", "homework.misbehaving")
+    yield
+    batch.end_idle_workers()
+
+
+def reasons_of(names, text="$q$", **options):
+    found = list(judge_many([Source(name, text=text) for name in names], **options))
     assert [o.name for o in found] == names
-    reasons = {o.name: o.report.verdicts[0].reason for o in found}
-    assert [reasons[x] for x in "abcd"] == ["fine"] * 4
-    assert "broke the reader" in reasons["dies"]
-    assert "never came to an end" in reasons["deaf"]
-    assert "longer than 0.3 s" in reasons["slow"]
-    assert "nested too deeply" in reasons["deep"]
-    assert not mp.active_children()
+    return [o.report.verdicts[0].reason for o in found]
 
 
-def test_stopping_early_leaves_no_worker():
-    run = judge_many([Source(f"d{i}", text=RIGHT) for i in range(8)], workers=2)
+def test_one_bad_document_costs_only_itself(misbehaving):
+    names = ["a", "dies", "b", "loops", "stuck in C", "deep", "c", "fails", "d"]
+    fine, dies, _, loops, stuck, deep, _, fails, _ = found = reasons_of(names, workers=2, seconds=0.5)
+    assert found.count("fine") == 4, fine
+    assert "twice (exit code 3)" in dies
+    assert loops == stuck == "it took longer than 0.5 s of processor time"
+    assert deep == "it is nested too deeply"
+    assert fails.startswith(limits.OUR_FAULT)
+    assert "KeyError" in fails
+
+
+def test_memory_is_watched(misbehaving, monkeypatch):
+    monkeypatch.setattr(limits, "WORKER_MEMORY", 200_000_000)
+    assert reasons_of(["eats memory", "a"]) == ["it took more than 0.2 GB of memory", "fine"]
+
+
+def test_waiting_is_not_working(misbehaving):
+    """A machine busy with other things makes a worker wait; that is not the document's fault."""
+    assert reasons_of(["waits"], seconds=0.5) == ["fine"]
+
+
+def test_a_standstill_is_noticed(misbehaving, monkeypatch):
+    monkeypatch.setattr(watched, "STANDSTILL", 1.0)
+    (reason,) = reasons_of(["waits for ever"])
+    assert "standstill" in reason
+
+
+def test_a_worker_that_dies_gets_a_second_chance(misbehaving, tmp_path):
+    assert reasons_of(["dies once"], text=str(tmp_path / "flag")) == ["fine"]
+
+
+def test_what_a_library_prints_is_no_answer(misbehaving, capfd):
+    assert reasons_of(["prints", "a"]) == ["fine", "fine"]
+    assert "a library speaks" in capfd.readouterr().err
+
+
+def test_workers_that_cannot_start_are_said_once(monkeypatch, capfd):
+    batch.end_idle_workers()
+    monkeypatch.setattr(batch, "WORKER", "homework.no_such_module")
+    with pytest.raises(HeadwrightError, match="got none that starts"):
+        hw.check(RIGHT)
+
+
+# ------------------------------------------------------------------------------- lives of the workers
+
+
+def children() -> list[psutil.Process]:
+    return [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_one_worker_serves_many_calls_and_threads_get_their_own():
+    batch.end_idle_workers()
+    hw.check(RIGHT)
+    (worker,) = children()
+    hw.check(WRONG)
+    assert children() == [worker]
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(hw.check(RIGHT).verdicts[0].status)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["correct"] * 4
+    assert len(children()) <= batch.cores()
+    batch.end_idle_workers()
+    assert children() == []
+
+
+def test_stopping_early_ends_the_busy_workers(misbehaving):
+    run = judge_many([Source(name, text="$q$") for name in ("a", "loops", "loops")], workers=2, seconds=1e6)
     next(run)
     run.close()
-    assert not mp.active_children()
+    batch.end_idle_workers()
+    assert children() == []
+
+
+SCRIPT = """
+from headwright.homework import batch
+from headwright.homework.sources import Source
+batch.WORKER = "homework.misbehaving"
+print("started", flush=True)
+list(batch.judge_many([Source("loops", text="$q$")], seconds=1e6))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_worker_outlives_its_parent(how):
+    """Not after Ctrl+C, and not when the parent is killed and can do nothing more."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    )
+    workers: list[psutil.Process] = []
+    while not workers or workers[0].cpu_times().user < 0.2:  # it has begun
+        workers = psutil.Process(parent.pid).children()
+        time.sleep(0.05)
+    parent.send_signal(how)
+    parent.communicate()
+    _, alive = psutil.wait_procs(workers, timeout=60)
+    assert not alive
 
 
 def test_a_script_without_a_main_guard_may_judge_many(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from headwright.homework.batch import Source, judge_many\n"
+        "import headwright as hw\n"
+        "from headwright.homework.batch import judge_many\n"
+        "from headwright.homework.sources import Source\n"
         f"text = {RIGHT!r}\n"
         "found = list(judge_many([Source('a', text=text), Source('b', text=text)], workers=2))\n"
-        "print([o.report.verdicts[0].status for o in found])\n"
+        "print([o.report.verdicts[0].status for o in found], hw.check(text).verdicts[0].status)\n"
     )
     for arguments, given in (([str(script)], None), (["-"], script.read_text())):
         done = subprocess.run([sys.executable, *arguments], input=given, capture_output=True, text=True, check=False)
-        assert (done.stdout.strip(), done.stderr) == ("['correct', 'correct']", "")
+        assert (done.stdout.strip(), done.stderr) == ("['correct', 'correct'] correct", "")
+
+
+def test_modules_in_a_students_folder_are_not_imported(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise SystemExit('imported from the folder that is checked')")
+    (tmp_path / "a.md").write_text(RIGHT)
+    program = "import headwright as hw; print(hw.check('a.md').verdicts[0].status)"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("correct", "")

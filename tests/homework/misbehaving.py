@@ -1,0 +1,46 @@
+"""A worker whose documents do, by name, what a document may never do to the others."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+from headwright.homework import worker
+from headwright.homework.document import Document
+from headwright.homework.verdict import Report, Verdict
+
+
+def main() -> None:
+    worker.judge_document = lambda document, bank: misbehave(document)
+    worker.main()
+
+
+def misbehave(document: Document) -> Report:
+    name = document.name
+    if name == "dies":
+        os._exit(3)
+    if name == "dies once" and not Path(document.text).exists():
+        Path(document.text).touch()
+        os._exit(3)
+    if name == "loops":
+        while True:
+            pass
+    if name == "stuck in C":  # hears no thread and no signal
+        re.match(r"(a+)+$", "a" * 60 + "b")
+    if name == "eats memory":
+        hoard = []
+        while True:
+            hoard.append(bytearray(10_000_000))
+    if name == "waits":
+        time.sleep(1.0)
+    if name == "waits for ever":
+        time.sleep(1e6)
+    if name == "deep":
+        return misbehave(document)
+    if name == "fails":
+        raise KeyError("a fault of ours")
+    if name == "prints":
+        print("a library speaks", flush=True)
+    return Report(name, (Verdict("b.q", "", "correct", "fine"),))
