@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from headwright.homework.batch import judge_many
-from headwright.homework.sources import Source
 from headwright.homework.formats import read_file
+from headwright.homework.sources import Source
 
 _TESTS = Path(__file__).resolve().parents[1] / "tests"
 _CLASS, _SMALL = 1_000, 32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 
@@ -27,7 +28,18 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("text", "code"), [(RIGHT, 0), (WRONG, 1), ("", 2), ("\\def\\x{\\x}\\x", 2)])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (RIGHT, 0),
+        (WRONG, 1),
+        ("", 2),
+        ("\\def\\x{\\x}\\x", 2),
+        ("Once upon a time there was a query.", 2),  # nothing to judge
+        ("(a) iv. The output is a copy of a value.", 2),  # an answer in words, and nothing else
+        (RIGHT + "\n(a) iv. The output is a copy of a value.", 0),
+    ],
+)
 def test_exit_codes(tmp_path, text, code):
     path = tmp_path / "answers.md"
     path.write_text(text)
@@ -139,3 +151,43 @@ def test_a_closed_pipe_is_no_traceback(folder):
     program = f"{sys.executable} -c 'from headwright.cli import main; main()' check {folder} --json | head -c 1"
     found = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=False)
     assert "Traceback" not in found.stderr
+
+
+def test_a_class_with_a_document_in_which_nothing_was_judged(folder):
+    (folder / "wrong.md").write_text("Once upon a time there was a query.")
+    assert check(folder).exit_code == 2
+
+
+def test_every_output_is_written_whatever_one_student_hands_in(folder, tmp_path):
+    """A lone surrogate in a notebook, a name that is no UTF-8, a name that drives the terminal, formulas that hang."""
+    (folder / "half.ipynb").write_text('{"cells": [{"cell_type": "markdown", "source": "(b) ii. $q = \\ud800 k_a$"}]}')
+    name = os.path.join(os.fsencode(folder), b"\xff\x1b[31mred.md")
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(WRONG + "\x1b[31m $\\alpha_a = \x1b[2J 5$")
+    deep = f"(b) ii. $q = {'{' * 30}k_a{'}' * 30}$ and $M = {'{' * 60}k_a{'}' * 60}$"
+    (folder / "deep.md").write_text(deep)
+    out = tmp_path / "out"
+    result = check(folder, "--csv", out / "t.csv", "--html", out / "html", "--gradescope", out / "results.json")
+    assert result.exit_code == 1, result.output
+    with (out / "t.csv").open(newline="", encoding="utf-8") as table:
+        documents = {row["document"].rsplit("/", 1)[-1] for row in csv.DictReader(table)}
+    assert documents >= {"right.md", "wrong.md", "deep.md", "\\xff\\x1b[31mred.md"}
+    assert len(list((out / "html").glob("0*.html"))) == 5
+    assert "b.q" in (out / "results.json").read_text(encoding="utf-8")
+    odd = check(os.fsdecode(name), "--json")
+    assert json.loads(odd.stdout)["verdicts"][0]["document"].endswith("\\xff\\x1b[31mred.md")
+    shown = check(os.fsdecode(name), folder / "half.ipynb", folder / "nowhere\x1b[31m.md").stderr
+    for text in (check(os.fsdecode(name), folder / "half.ipynb").output, result.output, shown):
+        assert "\x1b" not in text
+    assert "\\x1b[31m" in shown
+
+
+def test_an_output_that_cannot_be_written_costs_no_other(folder, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = check(folder, "--csv", tmp_path / "t.csv", "--html", tmp_path / "file", "--gradescope", tmp_path)
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 2
+    assert "could not be written" in result.stderr
+    assert "Traceback" not in result.output
+    assert "b.q" in result.stdout
+    assert (tmp_path / "t.csv").is_file()

@@ -61,7 +61,7 @@ def test_seeds_where_they_exist(tmp_path):
     """The development set is not part of the repository; beside a checkout it is judged, too."""
     folder = Path(__file__).resolve().parents[3] / "shared" / "seeds"
     if not folder.is_dir():
-        pytest.skip("no development set beside the repository")
+        pytest.skip("../shared is not beside this checkout")
     found = score(judged(tmp_path, development_set(folder)))
     assert not found.misjudged, "\n".join(found.misjudged)
 

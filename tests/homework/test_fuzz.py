@@ -1,23 +1,44 @@
-"""Random documents, from noise to nearly right answers: always a report, never an exception, spans inside the text.
-The longer run is benchmarks/fuzz_check.py."""
+"""The search for documents that break the checker finds none, and would notice one."""
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
-from fuzz_check import DOCUMENTS, faults_of, mutated
-from homework.corpus.documents import document
+import adversary_documents
+from headwright.homework.batch import Judged
+from headwright.homework.limits import OUR_FAULT
+from headwright.homework.verdict import Report, Span, Verdict
 
-
-@settings(max_examples=60)
-@given(text=DOCUMENTS, suffix=st.sampled_from(["", ".md", ".tex", ".txt", ".typ", ".ipynb"]))
-def test_noise_is_judged_or_unread(text, suffix):
-    assert faults_of(text, suffix) == []
+FINE = Verdict("b.q", "q = k_a", "wrong", "it misses b", span=Span(0, 5, 1, 1))
 
 
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000), cuts=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 40)), max_size=6))
-def test_damaged_answers_are_judged_or_unread(seed, cuts):
-    written = document(seed)
-    assert faults_of(mutated(written.text, cuts), written.suffix) == []
+def test_a_small_search_finds_nothing():
+    found = adversary_documents.run(quick=True)
+    assert len(found["rows"]) == len(adversary_documents.FAMILIES)
+    assert [row["violations"] for row in found["rows"]] == [0] * len(found["rows"]), found["notes"]
+    assert sum(row["judged"] for row in found["rows"]) > 80
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict("b.q", "", "wrong", ""),
+        Verdict("b.q", "", "fine", "a status that does not exist"),  # type: ignore[arg-type]
+        Verdict("b.q", "", "wrong", "off by nan percent"),
+        Verdict("*", "", "unread", f"{OUR_FAULT} (KeyError: 5)"),
+        Verdict("*", "", "unread", "it took longer than 5 s of processor time"),
+        Verdict("b.q", "", "wrong", "r", span=Span(5, 2, 1, 1)),
+        Verdict("b.q", "\x1b[31m", "wrong", "r"),
+        Verdict("b.q", "\ud800", "wrong", "r"),
+        Verdict("b.q", "", "correct", "r", steps=(Verdict("b.q/step:c", "", "wrong", ""),)),
+    ],
+)
+def test_the_search_notices_what_is_broken(verdict):
+    assert adversary_documents.violations_of(Judged("d", Report("d", (FINE,)))) == []
+    assert adversary_documents.violations_of(Judged("d", Report("d", (FINE, verdict))))
+
+
+def test_the_search_notices_a_verdict_that_a_closed_form_contradicts():
+    judged = Judged("d", Report("d", (FINE,)))
+    assert adversary_documents.violations_of(judged, ("b.q", "wrong")) == []
+    assert adversary_documents.violations_of(judged, ("b.q", "correct")) == ["b.q is wrong, not correct"]

@@ -12,9 +12,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from headwright.homework import exports, pages
-from headwright.homework.batch import unread
-from headwright.homework.verdict import Report, Span, Verdict
+from headwright.errors import InputError
+from headwright.homework import exports, page_folder, pages
+from headwright.homework.verdict import Report, Span, Verdict, unreadable
+from headwright.report.formula import MOST_NESTED, formula, nesting
 
 EVIL = '<script>alert("x")</script> & \'"'
 TEXT = f"line one {EVIL}\nq = half\nthe end"
@@ -35,7 +36,7 @@ WRONG = Verdict(
 REPORTS = [
     Report(f"a{EVIL}.md", (WRONG, Verdict("a.out", "c = v_j", "correct", "fine", span=Span(0, 8, 1, 1)))),
     Report("b.md", (Verdict("b.q", "=1+1", "wrong", "0.2 at n = 7"), Verdict("a.intu", EVIL, "unread", "words"))),
-    unread("c.md", "the document is empty"),
+    unreadable("c.md", "the document is empty"),
 ]
 BANK = [
     SimpleNamespace(id="b.q", title="Average", points=2.0),
@@ -108,8 +109,12 @@ def test_questions_stand_in_the_order_of_the_bank():
 
 
 def test_pages_escape_everything_and_mark_the_spans(tmp_path):
-    entries = [pages.write_page(tmp_path, r, TEXT, number=i, titles={"b.q": EVIL}) for i, r in enumerate(REPORTS)]
-    pages.write_index(tmp_path, entries, titles={"a.out": "Copy", "b.q": EVIL})
+    with page_folder.opened(tmp_path) as folder:
+        for report in REPORTS:
+            folder.add(report, pages.document_page(report, TEXT, {"b.q": EVIL}, draw=pages.drawn))
+        titles = {"a.out": "Copy", "b.q": EVIL}
+        folder.finish(pages.index_page(folder.entries, titles, draw=pages.drawn))
+    entries = folder.entries
     for file in tmp_path.iterdir():
         tags = Tags(file.read_text("utf-8"))
         assert "script" not in tags.opened
@@ -138,3 +143,56 @@ def test_overlapping_spans_keep_the_text_once():
     page = pages.document_page(Report("x", verdicts), "0123456789abcdefghij", {})
     source = re.sub(r"<sup>.*?</sup>|<[^>]*>", "", page.split('class="source">')[1].split("</section>")[0])
     assert source == "0123456789abcdefghij"
+
+
+def test_pages_of_an_earlier_run_go_and_nothing_else(tmp_path):
+    for reports in (REPORTS, REPORTS[:1]):
+        with page_folder.opened(tmp_path) as folder:
+            for report in reports:
+                folder.add(report, pages.document_page(report, TEXT, {}))
+            folder.finish(pages.index_page(folder.entries, {}))
+        (tmp_path / "0007-mine.html").write_text("<p>a page of somebody else</p>")
+        (tmp_path / "notes.txt").write_text("mine")
+    assert sorted(f.name for f in tmp_path.iterdir()) == [
+        folder.entries[0].file, "0007-mine.html", "index.html", "notes.txt",
+    ]  # fmt: skip
+
+
+def test_a_second_run_into_the_same_folder_is_refused(tmp_path):
+    def second_run() -> None:
+        with page_folder.opened(tmp_path):
+            pass
+
+    with page_folder.opened(tmp_path), pytest.raises(InputError, match="another run is writing"):
+        second_run()
+    second_run()
+
+
+@pytest.mark.parametrize(
+    ("latex", "depth"),
+    [
+        ("q", 0),
+        (r"\frac{\exp(\beta \|\mu_{a}\|^{2})}{2}", 2),
+        (r"\left(\left(x\right)\right)", 2),
+        (r"\{\{ \leftarrow \} \\{x}", 1),
+        (r"\begin{cases}{x}\end{cases}", 3),
+        ("{" * 40, 40),
+        ("}}}{", 0),
+    ],
+)
+def test_nesting_is_counted(latex, depth):
+    assert nesting(latex) == depth
+
+
+NESTED = (("{", "}"), ("x^{", "}"), (r"\frac{", "}{2}"), (r"\left(", r"\right)"), (r"\begin{matrix}", r"\end{matrix}"))
+
+
+@pytest.mark.parametrize(("left", "right"), NESTED)
+def test_deep_formulas_are_shown_as_text(left, right):
+    """Every further level doubles the time that drawing takes, whatever the group is."""
+    depth = MOST_NESTED // nesting(left + right)
+    assert pages.drawn(left * depth + "k" + right * depth).startswith("<svg")
+    deeper = left * (depth + 1) + "k" + right * (depth + 1)
+    assert pages.drawn(deeper) == pages.as_text(deeper)
+    with pytest.raises(InputError, match="nest at most"):
+        formula(deeper)

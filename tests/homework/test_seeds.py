@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT.parent / "shared" / "seeds"
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the graded documents are not at hand")
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared is not beside this checkout")
 def test_no_graded_answer_is_misjudged():
     program = "import json, check_seeds; print(json.dumps([(e, got) for e, got, _ in check_seeds.compare()]))"
     done = subprocess.run(

@@ -131,7 +131,9 @@ class _Run:
                 return Judged(source.name, restored(answer["report"]), answer.get("page", ""))
             except Died as death:
                 how = str(death)
-        return self._unread(source, f"reading it ended the reader twice ({how}): a fault in a library; read it yourself")
+        return self._unread(
+            source, f"reading it ended the reader twice ({how}): a fault in a library; read it yourself"
+        )
 
     def _unread(self, source: Source, reason: str) -> Judged:
         report = unreadable(source.name, reason)

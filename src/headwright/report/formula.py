@@ -11,7 +11,6 @@ from html import escape
 
 from headwright.errors import InputError
 
-
 MOST_NESTED = 6  # each further level doubles the time that drawing takes: 0.1 s at 6, a minute at 16
 _LEVELS = re.compile(r"\\[\\{}]|\\(left|right|begin|end)(?![A-Za-z])|[{}]")
 _STEP = {"{": 1, "}": -1, "left": 1, "right": -1, "begin": 2, "end": -2}  # an environment is a table of groups
