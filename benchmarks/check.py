@@ -6,16 +6,15 @@ class and at its end; flat means that the second is not larger. Accuracy stands 
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing as mp
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from headwright.homework.batch import judge_many
+import psutil
+
+from headwright.homework.batch import end_idle_workers, judge_many
 from headwright.homework.formats import read_file
 from headwright.homework.sources import Source
 
@@ -78,32 +77,26 @@ def _reading(documents: list[Source]) -> float:
 
 def _judging(documents: list[Source], workers: int) -> tuple[list[dict[str, str]], float, float, tuple[int, int]]:
     statuses: list[dict[str, str]] = []
-    quarter, last, processor = 0, 0, 0.0
-    started, before = time.perf_counter(), time.process_time()
+    quarter = 0
+    end_idle_workers()
+    started = time.perf_counter()
     for outcome in judge_many(documents, workers=workers):
         statuses.append({v.question: v.status for v in outcome.report.verdicts})
         if len(statuses) == max(1, len(documents) // 4):
             quarter = _peak()
-        if len(statuses) == len(documents):
-            last, processor = _peak(), _processor_time()
-    processor = processor or time.process_time() - before
-    return statuses, time.perf_counter() - started, processor, (quarter, last)
+    seconds = time.perf_counter() - started
+    return statuses, seconds, _processor_time(), (quarter, _peak())
 
 
 def _processor_time() -> float:
-    """Seconds that the workers have computed; 0 where there are none."""
-    ticks = 0
-    for child in mp.active_children():
-        with contextlib.suppress(OSError):  # not Linux: no such file
-            fields = Path(f"/proc/{child.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])  # user and system time
-    return ticks / os.sysconf("SC_CLK_TCK")
+    """Seconds that the workers have computed, their start included."""
+    times = [child.cpu_times() for child in psutil.Process().children()]
+    return sum(one.user + one.system for one in times)
 
 
 def _peak() -> int:
-    """The largest resident set any worker (or, without workers, this process) has had, in MB."""
-    pids = [child.pid for child in mp.active_children()] or ["self"]
-    return max(_resident_peak(f"/proc/{pid}/status") for pid in pids)
+    """The largest resident set any worker has had, in MB."""
+    return max((_resident_peak(f"/proc/{child.pid}/status") for child in psutil.Process().children()), default=0)
 
 
 def _resident_peak(status: str) -> int:

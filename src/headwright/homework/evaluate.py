@@ -33,11 +33,14 @@ class World(Protocol):
 
 
 def evaluate(node: Node, world: World, bound: Mapping[str, int] | None = None) -> Value:
-    """The value of `node`. Raises Unknown or Mismatch; never returns NaN."""
+    """The value of `node`: a number, which may be infinite, or an array, which is finite. Raises Unknown or
+    Mismatch."""
     with np.errstate(all="ignore"):
         value = _value(node, world, bound or {})
     if np.any(np.isnan(value)):
         raise Unknown("not a number (such as inf - inf)")
+    if isinstance(value, np.ndarray) and np.any(np.isinf(value)):
+        raise Unknown("a finite value: the numbers overflow")
     return value
 
 

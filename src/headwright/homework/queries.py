@@ -47,15 +47,15 @@ def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = Fals
     given = {s: scale * (1 + 0.1 * k * apart) for k, s in enumerate(heads.scales)}
     given |= {s: 1.0 / scale for s in heads.scales if s in heads.small}
     scene = Scene(instance, heads.roles, scalars=given, scale=scale)
-    rows = []
-    for expression in heads.expressions:
-        q = evaluate(expression, scene)
-        if not isinstance(q, np.ndarray) or q.size != instance.d:
-            raise Mismatch("the query is not a vector of the keys' length")
-        if not np.all(np.isfinite(q)):
-            raise Unknown("a finite query: its numbers overflow")
-        rows.append(q.ravel())
-    return np.array(rows)
+    return np.array([query(expression, scene, instance.d) for expression in heads.expressions])
+
+
+def query(expression: Node, scene: Scene, d: int) -> np.ndarray:
+    """One head's query as a row of d numbers."""
+    value = evaluate(expression, scene)
+    if not isinstance(value, np.ndarray) or value.size != d:
+        raise Mismatch("the query is not a vector of the keys' length")
+    return value.ravel()
 
 
 def head_weights(Q: np.ndarray, instance: Instance) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
-from headwright.homework.evaluate import evaluate
 from headwright.homework.formula import Symbol
 from headwright.homework.judges.outcomes import LEAK, NEAR_ENOUGH, enough, example, model, off_by, shown, wanted_weights
 from headwright.homework.queries import (
@@ -13,6 +12,7 @@ from headwright.homework.queries import (
     Heads,
     distance,
     mixed,
+    query,
     values,
 )
 from headwright.homework.sizes import Size
@@ -66,4 +66,4 @@ def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
 def _at_noise(heads: Heads, instance: Instance, alpha: float) -> np.ndarray:
     given = {s: alpha if s.name == NOISE else 1.0 for s in heads.scales}
     scene = Scene(instance, heads.roles, scalars=given)
-    return np.array([np.ravel(evaluate(e, scene)) for e in heads.expressions])
+    return np.array([query(expression, scene, instance.d) for expression in heads.expressions])

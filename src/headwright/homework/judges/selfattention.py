@@ -145,6 +145,8 @@ def _run(expressions: Mapping[str, Node]) -> Outcome:
 
 def _square(value: Value) -> np.ndarray:
     if not isinstance(value, np.ndarray):
+        if not np.isfinite(value):
+            raise Unknown("a finite matrix: the numbers overflow")
         return value * np.eye(D)
     if value.shape != (D, D):
         raise Mismatch(f"a matrix of shape {value.shape} where d x d is asked")
