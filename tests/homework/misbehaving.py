@@ -12,6 +12,8 @@ from headwright.homework import worker
 from headwright.homework.document import Document
 from headwright.homework.verdict import Report, Verdict
 
+KEPT: list[bytearray] = []
+
 
 def main() -> None:
     worker.judge_document = lambda document, bank: misbehave(document)
@@ -34,6 +36,10 @@ def misbehave(document: Document) -> Report:
         hoard = []
         while True:
             hoard.append(bytearray(10_000_000))
+    if name == "keeps memory":
+        KEPT.append(bytearray(b"x") * 100_000_000)
+    if name == "says who":
+        return Report(name, (Verdict("b.q", "", "correct", str(os.getpid())),))
     if name == "waits":
         time.sleep(1.0)
     if name == "waits for ever":

@@ -153,6 +153,17 @@ def test_memory_is_watched(misbehaving, monkeypatch):
     assert reasons_of(["eats memory", "a"]) == ["it took more than 0.2 GB of memory", "fine"]
 
 
+def test_a_worker_that_keeps_memory_is_replaced(misbehaving, monkeypatch):
+    """The next document would be blamed for what an earlier one left behind."""
+    names = ["says who", "says who", "keeps memory", "says who"]
+    first, again, _, other = reasons_of(names, workers=1)
+    assert first == again == other
+    batch.end_idle_workers()
+    monkeypatch.setattr(limits, "WORKER_MEMORY", 200_000_000)
+    first, again, _, other = reasons_of(names, workers=1)
+    assert first == again != other
+
+
 def test_waiting_is_not_working(misbehaving):
     """A machine busy with other things makes a worker wait; that is not the document's fault."""
     assert reasons_of(["waits"], seconds=0.5) == ["fine"]
@@ -206,7 +217,7 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
 
 
 def test_stopping_early_ends_the_busy_workers(misbehaving):
-    run = judge_many([Source(name, text="$q$") for name in ("a", "loops", "loops")], workers=2, seconds=1e6)
+    run = judge_many([Source(name, text="$q$") for name in ("a", "loops", "loops")], workers=2, seconds=100)
     next(run)
     run.close()
     batch.end_idle_workers()
@@ -218,7 +229,7 @@ from headwright.homework import batch
 from headwright.homework.sources import Source
 batch.WORKER = "homework.misbehaving"
 print("started", flush=True)
-list(batch.judge_many([Source("loops", text="$q$")], seconds=1e6))
+list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """
 
 

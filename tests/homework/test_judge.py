@@ -185,7 +185,7 @@ def test_answers(reports, label, answer, question, status):
     assert verdict["status"] == status, verdict["reason"]
     if status in ("wrong", "incomplete"):
         assert verdict["reason"]
-        assert verdict["repair"] or question == "p.help"
+        assert verdict["repair"]
 
 
 @pytest.mark.parametrize(("answer", "step", "status"), STEPS, ids=[f"{s} {a[-30:]}" for a, s, _ in STEPS])

@@ -13,6 +13,8 @@ from headwright.homework.formula import Chain, Symbol
 from headwright.homework.judges.equivariance import SIZE, Ledger, layer, layer_weights
 from headwright.homework.verdict import Outcome
 
+REPAIR = "say that P X + Phi differs from P (X + Phi)"
+
 
 def judge_positions(answer: Answer) -> Judged:
     found = [(s, o) for s in answer.statements if (o := _separates(s.chain)) is not None]
@@ -21,9 +23,7 @@ def judge_positions(answer: Answer) -> Judged:
     short = len(answer.prose.split()) <= 4 and not answer.statements
     if short and words.says("yes", answer.prose):
         return Judged(
-            Outcome(
-                "incomplete", "a bare yes: it is not said why", repair="say that P X + Phi differs from P (X + Phi)"
-            )
+            Outcome("incomplete", "a bare yes: it is not said why", repair=REPAIR),
         )
     return unread("an answer in words: quoted, not judged")
 
@@ -44,4 +44,5 @@ def _separates(chain: Chain) -> Outcome | None:
     equal = agree(left, right, 1e-8)
     if equal == (chain.relations == ("=",)):
         return Outcome("correct", "computed: positions break the symmetry") if not equal else None
-    return Outcome("wrong", "computed on random X, P and Phi, the two sides are " + ("equal" if equal else "different"))
+    found = "equal" if equal else "different"
+    return Outcome("wrong", f"computed on random X, P and Phi, the two sides are {found}", repair=REPAIR)

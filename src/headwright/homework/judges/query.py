@@ -131,7 +131,8 @@ def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node
     except Unknown as error:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
-        return Outcome("wrong", f"the formula has no value: {error}")
+        repair = "give a vector of the keys' length: a scale times keys or means"
+        return Outcome("wrong", f"the formula has no value: {error}", repair=repair)
 
 
 def _tested(answer: Answer, statements: list[Statement], heads: Heads, target: dict[str, float]) -> Outcome:

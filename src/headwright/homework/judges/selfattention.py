@@ -90,6 +90,9 @@ def _last(chain: Chain, scene: Scene) -> np.ndarray:
     raise Unknown("what c_2 equals")
 
 
+_REPAIR = "for example V = (u_b u_b' - u_c u_c')/beta^2, K = I, Q = (u_d u_a' + u_c u_d')/beta^2"
+
+
 def judge_self_matrices(answer: Answer) -> Judged:
     """The last definition of each of K, Q, V."""
     found: dict[str, tuple[Statement, Node]] = {}
@@ -125,7 +128,7 @@ def _run(expressions: Mapping[str, Node]) -> Outcome:
         except Unknown as error:
             return Outcome("unread", f"could not tell {error}")
         except Mismatch as error:
-            return Outcome("wrong", f"a matrix has no value: {error}")
+            return Outcome("wrong", f"a matrix has no value: {error}", repair=_REPAIR)
         z = np.clip((x @ Q.T) @ (x @ K.T).T, -1e8, 1e8)
         c = attention.weights(z) @ (x @ V.T)
         offs.append((np.linalg.norm(c[1] - u["b"]) / beta, np.linalg.norm(c[0] - (u["b"] - u["c"])) / beta))
@@ -139,7 +142,7 @@ def _run(expressions: Mapping[str, Node]) -> Outcome:
         "wrong",
         reason,
         {"beta": BETAS[-1], "off c_2": second, "off c_1": first},
-        "for example V = (u_b u_b' - u_c u_c')/beta^2, K = I, Q = (u_d u_a' + u_c u_d')/beta^2",
+        _REPAIR,
     )
 
 
