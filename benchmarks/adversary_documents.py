@@ -26,7 +26,7 @@ from headwright.homework.sources import Source, printable
 from headwright.homework.verdict import Verdict
 from headwright.result import plain
 
-_DOCUMENTS = 2_000
+_DOCUMENTS = 1_000
 _QUICK = 40
 _SUFFIXES = (".md", ".tex", ".txt", ".typ", ".ipynb")
 _LOST = (OUR_FAULT, "ended the reader", "it took longer than", "it took more than", "it came to a standstill")

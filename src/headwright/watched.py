@@ -65,6 +65,7 @@ class Watched:
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=None if sys.__stderr__ is not None else subprocess.DEVNULL,  # a window program has no terminal
             env={**os.environ, **_ONE_THREAD},
             **detached,
         )

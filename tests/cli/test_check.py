@@ -163,7 +163,7 @@ def test_every_output_is_written_whatever_one_student_hands_in(folder, tmp_path)
     (folder / "half.ipynb").write_text('{"cells": [{"cell_type": "markdown", "source": "(b) ii. $q = \\ud800 k_a$"}]}')
     name = os.path.join(os.fsencode(folder), b"\xff\x1b[31mred.md")
     with open(name, "w", encoding="utf-8") as file:
-        file.write(WRONG + "\x1b[31m $\\alpha_a = \x1b[2J 5$")
+        file.write(WRONG + "\n(a) iv. The output is a \x1b[31mcopy\x9b0m of a value.")
     deep = f"(b) ii. $q = {'{' * 30}k_a{'}' * 30}$ and $M = {'{' * 60}k_a{'}' * 60}$"
     (folder / "deep.md").write_text(deep)
     out = tmp_path / "out"

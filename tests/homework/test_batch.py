@@ -170,6 +170,7 @@ def test_waiting_is_not_working(misbehaving):
 
 
 def test_a_standstill_is_noticed(misbehaving, monkeypatch):
+    assert reasons_of(["a"]) == ["fine"]  # the worker has started, however long that took
     monkeypatch.setattr(watched, "STANDSTILL", 1.0)
     (reason,) = reasons_of(["waits for ever"])
     assert "standstill" in reason
@@ -263,6 +264,27 @@ def test_a_script_without_a_main_guard_may_judge_many(tmp_path):
     for arguments, given in (([str(script)], None), (["-"], script.read_text())):
         done = subprocess.run([sys.executable, *arguments], input=given, capture_output=True, text=True, check=False)
         assert (done.stdout.strip(), done.stderr) == ("['correct', 'correct'] correct", "")
+
+
+FORK = """
+import os, sys
+import headwright as hw
+first = hw.check("(b) ii. $q = k_a$").verdicts[0].status
+child = os.fork()
+again = [hw.check("(b) ii. $q = k_a$").verdicts[0].status for _ in range(3)]
+if child:
+    _, code = os.waitpid(child, 0)
+    print(first, again, code)
+else:
+    sys.exit(0 if again == [first] * 3 else 1)
+"""
+
+
+def test_a_forked_process_gets_workers_of_its_own():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("wrong ['wrong', 'wrong', 'wrong'] 0", "")
 
 
 def test_modules_in_a_students_folder_are_not_imported(tmp_path):

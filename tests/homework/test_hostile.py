@@ -53,9 +53,9 @@ HOSTILE = {
 }  # fmt: skip
 
 
-def check(source: Source):
+def check(source: Source, seconds: float = SECONDS):
     """Judged as every document is: in a worker that is ended when it uses too much."""
-    (outcome,) = judge_many([source], seconds=SECONDS)
+    (outcome,) = judge_many([source], seconds=seconds)
     verdicts = {v.question: v for v in outcome.report.verdicts}
     assert not any(OUR_FAULT in v.reason or "ended the reader" in v.reason for v in verdicts.values())
     return verdicts
@@ -95,4 +95,4 @@ def test_pictures_in_notebooks_do_not_hide_the_answer(tmp_path):
     answer = {"cell_type": "markdown", "source": "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$"}
     path = tmp_path / "pictures.ipynb"
     path.write_text(json.dumps({"cells": [picture, answer]}))
-    assert check(Source("pictures", path))["b.q"].status == "correct"
+    assert check(Source("pictures", path), seconds=60)["b.q"].status == "correct"
