@@ -64,7 +64,8 @@ def run(*, quick: bool) -> dict[str, Any]:
         "title": f"hostile documents: {sum(row['documents'] for row in rows):,}",
         "rows": rows,
         "notes": [
-            "violation: a fault of the checker, a limit reached, a bad status, span, reason or output",
+            "violation: a fault of the checker, a limit reached, a verdict that a closed form contradicts, "
+            "a bad status, span or reason, an output that cannot be written",
             *examples,
         ],
     }

@@ -94,6 +94,13 @@ def test_an_answer_of_the_parent_is_the_answer_of_the_worker():
 # ------------------------------------------------------------------------------------- names of files
 
 
+@pytest.mark.parametrize("text", ["注意力" * 80, "a" * 5_000, "a\0b", "\ud800"])
+def test_a_text_that_can_be_no_name_is_a_text(text):
+    assert hw.check(text).document == "text"
+    with pytest.raises(InputError, match="nothing there"):
+        sources([text])
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

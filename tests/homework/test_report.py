@@ -146,13 +146,13 @@ def test_overlapping_spans_keep_the_text_once():
 
 
 def test_pages_of_an_earlier_run_go_and_nothing_else(tmp_path):
+    (tmp_path / "0007-mine.html").write_text("<p>a page of somebody else</p>")
+    (tmp_path / "notes.txt").write_text("mine")
     for reports in (REPORTS, REPORTS[:1]):
         with page_folder.opened(tmp_path) as folder:
             for report in reports:
                 folder.add(report, pages.document_page(report, TEXT, {}))
             folder.finish(pages.index_page(folder.entries, {}))
-        (tmp_path / "0007-mine.html").write_text("<p>a page of somebody else</p>")
-        (tmp_path / "notes.txt").write_text("mine")
     assert sorted(f.name for f in tmp_path.iterdir()) == [
         folder.entries[0].file, "0007-mine.html", "index.html", "notes.txt",
     ]  # fmt: skip

@@ -74,10 +74,14 @@ def read(source: str | Path, *, name: str | None = None) -> Document:
     """A document from a file (format by its suffix and first words) or from the text itself."""
     from headwright.homework import formats  # the readers build what this module defines
 
-    if isinstance(source, Path) or _names_a_file(source):
+    if isinstance(source, Path) or ("\n" not in source and is_file(source)):
         return formats.read_file(Path(source), name=name)
     return formats.read_text(source, name=name or "text")
 
 
-def _names_a_file(source: str) -> bool:
-    return "\n" not in source and len(source) < 4096 and "\0" not in source and Path(source).is_file()
+def is_file(name: str | Path) -> bool:
+    """Is there a file of this name? A text that is no name (too long, with a null in it) names none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False

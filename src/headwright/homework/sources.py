@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwright.errors import InputError
+from headwright.homework.document import is_file
 from headwright.homework.formats import FOREIGN, SUFFIXES
 
 _FILE_NAME = re.compile(r"[^\n$]{1,255}\.(?:md|markdown|tex|txt|ipynb|typ)")
@@ -42,13 +43,13 @@ def named(given: str | Path) -> Source:
     """One document: a file, or the text itself. What looks like the name of a file must be one."""
     text = str(given)
     is_name = isinstance(given, Path) or _FILE_NAME.fullmatch(text) is not None
-    if is_name and not Path(given).is_file():
+    if is_name and not is_file(given):
         raise InputError(
             wanted="a document",
             got=f"no file {printable(given)}",
             attempt="check the path, or pass the text itself",
         )
-    if is_name or ("\n" not in text and len(text) < 256 and "\0" not in text and Path(given).is_file()):
+    if is_name or ("\n" not in text and is_file(given)):
         return Source(printable(given), path=Path(given))
     return Source("text", text=text)
 
@@ -59,13 +60,13 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
     found: dict[Path | None, Source] = {}
     for given in paths:
         path = Path(given)
-        if path.is_dir():
+        if os.path.isdir(path):
             for source in _in_folder(path):
                 found.setdefault(source.path, source)
-        elif path.is_file():
+        elif is_file(path):
             found.setdefault(path, Source(printable(path), path))
         else:
-            what = "a link to nothing" if path.is_symlink() else "nothing there"
+            what = "a link to nothing" if os.path.islink(path) else "nothing there"
             raise InputError(
                 wanted="a document or a folder of documents", got=f"{what}: {printable(path)}", attempt="check the path"
             )
