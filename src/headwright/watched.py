@@ -54,7 +54,8 @@ class Allowance:
 
 
 class Watched:
-    """`main` of a module in a process of its own. It writes a line when it is ready, then a line for every line."""
+    """`main` of a module in a process of its own. Its first line is its number, and says that it is ready; then it
+    writes a line for every line."""
 
     def __init__(self, module: str) -> None:
         program = _PROGRAM.format(path=sys.path, module=module)
@@ -73,15 +74,16 @@ class Watched:
         self._said: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
         try:
-            self._next_line(Allowance(float("inf"), sys.maxsize), Use(0.0, 0))
+            ready = self._next_line(Allowance(float("inf"), sys.maxsize), Use(0.0, 0))
+            # Python in a virtual environment on Windows is a launcher; what works is its child.
+            self._usage = psutil.Process(int(ready))
+        except psutil.Error as reason:
+            self.end()
+            raise Died(str(reason)) from None
         except BaseException:
             self.end()
             raise
         self._ready_memory = self.use().memory
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     @property
     def alive(self) -> bool:
@@ -111,6 +113,8 @@ class Watched:
 
     def end(self) -> None:
         """End it now, whatever it does. Its listener sees the closed pipe and stops, too."""
+        with suppress(psutil.Error):
+            self._usage.kill()
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -160,7 +164,7 @@ def answer_lines(answer: Callable[[Any], Any]) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_hear, args=(requests,), daemon=True).start()
-    pipe.write(b"ready\n")
+    pipe.write(b"%d\n" % os.getpid())
     pipe.flush()
     while True:
         seconds, request = json.loads(requests.get())

@@ -23,7 +23,6 @@ def test_a_small_search_finds_nothing():
     "verdict",
     [
         Verdict("b.q", "", "wrong", ""),
-        Verdict("b.q", "", "fine", "a status that does not exist"),  # type: ignore[arg-type]
         Verdict("b.q", "", "wrong", "off by nan percent"),
         Verdict("*", "", "unread", f"{OUR_FAULT} (KeyError: 5)"),
         Verdict("*", "", "unread", "it took longer than 5 s of processor time"),
