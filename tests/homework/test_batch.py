@@ -187,6 +187,18 @@ def test_a_worker_that_dies_gets_a_second_chance(misbehaving, tmp_path):
     assert reasons_of(["dies once"], text=str(tmp_path / "flag")) == ["fine"]
 
 
+def test_a_formula_that_cannot_be_drawn_is_shown_as_text(misbehaving, monkeypatch):
+    """Verdicts are the same with pages and without: drawing has no say in them."""
+    documents = [Source(name, text="$q$") for name in ("cannot be drawn", "loops")]
+    drawn, lost = judge_many(documents, pages=True, seconds=0.5)
+    assert drawn.report.verdicts[0].reason == "fine"
+    assert "<code>endless</code>" in drawn.page
+    assert "it took longer than 0.5 s" in lost.page
+    monkeypatch.setattr(limits, "SECONDS", 0.5)
+    assert batch.draw(["q", "endless"]) == {}
+    assert batch.draw(["q"]) == {"q": "<svg>"}
+
+
 def test_what_a_library_prints_is_no_answer(misbehaving, capfd):
     assert reasons_of(["prints", "a"]) == ["fine", "fine"]
     assert "a library speaks" in capfd.readouterr().err

@@ -105,13 +105,10 @@ class _Run:
 
     def judge(self, source: Source) -> Judged:
         """One document; where drawing its page may be what took too long, once more without drawings."""
-        try:
-            return self._judge(source, "drawn" if self._pages else "")
-        except Ended as limit:
-            reason = str(limit)
-        if self._pages:
+        reason = ""
+        for page in ("drawn", "text") if self._pages else ("",):
             try:
-                return self._judge(source, "text")
+                return self._judge(source, page)
             except Ended as limit:
                 reason = str(limit)
         return self._unread(source, reason)
