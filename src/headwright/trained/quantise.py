@@ -1,9 +1,9 @@
 """Random keys in practice: a key cache stored in few bits. How far does each head's output move?
 
 Two routes to one number. Predicted: rounding adds independent noise of variance D^2/12 to every key coordinate, and
-the exact moments engine gives E|c~ - c|^2 = |E c~ - c|^2 + trace Cov without running anything. Measured: the keys
-are really rounded and the output computed again. Errors are relative to the size of the outputs, and have a standard
-error, because only a sample of the rows is looked at.
+`prediction` gives the expected squared error without running anything. Measured: the keys are really rounded and the
+output computed again. Errors are relative to the size of the outputs, and have a standard error, because only a sample
+of the rows is looked at.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from headwright.attention import weights
 from headwright.keys import GaussianKeys, rounded
-from headwright.noise import moments
+from headwright.trained.prediction import predict
 from headwright.trained.sampled import Row, Sample
 from headwright.types import Float
 
@@ -26,10 +25,6 @@ KEY_ROWS = 2
 # Output errors for which the bit budget is shown, and the standard errors within which a budget is not settled.
 BUDGETS = (0.01, 0.05, 0.1)
 UNSETTLED = 2.0
-# Logit noise below which the leading order is the answer: what it leaves out is s^2, one part in a thousand.
-_SMALL = 0.03
-# Share of the leading order's variance whose keys are treated one by one.
-_COVERED = 0.99
 
 
 @dataclass(frozen=True)
@@ -60,42 +55,6 @@ def measured(sample: Sample, rows: list[list[Row]], key_bits: tuple[int, ...]) -
 
 def _moved(row: Row, K: np.ndarray) -> float:
     return float(np.sum((row.output(K) - row.output()) ** 2))
-
-
-def predict(row: Row, law: GaussianKeys) -> float:
-    """E|c~ - c|^2 for this row: to leading order where the noise is small, else from the exact moments engine."""
-    variances = law.logits_law(row.q, scale=row.scale).variances[row.seen]
-    z = row.logits()
-    if row.softcap is not None:
-        # Through the cap the logit is no longer Gaussian; its slope at the mean gives the spread to first order.
-        variances = variances * (1.0 - ((z - row.bias) / row.softcap) ** 2) ** 2
-    if variances.max() <= _SMALL**2:
-        return float(leading_order(z, variances, row.V).sum())
-    # E e^z = e^(m + s^2/2): noise lifts a key before it counts.
-    parts = leading_order(z + variances / 2, variances, row.V)
-    order = np.argsort(-parts)
-    kept = order[: int(np.searchsorted(np.cumsum(parts[order]), _COVERED * parts.sum())) + 1]
-    z, variances, V = _collapsed(z, variances, row.V, kept)
-    # One query sees a key only through its logit, so the law of the logits goes over as one-dimensional keys.
-    exact = moments(np.ones(1), GaussianKeys(z[:, None], isotropic=variances), V)
-    return float(np.sum((exact.mean - weights(z) @ V) ** 2) + np.trace(exact.covariance))
-
-
-def leading_order(z: np.ndarray, variances: np.ndarray, V: np.ndarray) -> Float[np.ndarray, "n"]:
-    """Each key's part of E|c~ - c|^2 = sum_i a_i^2 s_i^2 |v_i - c|^2, up to relative s^2."""
-    a = weights(z)
-    return a**2 * variances * np.sum((V - a @ V) ** 2, axis=1)
-
-
-def _collapsed(z: np.ndarray, variances: np.ndarray, V: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The kept keys, and one noiseless key that stands for all others: their noise averages out."""
-    rest = np.delete(np.arange(z.size), kept)
-    if not rest.size:
-        return z, variances, V
-    lifted = z[rest] + variances[rest] / 2
-    together = lifted.max() + np.log(np.sum(np.exp(lifted - lifted.max())))
-    mean = weights(lifted) @ V[rest]
-    return np.append(z[kept], together), np.append(variances[kept], 0.0), np.vstack([V[kept], mean])
 
 
 def relative_error(
