@@ -1,5 +1,5 @@
-"""A trained model by folder, by GGUF file, by installed package or from the local cache. Nothing is downloaded, and
-code that comes with a model is never run."""
+"""A trained model by folder, by GGUF file, by installed package or from the local cache. Nothing is downloaded, code
+that comes with a model is never run, nothing is unpickled, and no weight is made up."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from headwright.errors import InputError, MissingExtra
+from headwright.errors import HeadwrightError, InputError, MissingExtra
 from headwright.trained.library import torch, transformers
+from headwright.trained.stored import fitting_config
+
+# Parts of a model that no attention layer reads; checkpoints of language models come without a pooler.
+_UNUSED = ("pooler",)
+_OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".npz", ".onnx")
 
 
 @dataclass(frozen=True)
@@ -33,30 +38,52 @@ def load(name: str | Path) -> tuple[Any, Any]:
     place = find(str(name))
     with _quiet():
         try:
-            model = transformers.AutoModel.from_pretrained(place.folder, dtype=torch.float32, **place.words)
-        except ImportError as reason:
-            raise MissingExtra(getattr(reason, "name", None) or "gguf", "models") from None
+            config = fitting_config(Path(place.folder), place.gguf, place.words)
+            words = place.words | {"use_safetensors": True, "output_loading_info": True, "dtype": torch.float32}
+            model, loading = transformers.AutoModel.from_pretrained(place.folder, config=config, **words)
+        except HeadwrightError:
+            raise
         except Exception as reason:  # damaged weights fail in many ways; all mean the same to the caller
-            raise InputError(
-                wanted="readable weights",
-                got=f"{place.gguf or Path(place.folder).name}: {_line(reason)}",
-                attempt="install or copy the model again",
-            ) from None
+            raise _unreadable(place, reason) from None
+        _refuse_missing(place, loading)
         return model.eval(), _tokenizer(place)
+
+
+def _unreadable(place: Place, reason: Exception) -> HeadwrightError:
+    if isinstance(reason, ImportError) and place.gguf is not None:
+        return MissingExtra(reason.name or "gguf", "models")
+    return InputError(
+        wanted="readable weights",
+        got=f"{place.gguf or Path(place.folder).name}: {_line(reason)}",
+        attempt="install or copy the model again",
+    )
+
+
+def _refuse_missing(place: Place, loading: dict[str, Any]) -> None:
+    """The library fills what it does not find with random numbers, which would be audited as if they were trained."""
+    missing = [name for name in loading["missing_keys"] if not any(part in name for part in _UNUSED)]
+    if missing:
+        missing.sort(key=lambda name: ("attn" not in name and "attention" not in name, name))
+        some = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise InputError(
+            wanted="a file with all weights of the model",
+            got=f"{place.gguf or Path(place.folder).name} without {some}",
+            attempt="install or copy the model again",
+        )
 
 
 def _tokenizer(place: Place) -> Any:
     try:
         return transformers.AutoTokenizer.from_pretrained(place.folder, **place.words)
-    except (OSError, ValueError, KeyError):
+    except Exception:  # none, or a damaged one: texts are then refused, token numbers are not
         return None
 
 
 def find(name: str) -> Place:
     """The folder or file meant by `name`, tried in this order: path, installed package, local cache."""
     path = Path(name)
-    if path.suffix == ".gguf" and path.is_file():
-        return Place(str(path.parent), path.name)
+    if path.is_file():
+        return _file(path)
     found = _in_folder(path) if path.is_dir() else _in_package(name) or _in_cache(name)
     if found is None:
         raise InputError(
@@ -67,11 +94,40 @@ def find(name: str) -> Place:
     return found
 
 
+def _file(path: Path) -> Place:
+    if path.suffix == ".gguf":
+        return Place(str(path.parent), path.name)
+    if path.suffix == ".safetensors":
+        raise InputError(
+            wanted="the folder of a model",
+            got=f"one file of it, {path.name}",
+            attempt=f"headwright audit {path.parent}",
+        )
+    raise _no_weights(path.name)
+
+
 def _in_folder(folder: Path) -> Place | None:
-    if (folder / "config.json").is_file():
+    if (folder / "adapter_config.json").is_file():
+        raise InputError(
+            wanted="a whole model", got="an adapter to one", attempt="merge the adapter and save the model it makes"
+        )
+    if any(folder.glob("*.safetensors")) and (folder / "config.json").is_file():
         return Place(str(folder))
     weights = sorted(folder.glob("*.gguf"))
-    return Place(str(folder), weights[0].name) if weights else None
+    if weights:
+        return Place(str(folder), weights[0].name)
+    others = [path.name for path in sorted(folder.iterdir()) if path.suffix in _OTHER_WEIGHTS]
+    if others or (folder / "config.json").is_file():
+        raise _no_weights(*others)
+    return None
+
+
+def _no_weights(*found: str) -> InputError:
+    return InputError(
+        wanted="weights as safetensors or GGUF, which hold numbers and nothing that could run",
+        got=", ".join(found[:3]) if found else "none",
+        attempt="save the model with model.save_pretrained(folder), which writes safetensors",
+    )
 
 
 def _in_package(name: str) -> Place | None:
@@ -96,7 +152,7 @@ def _in_cache(name: str) -> Place | None:
         config = try_to_load_from_cache(name, "config.json")
     except HFValidationError:
         return None
-    return Place(str(Path(config).parent)) if isinstance(config, str) else None
+    return _in_folder(Path(config).parent) if isinstance(config, str) else None
 
 
 @contextmanager
