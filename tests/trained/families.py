@@ -62,6 +62,15 @@ FAMILIES = {
     "phi3": (tf.Phi3Model, tf.Phi3Config(**_GROUPED), _tokens),
     "mistral": (tf.MistralModel, tf.MistralConfig(**_GROUPED, sliding_window=8), _tokens),
     "t5": (tf.T5Model, tf.T5Config(d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, vocab_size=60), _both),
+    "bart": (
+        tf.BartModel,
+        tf.BartConfig(
+            d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+            encoder_ffn_dim=48, decoder_ffn_dim=48, vocab_size=60, max_position_embeddings=64, pad_token_id=0,
+            bos_token_id=1, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=2,
+        ),
+        _both,
+    ),
     "modernbert": (
         tf.ModernBertModel,
         tf.ModernBertConfig(**_SIZES, local_attention=8, pad_token_id=0, reference_compile=False),

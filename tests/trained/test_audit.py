@@ -2,6 +2,8 @@
 
 # ruff: noqa: E402
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,10 @@ tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 import headwright as hw
 from headwright.errors import InputError
-from headwright.trained import capture
+from headwright.trained import capture, layers
 from headwright.trained.auditing import output_only
-from headwright.trained.batches import batches
+from headwright.trained.batches import Batch, batches
+from headwright.trained.claim import check_claim
 from headwright.trained.load import find
 from headwright.trained.measures import LEAK
 from tolerances import AUDIT, STREAMED
@@ -129,6 +132,16 @@ def test_seeded_samples_repeat():
         ("words", "a tokenizer"),
         ([list(range(1, 60)) * 2], "at most 64 tokens"),
         ([[1, 2, 99]], "token numbers below 60"),
+        (None, "got NoneType"),
+        (7, "got int"),
+        (b"words", "got bytes"),
+        ([[1.5, 2.5]], "lists of token numbers"),
+        ([None], "lists of token numbers"),
+        ({}, "an empty mapping"),
+        ({"input_ids": torch.arange(3)}, r"shape \(3,\)"),
+        ({"input_ids": torch.zeros((1, 0), dtype=torch.long)}, r"shape \(1, 0\)"),
+        ({"input_ids": "words"}, "input_ids as an array"),
+        ({"input_ids": [[1, 99]]}, "token numbers below 60"),
     ],
 )
 def test_bad_texts(texts, message):
@@ -147,6 +160,130 @@ def test_nan_activations_name_the_layer():
     model.layers[1].self_attn.k_proj.weight.data[3, 5] = float("nan")
     with pytest.raises(InputError, match=r"NaN or infinity in layer 1"):
         hw.audit(model, inputs, rows=0)
+
+
+def test_nan_in_the_output_alone_is_named_as_such():
+    """No attention layer sees it: it arises after the last of them."""
+    model, inputs = build("llama")
+    model.layers[1].mlp.down_proj.weight.data[3, 5] = float("nan")
+    with pytest.raises(InputError, match=r"NaN or infinity in the output of LlamaModel"):
+        hw.audit(model, inputs, rows=0)
+
+
+@pytest.mark.parametrize("family", ["bart", "t5"])
+def test_encoder_and_decoder_in_every_form(family):
+    """Encoder, decoder and cross attention in one table; the last has no previous token."""
+    pytest.importorskip("pandas")
+    model, _ = build(family)
+    result = hw.audit(model, [[5, 6, 7, 5, 6, 7, 8, 9]], rows=2, key_bits=(4,))
+    assert {card.stack for card in result} == {"encoder", "decoder", "cross"}
+    for card in result:
+        assert np.isnan(card.measures["previous"]) == (card.stack == "cross")
+        assert card.sentence
+    assert {card.stack for card in result.sorted("previous")[-8:]} == {"cross"}
+    assert len(result.to_csv().splitlines()) == 1 + len(result) == 1 + len(result.to_pandas())
+    assert result.to_html().count("<article") == len(result)
+
+
+@pytest.mark.parametrize("family", ["bart", "t5"])
+def test_a_decoder_may_read_more_than_its_encoder(family):
+    model, _ = build(family)
+    words = {"input_ids": torch.arange(1, 6)[None], "decoder_input_ids": torch.arange(1, 40)[None]}
+    for card in hw.audit(model, words, rows=3):
+        assert 0.0 <= card.measures["reachable"] <= 1.0
+
+
+def test_a_decoder_whose_tokens_are_not_known_has_no_patterns():
+    """BART makes its decoder's tokens by shifting the text; the text itself would put every pattern one place off."""
+    model, _ = build("bart")
+    ids = torch.tensor([[5, 6, 5, 6, 5, 6]])
+    for card in hw.audit(model, {"input_ids": ids}, rows=0):
+        assert np.isnan(card.measures["duplicate"]) == (card.stack != "encoder")
+
+
+@pytest.mark.parametrize(("family", "reads"), [("vit", "pixel_values"), ("whisper", "input_features")])
+@pytest.mark.parametrize("texts", ["words", [[1, 2, 3]]])
+def test_models_that_read_no_text_say_what_to_pass(family, reads, texts):
+    model, _ = build(family)
+    with pytest.raises(InputError, match=rf"which reads {reads}; try: in Python: hw\.audit"):
+        hw.audit(model, texts)
+
+
+def test_what_a_model_cannot_run_on_it_says_itself():
+    for family, texts in (("t5", {"input_ids": torch.arange(4)[None]}), ("gpt2", {"inputs": torch.arange(4)[None]})):
+        with pytest.raises(InputError, match="to which it answers ValueError: You"):
+            hw.audit(build(family)[0], texts)
+
+
+def test_a_family_without_a_limit_of_positions_has_none():
+    """XLNet says -1. It computes attention in its own code, which is the reason to refuse it."""
+    config = tf.XLNetConfig(d_model=32, n_layer=1, n_head=4, d_inner=32, vocab_size=60)
+    with pytest.raises(InputError, match="in its own code"):
+        hw.audit(tf.XLNetModel(config), [[1, 2, 3]])
+
+
+@pytest.mark.parametrize("tokens", [[7], [7, 7], [7] * 30])
+def test_next_to_nothing_to_look_at(tokens):
+    """One token, and one token again and again: every form, and no number that is not one."""
+    result = hw.audit(build("gpt2")[0], [tokens], rows=2, key_bits=(4, 1))
+    assert all(card.measures["largest"] > 0.0 for card in result)
+    assert result.to_csv()
+    assert result.to_html()
+    assert repr(result)
+
+
+def test_texts_in_other_clothes():
+    model, _ = build("gpt2")
+    ids = [3, 5, 3, 8]
+    wanted = hw.audit(model, [ids], rows=0).to_csv()
+    mapping = {"input_ids": [ids]}
+    for texts in (ids, tuple(ids), np.asarray(ids), np.asarray([ids]), torch.tensor(ids), [torch.tensor(ids)], mapping):
+        assert hw.audit(model, texts, rows=0).to_csv() == wanted
+
+
+def test_reprs_are_short():
+    """Of a result, and of all that is found in it: a notebook prints the last line of a cell."""
+    model, inputs = build("llama")
+    result = hw.audit(model, inputs, rows=2, key_bits=(8, 4, 2))
+    assert repr(result).startswith("<Audit of LlamaModel: 8 heads, 34 tokens in 2 texts;")
+    claim = check_claim(model, inputs, "b.q")
+    layer = next(iter(layers(model, inputs)))
+    noise = result.key_noise
+    for shown in (result, result.cards[3], noise, noise.settings[0], claim, layer, layer.text(0)):
+        assert len(repr(shown)) < 300
+        assert "\n" not in repr(shown)
+    assert "".join(map(repr, result)).count("<Card") == 8
+
+
+def _marks(ids, separators, mask=None):
+    """What is known of the keys of a layer that reads these tokens."""
+    words = {"input_ids": torch.tensor([ids])} | ({} if mask is None else {"attention_mask": torch.tensor([mask])})
+    plane = np.zeros((1, 1, len(ids), 2))
+    return Batch(words, frozenset(separators)).marks(SimpleNamespace(stack="model", q=plane, k=plane), 0)
+
+
+def test_the_first_token_is_no_separator():
+    """It has a measure of its own; a sink on a start token would otherwise count twice."""
+    assert _marks([5, 3, 5, 7], {5}).separators.tolist() == [False, False, True, False]
+    padded = _marks([5, 5, 3, 5], {5}, mask=[0, 1, 1, 1])
+    assert padded.first == 1
+    assert padded.separators.tolist() == [False, False, False, True]
+
+
+def test_first_and_separators_share_one_weight():
+    """On a text of separators alone the two make up all of every row."""
+    result = hw.audit(build("gpt2")[0], [[7] * 12], tokenizer=_Punctuation(), rows=0)
+    for card in result:
+        np.testing.assert_allclose(card.measures["first"] + card.measures["separators"], 1.0, rtol=AUDIT)
+
+
+class _Punctuation:
+    """A tokenizer whose every token is a comma."""
+
+    all_special_ids = ()
+
+    def decode(self, ids):
+        return "," * len(ids)
 
 
 @pytest.mark.parametrize("option", [{"rows": -1}, {"batch": 0}, {"tokens": 0}, {"key_bits": (40,)}])

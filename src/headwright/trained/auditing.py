@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -68,11 +68,11 @@ def audit(model: Any, texts: Any, *, tokenizer: Any = None, progress: Progress |
     """
     plan = Plan(**options)
     name, model, work = prepared(model, texts, tokenizer=tokenizer, limit=plan.tokens, size=plan.batch)
-    difference = capture.verify(model, _beginning(work[0]), output_only)
+    difference = capture.verify(model, beginning(work[0]), output_only)
     rng, layers = np.random.default_rng(plan.seed), {}
     for batch in progress(work, "texts", len(work)) if progress else work:
         capture.run(model, batch.words, visitor(batch, plan, rng, layers))
-    cards = tuple(card for place, one in layers.items() for card in _cards(place, one))
+    cards = _alike([card for place, one in layers.items() for card in _cards(place, one)])
     return Audit(
         model=name, texts=sum(b.size for b in work), tokens=sum(b.tokens for b in work),
         difference=difference, cards=cards,
@@ -103,7 +103,7 @@ def output_only(layer: Layer) -> Any:
     return torch.stack([look.output for look in looks])
 
 
-def _beginning(batch: Batch) -> dict[str, Any]:
+def beginning(batch: Batch) -> dict[str, Any]:
     """The first tokens of the first text, for the comparison with the untouched model."""
     ids = "input_ids" in batch.words
     if not ids:
@@ -136,7 +136,8 @@ def _sample(one: _Gathered, sample: Sample, plan: Plan) -> None:
     for name, measure in ROW_SAMPLED.items():
         values = np.asarray([[measure(row) for row in one_head] for one_head in rows])
         one.sampled.setdefault(name, []).append(values)
-    hull = [reachable(K, sample.rows[sample.rows < len(K)]) for K in sample.K]
+    # In cross attention there may be more queries than keys: any sample of the keys will do.
+    hull = [reachable(K, np.unique(sample.rows % len(K))) for K in sample.K]
     one.sampled.setdefault("reachable", []).append(np.repeat(np.asarray(hull), sample.heads.group, axis=0))
     if plan.key_bits:
         few = [one_head[: quantise.KEY_ROWS] for one_head in rows]
@@ -155,3 +156,9 @@ def _cards(place: tuple[str, int], one: _Gathered) -> list[Card]:
         )
         for h in range(len(measures["entropy"]))
     ]  # fmt: skip
+
+
+def _alike(cards: list[Card]) -> tuple[Card, ...]:
+    """All cards with the same measures: cross attention has no patterns, so they are NaN there."""
+    names = dict.fromkeys(name for card in cards for name in card.measures)
+    return tuple(replace(card, measures={name: card.measures.get(name, np.nan) for name in names}) for card in cards)

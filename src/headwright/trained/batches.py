@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,7 +49,9 @@ class Batch:
 
     def _look_up(self, stack: str, b: int, t: int, n: int) -> Marks:
         decoder = {"input_ids": "decoder_input_ids", "attention_mask": "decoder_attention_mask"}
-        queries = decoder if stack in ("decoder", "cross") and "decoder_input_ids" in self.words else {}
+        # A decoder whose tokens the model makes itself has none that we know of; one that is fed another stack's states
+        # has its tokens under the plain names.
+        queries = decoder if stack in ("decoder", "cross") and "encoder_hidden_states" not in self.words else {}
         keys = queries if stack != "cross" else {}
 
         def row(name: str, side: Mapping[str, str], length: int) -> np.ndarray | None:
@@ -72,8 +75,16 @@ def batches(model: Any, texts: Any, tokenizer: Any, *, size: int = 1, limit: int
     """`texts`: one text, several, token numbers, or ready tensors (a mapping of the model's own arguments)."""
     device = model.device
     if isinstance(texts, Mapping):
-        yield Batch({name: x.to(device) for name, x in texts.items()}, separators(tokenizer, texts.get("input_ids")))
+        words = {str(name): _tensor(name, x).to(device) for name, x in texts.items()}
+        _refuse_words(words, model)
+        yield Batch(words, separators(tokenizer, words.get("input_ids")))
         return
+    if model.main_input_name != "input_ids":
+        raise InputError(
+            wanted="a model that reads text",
+            got=f"{type(model).__name__}, which reads {model.main_input_name}",
+            attempt=f"in Python: hw.audit(model, processor(...)), a mapping with {model.main_input_name}",
+        )
     rows = [_numbers(text, tokenizer) for text in _several(texts)]
     rows = [row[:limit] for row in rows]
     for row in rows:
@@ -89,17 +100,20 @@ def batches(model: Any, texts: Any, tokenizer: Any, *, size: int = 1, limit: int
         yield Batch(words, separators(tokenizer, ids))
 
 
-def _several(texts: Any) -> Sequence[Any]:
-    if isinstance(texts, str) or (len(texts) and isinstance(texts[0], (int, np.integer))):
+def _several(texts: Any) -> list[Any]:
+    if isinstance(texts, str):
         return [texts]
-    if len(texts) == 0:
+    rows = texts.tolist() if hasattr(texts, "tolist") else texts
+    if not isinstance(rows, Sequence) or isinstance(rows, bytes):
+        raise InputError(wanted="a text, several, or token numbers", got=type(texts).__name__, attempt='["a text"]')
+    if len(rows) == 0:
         raise InputError(wanted="at least one text", got="none", attempt="pass a list of strings")
-    return list(texts)
+    return [rows] if isinstance(rows[0], (int, np.integer)) else list(rows)
 
 
 def _numbers(text: Any, tokenizer: Any) -> list[int]:
     if not isinstance(text, str):
-        return [int(i) for i in text]
+        return _token_numbers(text)
     if tokenizer is None:
         raise InputError(
             wanted="a tokenizer for the text", got="none with this model", attempt="tokenizer=, or pass token numbers"
@@ -108,11 +122,45 @@ def _numbers(text: Any, tokenizer: Any) -> list[int]:
     return list(tokenizer(text, verbose=False)["input_ids"]) if text.strip() else []
 
 
+def _token_numbers(row: Any) -> list[int]:
+    try:
+        return [operator.index(i) for i in (row.tolist() if hasattr(row, "tolist") else row)]
+    except TypeError:
+        raise InputError(
+            wanted="texts, or lists of token numbers", got=f"{row!r:.60}", attempt="[[101, 2009, 102]]"
+        ) from None
+
+
+def _tensor(name: Any, value: Any) -> Any:
+    """What the caller passes for one of the model's arguments: texts along its first axis, nothing empty."""
+    try:
+        tensor = torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        tensor = torch.empty(0)
+    if tensor.ndim < 2 or not tensor.numel():
+        raise InputError(
+            wanted=f"{name} as an array with one text (or image) along its first axis",
+            got=f"{type(value).__name__} of shape {tuple(tensor.shape)}",
+            attempt=f"{name}[None] for a single one",
+        )
+    return tensor
+
+
+def _refuse_words(words: dict[str, Any], model: Any) -> None:
+    if not words:
+        raise InputError(
+            wanted="the model's own arguments", got="an empty mapping", attempt=f'{{"{model.main_input_name}": tensor}}'
+        )
+    for name in ("input_ids", "decoder_input_ids"):
+        for row in words[name].tolist() if name in words else ():
+            _refuse(row, model.config)
+
+
 def _refuse(row: list[int], config: Any) -> None:
     if not row:
         raise InputError(wanted="a text with tokens in it", got="an empty text", attempt="check the file")
     inner = config.get_text_config()
-    positions = [p for p in (getattr(inner, name, None) for name in _POSITIONS) if p]
+    positions = [p for p in (getattr(inner, name, None) for name in _POSITIONS) if p and p > 0]
     if positions and len(row) > positions[0]:
         raise InputError(
             wanted=f"at most {positions[0]} tokens, the positions of this model",

@@ -30,7 +30,7 @@ _CROSS = ("encdec", "encoder_attn", "crossattention", "cross_attn", "cross_atten
 _STACKS = {True: ("encoder", "decoder"), False: ("vision_model", "text_model", "vision_tower", "language_model")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Layer:
     """One attention layer of one forward pass: `q` (b, h, t, d), `k` and `v` (b, h/g, n, .), and what is done to
     the logits. `stack` says where it sits ("encoder", "decoder", "cross", "model"), `index` counts from 0 there."""
@@ -46,6 +46,10 @@ class Layer:
     mask: Array | None
     bias: Array | None
     softcap: float | None
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in (("q", self.q), ("k", self.k), ("v", self.v)))
+        return f"<Layer {self.index} of {self.stack} ({self.module}): {shapes}>"
 
     def text(self, b: int) -> Heads:
         """The heads of the b-th text of the batch."""
@@ -173,16 +177,7 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
 def run(model: Any, batch: Mapping[str, Any], visit: Visit) -> Any:
     """One forward pass of `model` on `batch`; `visit` gets each attention layer in turn and returns its output
     (b, h, t, v). Nothing of a layer is kept after its turn. Returns the model's output."""
-    if not isinstance(model, transformers.PreTrainedModel):
-        raise Refused(
-            wanted="a transformers model", got=type(model).__name__, attempt="AutoModel.from_pretrained(folder)"
-        )
-    if not model._can_set_attn_implementation():
-        raise Refused(
-            wanted="a model that uses transformers' attention interface",
-            got=f"{type(model).__name__}, which computes attention in its own code",
-            attempt="a newer transformers, or a model family that supports SDPA through the interface",
-        )
+    _refuse_own_code(model)
     with _tapped(model, visit) as tap:
         output = model(**batch, **_without_cache(model))
     if not tap.calls:
@@ -194,6 +189,19 @@ def run(model: Any, batch: Mapping[str, Any], visit: Visit) -> Any:
     return output
 
 
+def _refuse_own_code(model: Any) -> None:
+    if not isinstance(model, transformers.PreTrainedModel):
+        raise Refused(
+            wanted="a transformers model", got=type(model).__name__, attempt="AutoModel.from_pretrained(folder)"
+        )
+    if not model._can_set_attn_implementation():
+        raise Refused(
+            wanted="a model that uses transformers' attention interface",
+            got=f"{type(model).__name__}, which computes attention in its own code",
+            attempt="a newer transformers, or a model family that supports SDPA through the interface",
+        )
+
+
 def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:
     # A key-value cache would keep every layer's keys alive.
     return {"use_cache": False} if hasattr(model.config, "use_cache") else {}
@@ -202,15 +210,11 @@ def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:
 def verify(model: Any, batch: Mapping[str, Any], visit: Visit) -> float:
     """Largest difference between the tapped and the untouched model's output, relative to its size.
     Refuses the model when that is more than rounding."""
-    tapped = run(model, batch, visit)
-    training = model.training
-    model.eval()
-    try:
-        with torch.inference_mode():
-            plain = model(**batch, **_without_cache(model))
-    finally:
-        model.train(training)
-    difference = max(_difference(a, b) for a, b in zip(_tensors(tapped), _tensors(plain), strict=True))
+    _refuse_own_code(model)
+    plain = _tensors(_untouched(model, batch))
+    tapped = _tensors(run(model, batch, visit))
+    _refuse_nan(f"the output of {type(model).__name__}", *plain)
+    difference = max(_difference(a, b) for a, b in zip(tapped, plain, strict=True))
     # sqrt(eps): rounding over all layers stays below it, a forgotten mask or soft cap does not. Never finer than
     # single precision, in which some of the library's own functions take the softmax of a double model.
     eps = max(torch.finfo(model.dtype).eps, torch.finfo(torch.float32).eps)
@@ -221,6 +225,24 @@ def verify(model: Any, batch: Mapping[str, Any], visit: Visit) -> float:
             attempt="report the model family: it does something to the logits that the interface does not tell",
         )
     return difference
+
+
+def _untouched(model: Any, batch: Mapping[str, Any]) -> Any:
+    """The model's own output. What it cannot run on, it says itself, and no later step could."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            return model(**batch, **_without_cache(model))
+    except Exception as reason:
+        said = (str(reason).splitlines() or [""])[0][:160]
+        raise InputError(
+            wanted=f"what {type(model).__name__} runs on",
+            got=f"{', '.join(batch) or 'nothing'}, to which it answers {type(reason).__name__}: {said}",
+            attempt="in Python: hw.audit(model, {name: tensor, ...}) with the model's own arguments",
+        ) from None
+    finally:
+        model.train(training)
 
 
 def _tensors(output: Any) -> list[Array]:

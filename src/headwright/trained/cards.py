@@ -15,7 +15,7 @@ from headwright.trained.measures import TITLES
 from headwright.types import Float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Card:
     """One head. `measures[name]` may be NaN: not measurable on these texts; `errors` are standard errors of the
     measures taken on a sample of rows."""
@@ -26,6 +26,9 @@ class Card:
     measures: dict[str, float]
     errors: dict[str, float] = field(default_factory=dict)
     picture: Float[np.ndarray, "a b"] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Card {self.name}: {self.sentence}>"
 
     @property
     def name(self) -> str:
@@ -77,7 +80,7 @@ _RULES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless bits were asked."""
 
@@ -87,6 +90,15 @@ class Audit:
     difference: float  # tapped against untouched output, relative
     cards: tuple[Card, ...]
     key_noise: Any = None
+
+    def __repr__(self) -> str:
+        ways = 'sorted("entropy")[0], to_pandas(), to_csv(), to_html()'
+        return f"<Audit of {self.model}: {self.extent}; {ways}>"
+
+    @property
+    def extent(self) -> str:
+        """`72 heads, 256 tokens in 1 text`"""
+        return f"{len(self)} heads, {self.tokens} tokens in {self.texts} text{'s' * (self.texts != 1)}"
 
     def __len__(self) -> int:
         return len(self.cards)

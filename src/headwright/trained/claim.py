@@ -44,7 +44,7 @@ class HeadClaim:
     mass: float  # weight on the winning keys, mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClaimReport:
     """How often the claim describes a trained head."""
 
@@ -54,6 +54,9 @@ class ClaimReport:
     within: float  # over all heads and rows
     angle_median: float
     heads: tuple[HeadClaim, ...]
+
+    def __repr__(self) -> str:
+        return f"<ClaimReport {self.sentence}>"
 
     @property
     def sentence(self) -> str:
@@ -85,10 +88,11 @@ def angles(q: Float[np.ndarray, "t d"], K: Float[np.ndarray, "n d"], z: Float[np
 def check_claim(model: Any, texts: Any, claim: str, *, angle: float = 30.0, **words: Any) -> ClaimReport:
     """Test a claim of the exercise on every head of a model. `angle` in degrees; `words`: tokenizer, tokens."""
     from headwright.trained import capture
-    from headwright.trained.auditing import output_only, prepared
+    from headwright.trained.auditing import beginning, output_only, prepared
 
     one, angle = find_claim(claim), inputs.number("angle", angle, low=0, high=180)
     _, model, work = prepared(model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens"))
+    capture.verify(model, beginning(work[0]), output_only)
     found: dict[tuple[str, int, int], list[tuple[np.ndarray, np.ndarray]]] = {}
 
     def visit(layer: Any, batch: Any) -> Any:
@@ -106,7 +110,7 @@ def _per_head(heads: Any, marks: Any, claim: Claim) -> Any:
     """Head by head, rows that see more keys than the claim speaks of."""
     from headwright.trained.sampled import Sample
 
-    sample = Sample.of_rows(heads, np.flatnonzero(marks.queries))
+    sample = Sample.of_rows(heads, marks, np.flatnonzero(marks.queries))
     for head in range(heads.q.shape[0]):
         z = sample.logits(head)
         rows = np.isfinite(z).sum(axis=1) > claim.winners

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from headwright.types import Array, Bool, Float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Heads:
     """`h` query heads on `h/g` key heads (query head i reads key head i // g), `t` queries, `n` keys.
 
@@ -23,6 +23,10 @@ class Heads:
     mask: Bool[Array, "#h t n"] | None = None
     bias: Float[Array, "#h t n"] | None = None
     softcap: float | None = None
+
+    def __repr__(self) -> str:
+        (h, t, _), (hk, n, _) = self.q.shape, self.k.shape
+        return f"<Heads: {h} query heads on {hk} key heads, {t} queries, {n} keys>"
 
     @property
     def group(self) -> int:

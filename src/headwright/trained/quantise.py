@@ -76,7 +76,7 @@ def relative_error(
     return error, off / (2.0 * np.where(error > 0.0, error, 1.0))  # no error in any row: off is 0 as well
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Setting:
     """Relative errors of all heads at one setting, each with its standard error over the sampled rows."""
 
@@ -87,6 +87,10 @@ class Setting:
     predicted_se: Float[np.ndarray, "h"]
     measured_se: Float[np.ndarray, "h"]
 
+    def __repr__(self) -> str:
+        medians = f"predicted {np.median(self.predicted):.2%}, measured {np.median(self.measured):.2%}"
+        return f"<Setting {self.bits} bits per {self.per}: {medians} (medians of {len(self.predicted)} heads)>"
+
     @property
     def rank_correlation(self) -> float:
         """Spearman's, over all heads: does the prediction put the heads in the right order?"""
@@ -94,12 +98,16 @@ class Setting:
         return float(np.corrcoef(ranks)[0, 1]) if len(self.predicted) > 2 else float("nan")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KeyNoise:
     """Relative root-mean-square output errors of all heads (in the order of the cards) for every setting."""
 
     places: tuple[tuple[str, int, int], ...]
     settings: tuple[Setting, ...]
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{s.bits} bits per {s.per}" for s in self.settings)
+        return f"<KeyNoise of {len(self.places)} heads: {settings}>"
 
     def budget(self, error: float, *, per: str = "channel", sigmas: float = 0.0) -> list[int | None]:
         """Fewest bits per head that keep the predicted error, raised by `sigmas` standard errors, at or below `error`;

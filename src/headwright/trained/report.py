@@ -17,7 +17,7 @@ from headwright.trained.quantise import PER, UNSETTLED, KeyNoise, Setting
 
 def report(audit: Audit) -> str:
     """The page. Everything that came from outside (the model's name) is escaped here."""
-    heads = f"{len(audit)} heads, {audit.tokens} tokens in {audit.texts} text{'s' * (audit.texts != 1)}"
+    heads = audit.extent
     body = [
         f"<style>{_CSS}</style><h1>Audit of {escape(audit.model)}</h1><p class='soft'>{heads}. The tapped model's "
         f"output differs from the untouched one's by {audit.difference:.1g} (relative).</p>",

@@ -12,7 +12,6 @@ import numpy as np
 
 from headwright.attention import weights
 from headwright.design.separate import selectable
-from headwright.errors import InputError
 from headwright.noise import worst_case
 from headwright.result import to_numpy
 from headwright.trained.heads import Heads
@@ -33,7 +32,7 @@ class Row:
     bias: Float[np.ndarray, "n"]
     scale: float
     softcap: float | None
-    seen: Int[np.ndarray, "n"]  # the keys' places in the text
+    seen: Int[np.ndarray, "n"]  # the keys' places among those of the sample
 
     def logits(self, K: Any = None) -> Float[np.ndarray, "n"]:
         z = self.scale * ((self.K if K is None else K) @ self.q)
@@ -46,10 +45,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of one layer and text: the same queries for all heads."""
+    """Rows of one layer and text: the same queries for all heads. `places` are those of the real keys, not of padding,
+    and `K` and `V` are theirs."""
 
     heads: Heads
     rows: Int[np.ndarray, "r"]
+    places: Int[np.ndarray, "n"]
     K: Float[np.ndarray, "hk n d"]
     V: Float[np.ndarray, "hk n v"]
 
@@ -59,11 +60,12 @@ class Sample:
         real = np.flatnonzero(marks.queries)
         late = real[real.size // 2 :] if heads.causal else real
         # Left in the order of the draw, so that the first few are a random sample too.
-        return Sample.of_rows(heads, rng.choice(late, size=min(size, late.size), replace=False))
+        return Sample.of_rows(heads, marks, rng.choice(late, size=min(size, late.size), replace=False))
 
     @staticmethod
-    def of_rows(heads: Heads, rows: Int[np.ndarray, "r"]) -> Sample:
-        return Sample(heads, rows, _double(heads.k), _double(heads.v))
+    def of_rows(heads: Heads, marks: Marks, rows: Int[np.ndarray, "r"]) -> Sample:
+        places = np.flatnonzero(marks.keys)
+        return Sample(heads, rows, places, _double(heads.k)[:, places], _double(heads.v)[:, places])
 
     def logits(self, head: int) -> Float[np.ndarray, "r n"]:
         """The logits of these rows, -inf where a key is hidden."""
@@ -74,14 +76,15 @@ class Sample:
         return z
 
     def row(self, head: int, i: int) -> Row:
-        heads, n = self.heads, self.K.shape[1]
-        seen = np.arange(min(i + 1, n) if heads.causal else n)
+        heads = self.heads
+        visible = self.places <= i if heads.causal else np.ones(self.places.size, dtype=bool)
         if heads.mask is not None:
             mask = to_numpy(heads.mask[head if heads.mask.shape[0] > 1 else 0, i])
-            seen = seen[mask[seen]]
+            visible = visible & mask[self.places]
+        seen = np.flatnonzero(visible)
         bias = np.zeros(seen.size)
         if heads.bias is not None:
-            bias = _double(heads.bias[head if heads.bias.shape[0] > 1 else 0, i])[seen]
+            bias = _double(heads.bias[head if heads.bias.shape[0] > 1 else 0, i])[self.places[seen]]
         g = heads.key_head(head)
         q = _double(heads.q[head, i])
         return Row(q, self.K[g][seen], self.V[g][seen], bias, heads.scale, heads.softcap, seen)
@@ -128,12 +131,10 @@ def reachable(K: Float[np.ndarray, "n d"], tested: Int[np.ndarray, "r"]) -> Floa
 
 
 def mean_and_error(values: Float[np.ndarray, "... r"]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over the last axis and its standard error, leaving out NaN."""
+    """Mean over the last axis and its standard error, leaving out NaN; NaN where nothing is left."""
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
-    if not count.all():
-        raise InputError(wanted="at least one decided row per head", got="none", attempt="sample more rows")
-    mean = np.where(known, values, 0.0).sum(axis=-1) / count
+    mean = np.where(count, np.where(known, values, 0.0).sum(axis=-1) / np.maximum(count, 1), np.nan)
     spread = np.where(known, values - mean[..., None], 0.0)
     variance = (spread**2).sum(axis=-1) / np.maximum(count - 1, 1)
-    return mean, np.where(count > 1, np.sqrt(variance / count), np.nan)
+    return mean, np.where(count > 1, np.sqrt(variance / np.maximum(count, 1)), np.nan)
