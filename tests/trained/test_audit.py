@@ -2,7 +2,7 @@
 
 # ruff: noqa: E402
 
-from types import SimpleNamespace
+import json
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from headwright.errors import InputError
 from headwright.trained import capture, layers
 from headwright.trained.auditing import output_only
 from headwright.trained.batches import Batch, batches
+from headwright.trained.capture import Layer
 from headwright.trained.claim import check_claim
 from headwright.trained.load import find
 from headwright.trained.measures import LEAK
@@ -227,6 +228,7 @@ def test_next_to_nothing_to_look_at(tokens):
     """One token, and one token again and again: every form, and no number that is not one."""
     result = hw.audit(build("gpt2")[0], [tokens], rows=2, key_bits=(4, 1))
     assert all(card.measures["largest"] > 0.0 for card in result)
+    assert json.dumps(result.plain(), allow_nan=False)
     assert result.to_csv()
     assert result.to_html()
     assert repr(result)
@@ -258,8 +260,9 @@ def test_reprs_are_short():
 def _marks(ids, separators, mask=None):
     """What is known of the keys of a layer that reads these tokens."""
     words = {"input_ids": torch.tensor([ids])} | ({} if mask is None else {"attention_mask": torch.tensor([mask])})
-    plane = np.zeros((1, 1, len(ids), 2))
-    return Batch(words, frozenset(separators)).marks(SimpleNamespace(stack="model", q=plane, k=plane), 0)
+    plane = torch.zeros((1, 1, len(ids), 2))
+    layer = Layer("model", 0, "layer", plane, plane, plane, scale=1.0, causal=True, mask=None, bias=None, softcap=None)
+    return Batch(words, frozenset(separators)).marks(layer, 0)
 
 
 def test_the_first_token_is_no_separator():

@@ -105,7 +105,7 @@ class _Trap:
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "consolidated.00.pth", "adapter_model.bin"])
-@pytest.mark.parametrize("by", ["folder", "file", "config"])
+@pytest.mark.parametrize("by", ["folder", "file", "config", "decoy"])
 def test_nothing_is_unpickled(folder, tmp_path_factory, monkeypatch, name, by):
     """Neither by us nor by torch's restricted loader, which the library falls back to."""
     sprung = tmp_path_factory.mktemp("trap") / "sprung"
@@ -113,6 +113,8 @@ def test_nothing_is_unpickled(folder, tmp_path_factory, monkeypatch, name, by):
     monkeypatch.setattr(torch, "load", lambda *_, **__: sprung.touch())
     if by == "config":
         _configure(folder, transformers_weights=name)
+    elif by == "decoy":
+        (folder / "model.safetensors").rename(folder / "other.safetensors")
     else:
         (folder / "model.safetensors").unlink()
     with pytest.raises(InputError, match="safetensors"):

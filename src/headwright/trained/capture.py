@@ -30,7 +30,7 @@ _CROSS = ("encdec", "encoder_attn", "crossattention", "cross_attn", "cross_atten
 _STACKS = {True: ("encoder", "decoder"), False: ("vision_model", "text_model", "vision_tower", "language_model")}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Layer:
     """One attention layer of one forward pass: `q` (b, h, t, d), `k` and `v` (b, h/g, n, .), and what is done to
     the logits. `stack` says where it sits ("encoder", "decoder", "cross", "model"), `index` counts from 0 there."""

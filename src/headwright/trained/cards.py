@@ -15,7 +15,7 @@ from headwright.trained.measures import TITLES
 from headwright.types import Float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Card:
     """One head. `measures[name]` may be NaN: not measurable on these texts; `errors` are standard errors of the
     measures taken on a sample of rows."""
@@ -80,7 +80,7 @@ _RULES = (
 )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Audit:
     """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless bits were asked."""
 

@@ -44,7 +44,7 @@ class HeadClaim:
     mass: float  # weight on the winning keys, mean
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class ClaimReport:
     """How often the claim describes a trained head."""
 

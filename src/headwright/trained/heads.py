@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from headwright.types import Array, Bool, Float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Heads:
     """`h` query heads on `h/g` key heads (query head i reads key head i // g), `t` queries, `n` keys.
 

@@ -76,7 +76,7 @@ def relative_error(
     return error, off / (2.0 * np.where(error > 0.0, error, 1.0))  # no error in any row: off is 0 as well
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Setting:
     """Relative errors of all heads at one setting, each with its standard error over the sampled rows."""
 
@@ -93,12 +93,14 @@ class Setting:
 
     @property
     def rank_correlation(self) -> float:
-        """Spearman's, over all heads: does the prediction put the heads in the right order?"""
+        """Spearman's, over all heads: does the prediction put the heads in the right order? NaN where there is no
+        order, as when no key moves."""
         ranks = [rankdata(x) for x in (self.predicted, self.measured)]
-        return float(np.corrcoef(ranks)[0, 1]) if len(self.predicted) > 2 else float("nan")
+        ordered = len(self.predicted) > 2 and all(np.ptp(x) > 0 for x in ranks)
+        return float(np.corrcoef(ranks)[0, 1]) if ordered else float("nan")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class KeyNoise:
     """Relative root-mean-square output errors of all heads (in the order of the cards) for every setting."""
 
@@ -142,7 +144,7 @@ class KeyNoise:
         return {
             "settings": [
                 {
-                    "per": s.per, "bits": s.bits, "rank_correlation": s.rank_correlation,
+                    "per": s.per, "bits": s.bits, "rank_correlation": _known(s.rank_correlation),
                     "predicted_median": float(np.median(s.predicted)), "measured_median": float(np.median(s.measured)),
                     "predicted_se_median": _known(np.median(s.predicted_se)),
                     "measured_se_median": _known(np.median(s.measured_se)),

@@ -136,7 +136,9 @@ def settings_line(setting: Setting) -> tuple[str, ...]:
     """One line of the table: bits, what shares a step, both errors with their standard errors, rank correlation."""
     predicted = _with_error(setting.predicted, setting.predicted_se)
     measured = _with_error(setting.measured, setting.measured_se)
-    return str(setting.bits), setting.per, predicted, measured, f"{setting.rank_correlation:.3f}"
+    correlation = setting.rank_correlation
+    shown = f"{correlation:.3f}" if np.isfinite(correlation) else "-"
+    return str(setting.bits), setting.per, predicted, measured, shown
 
 
 def _with_error(values: np.ndarray, errors: np.ndarray) -> str:
