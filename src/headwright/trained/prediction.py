@@ -65,6 +65,5 @@ def _drawn(row: Row, variances: Float[np.ndarray, "n"]) -> float:
     for start in range(0, _DRAWS, step):
         size = min(step, _DRAWS - start)
         noisy = raw + deviations * rng.standard_normal((size, raw.size))
-        z = row.softcap * np.tanh(noisy / row.softcap) + row.bias
-        total += float(np.sum((weights(z) @ row.V - output) ** 2))
+        total += float(np.sum((weights(row.capped(noisy)) @ row.V - output) ** 2))
     return total / _DRAWS

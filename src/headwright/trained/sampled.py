@@ -35,7 +35,10 @@ class Row:
     seen: Int[np.ndarray, "n"]  # the keys' places among those of the sample
 
     def logits(self, K: Any = None) -> Float[np.ndarray, "n"]:
-        z = self.scale * ((self.K if K is None else K) @ self.q)
+        return self.capped(self.scale * ((self.K if K is None else K) @ self.q))
+
+    def capped(self, z: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws n"]:
+        """What the head makes of scaled products: the soft cap, where there is one, and then the bias."""
         z = z if self.softcap is None else self.softcap * np.tanh(z / self.softcap)
         return z + self.bias
 
