@@ -7,8 +7,10 @@ v = u + ln S, whatever S is; its Fourier transform is a Gamma function, so the r
 
 for every law of the logits: a bound known before anything is computed. A long range (large noise) is graded: a
 key still alive at distance D left of the right end has a deviation of at least about D / 17, so steps may grow
-with D and the number of nodes grows like ln(range). The Gamma bound does not cover that grading, therefore the
-caller compares with every second node. (Rejected: a uniform lattice, 50,000 nodes at deviation 1,000.)
+with D and the number of nodes grows like ln(range). Between a scale where the last narrow key has died and a much
+larger one where the wide keys begin to move nothing happens, and steps grow once more: one key of deviation 1e100
+costs about what one of 1e10 does. The Gamma bound does not cover any of this, therefore the caller compares with
+every second node. (Rejected: a uniform lattice, 50,000 nodes at deviation 1,000.)
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import loggamma, logsumexp, ndtri
+from scipy.special import erf, loggamma, logsumexp, ndtri
 
 from headwright.noise.transform import transform
 from headwright.types import Float
@@ -25,7 +27,13 @@ STEP = 1 / 3
 _NEGLIGIBLE = 1e-14  # mass beyond either end
 _LEVEL = -float(np.log(_NEGLIGIBLE)) + 4.0  # e^{-_LEVEL}: the product of all phi is gone, its derivatives too
 _UNIFORM = 120.0  # ranges up to this length are not graded
-_BEND = 50.0  # distance from the right end at which a graded step has grown by the factor sqrt 2
+_BEND = 15.0  # distance from the right end at which a graded step has grown by the factor sqrt 2
+# Deviations on either side of its mean beyond which a normal number never is (1e-15).
+_REACH = -float(ndtri(_NEGLIGIBLE / 10))
+# Closer to the right end than this share of its deviation a wide key is a short power series.
+_STILL = 0.05
+_SPARSE = 1 / 9  # density of nodes in a gap between scales, relative to elsewhere: five for a factor of e
+_SOFT = 1.2  # width, in ln(distance), over which the density of nodes changes
 
 
 @dataclass(frozen=True)
@@ -48,21 +56,23 @@ def nodes(
 ) -> Nodes:
     """Nodes for independent logits N(m_i, s_i^2), the i-th occurring `count_i` times."""
     low, high = _trim(*_bounds(m, s, count), m, s, count)
-    return _lay(low, high, step)
+    if high - low <= _UNIFORM:
+        u = np.arange(high, low - step, -step)[::-1]
+        return Nodes(u, np.full(u.size, step), step, True)
+    return _graded(low, high, step, _gaps(high, m, s))
 
 
 def _bounds(m, s, count) -> tuple[float, float]:
     """Ends that are certainly wide enough: beyond them at most `_NEGLIGIBLE` of the mass."""
     # phi_i <= exp(-e^{x - zs}) + P(g < -z): one key alone already makes the product vanish at `high`.
-    z = -ndtri(_NEGLIGIBLE / 10)
-    high = float(np.min(np.log(_LEVEL) + z * s - m))
+    high = float(np.min(np.log(_LEVEL) + _REACH * s - m))
     # 1 - phi_i <= e^{x + s^2/2}; for wide keys better 1 - phi_i <= e^{-c} + P(s g > -x - c).
     share = _NEGLIGIBLE / (2 * count.sum())
     z, c = -ndtri(share), -np.log(share)
     narrow = s < 2 * z
     low = np.inf
     if narrow.any():
-        low = np.log(_NEGLIGIBLE) - logsumexp((m + s * s / 2)[narrow], b=count[narrow])
+        low = np.log(_NEGLIGIBLE) - logsumexp(m[narrow] + s[narrow] ** 2 / 2, b=count[narrow])
     if not narrow.all():
         low = min(low, float(np.min((-c - z * s - m)[~narrow])))
     return float(low), max(high, float(low) + 1.0)
@@ -77,11 +87,52 @@ def _trim(low: float, high: float, m, s, count) -> tuple[float, float]:
     return float(u[left[-1]]) if left.size else low, float(u[right[0]]) if right.size else high
 
 
-def _lay(low: float, high: float, step: float) -> Nodes:
-    if high - low <= _UNIFORM:
-        u = np.arange(high, low - step, -step)[::-1]
-        return Nodes(u, np.full(u.size, step), step, True)
-    # u = high - b sinh(t / b), the trapezoid rule in t; one unit step beyond t = 0 closes the right end.
-    t = np.arange(-1.0, _BEND * np.arcsinh((high - low) / _BEND) + step, step)[::-1]
-    u = high - _BEND * np.sinh(t / _BEND)
-    return Nodes(u, step * np.cosh(t / _BEND), step, False)
+def _gaps(high: float, m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> Float[np.ndarray, "gaps 2"]:
+    """Intervals of y, with distance `_BEND sinh y` from the right end, in which no key does anything but slowly.
+
+    A key moves from `_STILL` of its deviation, or from the right end if it is narrow, to where it is never seen."""
+    begin = np.arcsinh(_STILL * s / _BEND)
+    end = np.arcsinh(np.maximum(high + m + _REACH * s + _LEVEL, 0.0) / _BEND)
+    begin = np.where(begin < _SOFT, 0.0, begin)
+    order = np.argsort(begin)
+    covered = np.maximum.accumulate(np.append(0.0, end[order][:-1]))
+    gaps = np.stack([covered, begin[order]], axis=1)
+    # The density changes within a gap, so that its full value lasts as long as something moves.
+    gaps = gaps + 2 * _SOFT * np.array([1.0, -1.0])
+    return gaps[gaps[:, 1] - gaps[:, 0] > 2 * _SOFT]
+
+
+def _graded(low: float, high: float, step: float, gaps: Float[np.ndarray, "gaps 2"]) -> Nodes:
+    """u = high - b sinh y(t), the trapezoid rule in t; one unit step beyond t = 0 closes the right end.
+
+    dt/dy = b (1 - (1 - sparse) sum_gaps (erf((y - begin)/w) - erf((y - end)/w)) / 2),    w = `_SOFT`
+    """
+    last = float(np.arcsinh((high - low) / _BEND))
+    t = np.arange(-1.0, _length(np.array([last]), gaps)[0] + step, step)[::-1]
+    y = _inverse(t, last, gaps)
+    return Nodes(high - _BEND * np.sinh(y), step * _BEND * np.cosh(y) / _density(y, gaps), step, False)
+
+
+def _density(y: Float[np.ndarray, "y"], gaps: Float[np.ndarray, "gaps 2"]) -> Float[np.ndarray, "y"]:
+    """dt/dy"""
+    edge = erf((y[:, None, None] - gaps) / _SOFT)
+    return _BEND * (1.0 - (1.0 - _SPARSE) / 2 * (edge[..., 0] - edge[..., 1]).sum(axis=1))
+
+
+def _length(y: Float[np.ndarray, "y"], gaps: Float[np.ndarray, "gaps 2"]) -> Float[np.ndarray, "y"]:
+    """t(y): the integral of erf x is x erf x + exp(-x^2) / sqrt(pi). Gaps are far from the right end, where t is 0."""
+    x = (y[:, None, None] - gaps) / _SOFT
+    edge = _SOFT * (x * erf(x) + np.exp(-x * x) / np.sqrt(np.pi))
+    inside = (edge[..., 0] - edge[..., 1] + gaps[:, 1] - gaps[:, 0]).sum(axis=1)
+    return _BEND * (y - (1.0 - _SPARSE) / 2 * inside)
+
+
+def _inverse(t: Float[np.ndarray, "t"], last: float, gaps: Float[np.ndarray, "gaps 2"]) -> Float[np.ndarray, "t"]:
+    """y(t) by Newton's method from a table fine enough that it cannot go astray."""
+    if not gaps.size:
+        return t / _BEND
+    table = np.arange(-0.1, last + 1.0 / _SPARSE, 0.05)
+    y = np.interp(t, _length(table, gaps), table)
+    for _ in range(5):
+        y = y - (_length(y, gaps) - t) / _density(y, gaps)
+    return y
