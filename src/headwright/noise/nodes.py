@@ -32,6 +32,7 @@ _BEND = 15.0  # distance from the right end at which a graded step has grown by 
 _REACH = -float(ndtri(_NEGLIGIBLE / 10))
 # Closer to the right end than this share of its deviation a wide key is a short power series.
 _STILL = 0.05
+_HALVINGS = 12  # of the range in which the right end is sought
 _SPARSE = 1 / 9  # density of nodes in a gap between scales, relative to elsewhere: five for a factor of e
 _SOFT = 1.2  # width, in ln(distance), over which the density of nodes changes
 
@@ -59,6 +60,7 @@ def nodes(
     if high - low <= _UNIFORM:
         u = np.arange(high, low - step, -step)[::-1]
         return Nodes(u, np.full(u.size, step), step, True)
+    high = _right_end(low, high, m, s, count)
     return _graded(low, high, step, _gaps(high, m, s))
 
 
@@ -85,6 +87,21 @@ def _trim(low: float, high: float, m, s, count) -> tuple[float, float]:
     left = np.flatnonzero(total > -_NEGLIGIBLE)
     right = np.flatnonzero(total < -_LEVEL)
     return float(u[left[-1]]) if left.size else low, float(u[right[0]]) if right.size else high
+
+
+def _right_end(low: float, high: float, m, s, count) -> float:
+    """The same right end, moved to where e^Psi vanishes. Graded steps are small only near it: many narrow keys
+    together make a sharp end of the integrand, and no slack may come between. Bisection in the logarithm of the
+    distance, which has no scale of its own."""
+    near, far = 0.0, float(np.arcsinh((high - low) / _BEND))
+    for _ in range(_HALVINGS):
+        middle = (near + far) / 2
+        total = transform((high - _BEND * np.sinh(middle)) + m[None, :], s, top=0).psi @ count
+        if total[0] < -_LEVEL:
+            near = middle
+        else:
+            far = middle
+    return high - _BEND * float(np.sinh(near))
 
 
 def _gaps(high: float, m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> Float[np.ndarray, "gaps 2"]:
