@@ -16,7 +16,7 @@ from numpy.polynomial.chebyshev import cheb2poly, chebvander
 from scipy.special import comb, factorial
 
 from headwright.noise.nodes import Nodes
-from headwright.noise.transform import lattice_transform, transform
+from headwright.noise.transform import lattice_transform
 from headwright.types import Float, Int
 
 ORDER = 14  # lattice points per key in m
@@ -25,6 +25,7 @@ _CHEBYSHEV = 13  # nodes per strip
 _LIVELY = 0.75  # below it ln phi changes faster with m: it has singularities not far from the real axis
 _ALIKE = 1.25  # how many more strips may there be so that all have one width
 _GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as graded nodes are served
+_LEFT, _BOTH = 340.0, 37.0  # e^{-2 x} and a normal density at these are below `_TINY`
 _FINER, _AROUND = 2, 12  # table points per lattice interval there, and those an interpolation takes
 
 
@@ -98,27 +99,41 @@ def tables(grid: Grid, nodes: Nodes) -> Float[np.ndarray, "3 u g"]:
 def _graded(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.ndarray, "c"]) -> np.ndarray:
     """The same off the lattice, (3, u, j, c): ln(-psi), ln r and ln w, nearly straight lines, are tabulated `_FINER`
     times as finely as m is and interpolated, with the same weights for all m. All three are zero where they are
-    negligible, to the left; where phi underflows, to the right, no weight is left: psi is -`_GONE` there."""
+    negligible, to the left; where phi underflows, to the right, no weight is left: psi is -`_GONE` there. So the table
+    is as long as the strip's keys reach, whatever the range of u."""
     out = np.zeros((3, u.size, m.size, s.size))
     step = (m[1] - m[0]) / _FINER
-    margin = _AROUND // 2
-    place = (u - u[0]) / step
+    low, high = window(float(s.max()))
+    here = slice(*np.searchsorted(u, [low - m[-1], high - m[0]]))
+    out[0, here.stop :] = -_GONE
+    if here.start == here.stop:
+        return out
+    # Counted from the right end, where u is not large: a table from its left end would begin at -1e100.
+    end = u[here][-1]
+    place = (u[here] - end) / step
     at = np.floor(place).astype(int)
-    index = at[:, None] + _FINER * np.arange(m.size)
-    points = u[0] + m[0] + step * (np.arange(index.max() + _AROUND) - (margin - 1))
-    weights = _lagrange(place - at, np.arange(_AROUND) - (margin - 1.0))
-    for c, deviation in enumerate(s):
-        t = transform(points[:, None], np.array([deviation]))
-        f = np.concatenate([-t.psi, t.r, t.w], axis=1).T
+    weights = _lagrange(place - at, np.arange(_AROUND) - (_AROUND // 2 - 1.0))
+    index = at[:, None] - at[0] + _FINER * np.arange(m.size)
+    start = end + m[0] + step * (at[0] - (_AROUND // 2 - 1))
+    t = lattice_transform(start, step, int(index.max()) + _AROUND, s=s)
+    for c in range(s.size):
+        f = np.stack([-t.psi[:, c], t.r[:, c], t.w[:, c]])
         logs = np.log(np.maximum(f, _TINY))
         around = sliding_window_view(logs, _AROUND, axis=1)[:, index]
         # Both conditions hold for all points up to some place.
-        low, reach = (np.count_nonzero((f[0] < _GONE) & holds) for holds in (f[2] <= _TINY, True))
-        inside, right = (index >= low) & (index + _AROUND <= reach), index + _AROUND > reach
-        out[:, inside, c] = np.exp((around @ weights[:, :, None])[..., 0][:, inside])
-        out[0, right, c] = _GONE
-    out[0] *= -1
+        unseen, reach = (np.count_nonzero((f[0] < _GONE) & holds) for holds in (f[2] <= _TINY, True))
+        inside, right = (index >= unseen) & (index + _AROUND <= reach), index + _AROUND > reach
+        found = np.where(inside, np.exp((around @ weights[:, :, None])[..., 0]), 0.0)
+        found[0][right] = _GONE
+        found[0] *= -1
+        out[:, here, :, c] = found
     return out
+
+
+def window(s: float) -> tuple[float, float]:
+    """Beyond these x a logit of deviation s is served as one that is never, or always, above -x: its w is below
+    1e-290 (e^{2x} or a normal density), its -psi above `_GONE`."""
+    return -(_LEFT + _BOTH * s), np.log(_GONE) + _BOTH * s
 
 
 def _lagrange(x: Float[np.ndarray, "u"], points: Float[np.ndarray, "p"]) -> Float[np.ndarray, "u p"]:

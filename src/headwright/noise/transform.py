@@ -25,6 +25,7 @@ from headwright.types import Float
 _CLASSES = (0.0, 0.5, 1.0, 2.0, 3.0)
 _NARROW, _WIDE = 0.05, 8.0  # deviations for which a lattice pays
 _CHUNK = 1 << 18  # nodes x points per temporary: stays in cache
+_NEIGHBOURS = 1 << 20  # points x their neighbours on a lattice in work at once
 # Relative error of every expectation below (tests confront it with 30 digits).
 ACCURACY = 1e-13
 
@@ -69,8 +70,11 @@ def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndar
         functions = np.cumprod([np.exp(-e), *[e] * top], axis=0)
         functions = np.concatenate([-np.expm1(-e)[None, :], functions])
         around = sliding_window_view(functions, len(weight), axis=1)[:, ::finer]
-        found = np.ascontiguousarray(around) @ (weight / weight.sum(axis=0))
-        gap[:, ~plain], a[:, :, ~plain] = found[0], found[1:]
+        weight = weight / weight.sum(axis=0)
+        rows = max(1, _NEIGHBOURS // len(weight))
+        for part in (slice(i, i + rows) for i in range(0, count, rows)):
+            found = np.ascontiguousarray(around[:, part]) @ weight
+            gap[part, ~plain], a[:, part, ~plain] = found[0], found[1:]
     return _logarithmic(gap, a)
 
 
