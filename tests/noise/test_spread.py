@@ -43,7 +43,8 @@ def agree(found, true):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_grid_equals_every_key_by_itself(law, rng):
+def test_grid_equals_every_key_by_itself(law, rng, monkeypatch):
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, law)
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
@@ -51,7 +52,7 @@ def test_grid_equals_every_key_by_itself(law, rng):
 @pytest.mark.parametrize("law", [(10.0, 0.0, 30.0), (100.0, 0.0, 50.0), (20.0, 6.0, 12.0), (5.0, 20.0, 1000.0)])
 def test_wide_noise(law, rng, monkeypatch):
     """Deviations up to 1,000 on graded nodes, by the grid where keys by themselves would be cheaper."""
-    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, law, n=300)
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
@@ -74,7 +75,7 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
 @pytest.mark.parametrize("seed", range(24))
 def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
     """Means near or far, on lattice points or not, fixed keys, a heavy key that takes nearly all the weight."""
-    monkeypatch.setattr(spread, "_WORTH", 400)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     rng = np.random.default_rng(seed)
     n, low = int(rng.integers(201, 600)), 10 ** rng.uniform(-6, 0.5) if seed % 2 else 0.0
     m, s, V = problem(rng, (10 ** rng.uniform(-3, 1.5), low, low + 10 ** rng.uniform(-5, 0.5)), n=n)
@@ -180,7 +181,7 @@ def test_fixed_keys_among_wide_ones(rng):
 
 def test_means_on_lattice_points(rng, monkeypatch):
     """The lowest and the highest mean may be rounded to the wrong side of a lattice point; they stay in their strip."""
-    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, (10.0, 0.0, 80.0), n=600)
     m[:150], m[150:300] = -55.0, 55.0
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))

@@ -70,6 +70,8 @@ class Cells:
 
 def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     xp, n = compat.array_namespace(m), int(m.shape[0])
+    # Only differences of logits count: a lattice cannot be laid around means of 1e20.
+    m = m - xp.max(m)
     floor, m_low, m_high, s_low, s_high = _ends(m, s)
     # ln S >= floor in every plausible draw, and E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}.
     far = m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP if m_low < floor - _DEEP else None
@@ -77,8 +79,11 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
         _, m_low, m_high, s_low, s_high = _ends(m[~far], s[~far])
     edges, spacing, chebyshev_nodes = strips(s_low, s_high, STEP)
     # A little room at both ends: a mean on a lattice point may be rounded to either side of it.
-    first = np.floor(m_low / spacing - _ROOM)
-    intervals = np.floor(m_high / spacing + _ROOM) - first + 1
+    # No mean is above floor + reach s, and none that counts is below floor - deep - reach s: a strip of narrow keys
+    # is short, wherever the wide ones are.
+    reach = _REACH * edges[1:]
+    first = np.floor(np.maximum(m_low, floor - _DEEP - reach) / spacing - _ROOM)
+    intervals = np.floor(np.minimum(m_high, floor + reach) / spacing + _ROOM) - first + 1
     split = _split(n, int(intervals.sum()), chebyshev_nodes > 1)
     # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys out of reach.
     length = intervals * split

@@ -16,7 +16,7 @@ from numpy.polynomial.chebyshev import cheb2poly, chebvander
 from scipy.special import comb, factorial
 
 from headwright.noise.nodes import Nodes
-from headwright.noise.transform import lattice_transform
+from headwright.noise.transform import lattice_effort, lattice_transform
 from headwright.types import Float, Int
 
 ORDER = 14  # lattice points per key in m
@@ -26,6 +26,7 @@ _LIVELY = 0.75  # below it ln phi changes faster with m: it has singularities no
 _ALIKE = 1.25  # how many more strips may there be so that all have one width
 _GONE, _TINY = 600.0, 1e-290  # -psi to the right and w to the left: as far as graded nodes are served
 _LEFT, _BOTH = 340.0, 37.0  # e^{-2 x} and a normal density at these are below `_TINY`
+_READ, _INTERPOLATED = 1.0, 14.0  # an entry of the table on the lattice and off it, in exponentials
 _FINER, _AROUND = 2, 12  # table points per lattice interval there, and those an interpolation takes
 
 
@@ -103,8 +104,7 @@ def _graded(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.nd
     is as long as the strip's keys reach, whatever the range of u."""
     out = np.zeros((3, u.size, m.size, s.size))
     step = (m[1] - m[0]) / _FINER
-    low, high = window(float(s.max()))
-    here = slice(*np.searchsorted(u, [low - m[-1], high - m[0]]))
+    here = _rows(u, m, s)
     out[0, here.stop :] = -_GONE
     if here.start == here.stop:
         return out
@@ -130,10 +130,29 @@ def _graded(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.nd
     return out
 
 
-def window(s: float) -> tuple[float, float]:
-    """Beyond these x a logit of deviation s is served as one that is never, or always, above -x: its w is below
-    1e-290 (e^{2x} or a normal density), its -psi above `_GONE`."""
-    return -(_LEFT + _BOTH * s), np.log(_GONE) + _BOTH * s
+def _rows(u: Float[np.ndarray, "u"], m: Float[np.ndarray, "j"], s: Float[np.ndarray, "c"]) -> slice:
+    """The nodes at which some key of the strip is to be served. To the left of them w is below `_TINY`, as e^{2x} or as
+    a normal density; to the right of them -psi is above `_GONE`."""
+    left = -(_LEFT + _BOTH * s.max()) - m[-1]
+    right = np.log(_GONE) + _BOTH * s.max() - m[0]
+    return slice(*np.searchsorted(u, [left, right]))
+
+
+def table_cost(grid: Grid, nodes: Nodes) -> float:
+    """What `tables` costs, in exponentials."""
+    cost = 0.0
+    for strip in np.flatnonzero(grid.count).tolist():
+        s, m, step = grid.deviations(strip), grid.lattice(strip), float(grid.spacing[strip])
+        if nodes.uniform:
+            step = min(nodes.step, step)
+            u, entry = nodes.u, _READ
+        else:
+            step /= _FINER
+            u, entry = nodes.u[_rows(nodes.u, m, s)], _INTERPOLATED
+        length = float(np.ptp(u)) if u.size else 0.0
+        points = (length + m[-1] - m[0]) / step + _AROUND
+        cost += points * lattice_effort(step, s) + entry * u.size * m.size * s.size
+    return cost
 
 
 def _lagrange(x: Float[np.ndarray, "u"], points: Float[np.ndarray, "p"]) -> Float[np.ndarray, "u p"]:

@@ -28,6 +28,7 @@ from headwright.inputs import finite
 from headwright.noise.blocks import blocks, in_threads, on_host, one_blas_thread
 from headwright.noise.carrier import Carrier
 from headwright.noise.cells import Cells, make_cells
+from headwright.noise.cost import grid_pays
 from headwright.noise.exact import FLOOR, HeadMoments, head_moments
 from headwright.noise.grid import tables
 from headwright.noise.nodes import Nodes
@@ -36,7 +37,6 @@ from headwright.result import to_numpy
 from headwright.types import Array, Float
 
 COLUMNS = 48  # up to so many keys every key is transformed by itself
-_WORTH = 48  # or as long as the grid has more columns than this for each key
 _CACHED, _PARTS = 1 << 13, 8  # rows of values in work at once on the host, and parts of all of them for threads
 _SAMPLED, _SEEN = 10, 1e-4  # nodes on which polynomials are tried, among those with so much of the largest weight
 _SOME = 500  # columns from which phi is found, and values from which their centre
@@ -56,8 +56,7 @@ def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
     # Tables are small: more BLAS threads would mostly wait, and busily. Another library's sums on the host need them.
     with nullcontext() if on_host(m) and not compat.is_numpy_array(m) else one_blas_thread():
         cells = make_cells(m, s)
-        alive = cells.keys.shape[0]
-        if alive <= max(COLUMNS, cells.grid.size // _WORTH):
+        if not grid_pays(cells):
             return _few(m, s, finite("V", V), cells)
         with np.errstate(invalid="ignore"):
             found = _many(V, cells)
@@ -67,7 +66,7 @@ def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
 
 
 def _few(m: Array, s: Array, V: Array, cells: Cells) -> HeadMoments:
-    """Most keys are out of reach and have no weight; the others are few."""
+    """Every key by itself, but for those that are out of reach and have no weight."""
     xp, keys = compat.array_namespace(m), cells.keys
     few = head_moments(
         to_numpy(xp.take(m, keys)), to_numpy(xp.take(s, keys)), to_numpy(V[keys, :]).astype(float, copy=False)

@@ -25,6 +25,8 @@ from headwright.types import Float
 _CLASSES = (0.0, 0.5, 1.0, 2.0, 3.0)
 _NARROW, _WIDE = 0.05, 8.0  # deviations for which a lattice pays
 _CHUNK = 1 << 18  # nodes x points per temporary: stays in cache
+_UNDERFLOW, _SIGMAS = 750.0, 39.0  # e^{-750} and a normal density at 39 deviations are no numbers
+_NORMAL_LAW, _MULTIPLY = 2.5, 1 / 30  # a normal law with its density, and a product, beside an exponential
 _NEIGHBOURS = 1 << 20  # points x their neighbours on a lattice in work at once
 # Relative error of every expectation below (tests confront it with 30 digits).
 ACCURACY = 1e-13
@@ -61,10 +63,8 @@ def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndar
         gap[:, plain], a[:, :, plain] = expectations(x, s[plain], top=top)
     if not plain.all():
         few = s[~plain]
-        # Steps s h = step / finer, with h no larger than in `_normal_rule`, and as far as it goes.
-        finer = int(np.ceil(step / min(0.4 * few.min(), 0.2)))
+        finer, left, right = _neighbours(step, few)
         h = step / finer
-        left, right = (int(np.ceil(reach * few.max() / h)) for reach in (9.5, 9.5 + min(few.max(), 3.0)))
         weight = np.exp(-0.5 * (h * np.arange(-left, right + 1)[:, None] / few) ** 2)
         e = np.exp(np.minimum(start + h * np.arange(-left, finer * (count - 1) + right + 1), 300.0))
         functions = np.cumprod([np.exp(-e), *[e] * top], axis=0)
@@ -76,6 +76,36 @@ def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndar
             found = np.ascontiguousarray(around[:, part]) @ weight
             gap[part, ~plain], a[:, part, ~plain] = found[0], found[1:]
     return _logarithmic(gap, a)
+
+
+def effort(s: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+    """What one point costs at each deviation, in exponentials."""
+    sizes = [_normal_rule(c)[0].size for c in range(len(_CLASSES))]
+    sizes.append(_NORMAL_LAW * _gumbel_rule()[0].size)
+    return np.array(sizes, dtype=float)[np.searchsorted(_CLASSES, s, side="left")]
+
+
+def lattice_effort(step: float, s: Float[np.ndarray, "n"]) -> float:
+    """What one point of `lattice_transform` costs for all deviations together."""
+    plain = (s < _NARROW) | (s > _WIDE)
+    cost = float(effort(s[plain]).sum())
+    if plain.all():
+        return cost
+    finer, left, right = _neighbours(step, s[~plain])
+    return cost + finer + _MULTIPLY * 4 * (left + right) * float((~plain).sum())
+
+
+def seen(s: Float[np.ndarray, "*n"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+    """Beyond these x everything underflows: a logit of deviation s is never, or always, above -x."""
+    return -(_UNDERFLOW + _SIGMAS * s), np.log(_UNDERFLOW) + _SIGMAS * s
+
+
+def _neighbours(step: float, s: Float[np.ndarray, "n"]) -> tuple[int, int, int]:
+    """How much finer than `step` the lattice of x + s g is, and its points to the left and to the right of x: steps
+    no larger than in `_normal_rule`, and as far as it goes."""
+    finer = int(np.ceil(step / min(0.4 * s.min(), 0.2)))
+    left, right = (int(np.ceil(reach * s.max() * finer / step)) for reach in (9.5, 9.5 + min(s.max(), 3.0)))
+    return finer, left, right
 
 
 def _logarithmic(gap: Float[np.ndarray, "u n"], a: Float[np.ndarray, "k u n"]) -> Transform:
@@ -106,8 +136,15 @@ def _in_chunks(rule, x, s, c, top):
     step = max(1, _CHUNK // len(_gumbel_rule()[0] if c == len(_CLASSES) else _normal_rule(c)[0]))
     # Low points need 1 - phi, high points phi: one transcendental function per node decides both.
     low = x + (s * s / 2 if c < len(_CLASSES) else 0.0) < -1.0
-    for side in (True, False):
-        ids = np.flatnonzero(low == side)
+    left, right = seen(s)
+    never = x < left
+    always = x > right
+    gap[never] = 0.0
+    gap[always] = 1.0
+    a[:, never | always] = 0.0
+    a[0, never] = 1.0
+    for side, out in ((True, never), (False, always)):
+        ids = np.flatnonzero((low == side) & ~out)
         for part in (ids[i : i + step] for i in range(0, ids.size, step)):
             gap[part], a[:, part] = rule(x[part], s[part], c, top, side)
     return gap, a
