@@ -68,10 +68,12 @@ class Cells:
         return lower + where * width, per
 
 
+@np.errstate(over="ignore")  # differences of means of 1e308, which are out of reach
 def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     xp, n = compat.array_namespace(m), int(m.shape[0])
-    # Only differences of logits count: a lattice cannot be laid around means of 1e20.
-    m = m - xp.max(m)
+    # Only differences of logits count, and a lattice cannot be laid around means of 1e20. Where a wide key has the
+    # largest mean, the others would lose their digits if they were counted from it: they are from the surest key.
+    m = m - _ends(m, s)[0]
     floor, m_low, m_high, s_low, s_high = _ends(m, s)
     # ln S >= floor in every plausible draw, and E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}.
     far = m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP if m_low < floor - _DEEP else None

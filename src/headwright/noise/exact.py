@@ -26,6 +26,7 @@ from headwright.types import Array, Float, Int
 
 # Rounding and the transform's own error, relative to the spread of the values.
 FLOOR = 10 * ACCURACY
+_SURE = 9.0  # deviations below its mean at which a logit never is
 # Numbers of one table (nodes x keys) in work at once; a dozen tables of 4 MB live at the same time.
 _BLOCK = 1 << 19
 
@@ -142,11 +143,13 @@ def integrate(laws: Laws, grid: Nodes, values: Float[np.ndarray, "k v"]) -> Inte
     )
 
 
+@np.errstate(over="ignore")  # differences of means of 1e308
 def head_moments(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], V: Any) -> HeadMoments:
     """Mean and covariance of `softmax(z) V` for independent z_i ~ N(m_i, s_i^2); host arrays, every key by itself."""
     if m.size == 1 or not s.any():
         return fixed(m, V)
-    laws = distinct(m, s)
+    # Only differences of logits count; they are taken from the key that is most surely high.
+    laws = distinct(m - np.max(m - _SURE * s), s)
     # Counted from the output without noise: keys that are masked then count for nothing.
     start = fixed(m, V).mean
     values = np.zeros((laws.m.size, V.shape[1]))

@@ -111,8 +111,10 @@ def _gaps(high: float, m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> 
     begin = np.arcsinh(_STILL * s / _BEND)
     end = np.arcsinh(np.maximum(high + m + _REACH * s + _LEVEL, 0.0) / _BEND)
     begin = np.where(begin < _SOFT, 0.0, begin)
-    order = np.argsort(begin)
-    covered = np.maximum.accumulate(np.append(0.0, end[order][:-1]))
+    # The others are gone before the right end is reached.
+    moving = np.flatnonzero(begin < end)
+    order = moving[np.argsort(begin[moving])]
+    covered = np.maximum.accumulate(np.append(0.0, end[order]))[:-1]
     gaps = np.stack([covered, begin[order]], axis=1)
     # The density changes within a gap, so that its full value lasts as long as something moves.
     gaps = gaps + 2 * _SOFT * np.array([1.0, -1.0])
