@@ -5,7 +5,8 @@
     Phi_i(x, x') = E exp(-e^y - e^{y'}),  Psi = sum_i ln Phi_i,  rho = E[e^y ...]/Phi,  tau = E[e^{y+y'} ...]/Phi,
 
 where (y, y') is the pair of logits of key i. Keys with uncorrelated logits factorise and cost nothing new; for the
-others one logit is conditioned on the other, so each table is a product of two small matrices.
+others one logit is conditioned on the other, so each table is a product of two small matrices. Rows of nodes are taken
+in blocks: what is wanted are sums over all pairs of nodes.
 """
 
 from __future__ import annotations
@@ -14,14 +15,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.noise.bivariate import bivariate, evaluations
+from headwright.noise.bivariate import bivariate, evaluations, room
 from headwright.noise.exact import HeadMoments, Integral
+from headwright.noise.nodes import Nodes
 from headwright.noise.transform import transform
 from headwright.types import Float
 
 _DROPPED = 1e-10  # total effect of the correlations that may be ignored
-_BUDGET = 2e9  # numbers one pair of heads may cost
+_BUDGET = 2e9  # what one pair of heads may cost, in exponentials
+_ENTRY = 4.0  # for each key and pair of nodes: the ratios and their sums
+_MEMORY = 4e8  # bytes the tables of one key may take
+_BLOCK = 1.5e8  # bytes of the tables of all keys for a block of rows
+_ANALYTIC = 10.0  # a rule whose difference is below so many squares of the one before converges as it should
+_KINK = 1e-8  # error of the rule beyond which it is not used
 TINY = 1e-290  # below it Phi counts as zero
+_UNKNOWN = 1e-14  # below it Phi is not known, and neither is what is divided by it
 
 
 @dataclass(frozen=True)
@@ -56,79 +64,127 @@ def correlated(law: PairLaw, weights: Float[np.ndarray, "2 n"]) -> tuple[np.ndar
     return np.sort(order[~small]), float(effect[order[small]].sum())
 
 
-def cost(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> float:
-    """Numbers handled for the tables of these keys."""
+def affordable(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> bool:
+    """Is the double integral within the budget of work and of memory?"""
     nodes = a.nodes.u.size, b.nodes.u.size
-    return float(evaluations(sum(nodes), law.s[:, keys]).sum() + 30 * keys.size * nodes[0] * nodes[1])
+    laws = [(law.s[:, i], float(law.c[i])) for i in keys]
+    work = sum(evaluations(nodes, s, c) for s, c in laws) + _ENTRY * keys.size * nodes[0] * nodes[1]
+    return bool(work <= _BUDGET and max(room(nodes, s, c) for s, c in laws) <= _MEMORY)
 
 
 def pair_moments(
     a: Integral, b: Integral, law: PairLaw, V: Float[np.ndarray, "n v"], *, heads: tuple[HeadMoments, HeadMoments]
 ) -> PairMoments | None:
-    """Covariance of two heads, or None where the integral would cost too much (sample it then)."""
+    """Covariance of two heads, or None where the integral would cost too much or is too rough for its nodes, two wide
+    logits of one key being almost the same (sample it then)."""
     weights = np.stack([h.weights_mean for h in heads])
     keys, dropped = correlated(law, weights)
     if keys.size == 0:
         return PairMoments(np.zeros((V.shape[1],) * 2), np.zeros(V.shape[0]), dropped)
-    if cost(a, b, law, keys) > _BUDGET:
+    if not affordable(a, b, law, keys):
         return None
-    grid = integrate_pair(a, b, law, keys)
-    C, D = V - heads[0].mean, V - heads[1].mean
-    R = (a.r @ C)[:, None, :] + np.tensordot(grid.rho - a.r.T[keys][:, :, None], C[keys], axes=([0], [0]))
-    S = (b.r @ D)[None, :, :] + np.tensordot(grid.rho_ - b.r.T[keys][:, None, :], D[keys], axes=([0], [0]))
-    shared = np.tensordot(grid.tau - grid.rho * grid.rho_, grid.density, axes=2)
-    covariance = np.tensordot(R * grid.density[:, :, None], S, axes=([0, 1], [0, 1]))
-    covariance += C[keys].T @ (shared[:, None] * D[keys])
-    both = np.sum(a.r * (grid.density @ b.r), axis=0)
-    both[keys] = np.tensordot(grid.tau, grid.density, axes=2)
+    C = V - heads[0].mean
+    D = V - heads[1].mean
+    sums = sum_pairs(a, b, law, keys, (C, D))
+    size = max(np.abs(C).max() * np.abs(D).max(), 1e-300)
+    rule = sums.rule(size)
+    if not rule <= _KINK:
+        return None
     ends = sum(h.first for h in heads)
-    error = (
-        dropped
-        + 4 * (ends + grid.identity(a, b, keys, shared))
-        + grid.halving(R, S, covariance, shared, C[keys], D[keys])
-    )
-    return PairMoments(covariance, both - weights[0] * weights[1], float(error))
+    error = dropped + 4 * (ends + abs(sums.total - 1.0)) + rule
+    return PairMoments(sums.covariance[0], sums.both - weights[0] * weights[1], float(error))
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """Sums over all pairs of nodes: `covariance` on all nodes, on every second and on every fourth; `both` is
+    E[alpha_i alpha'_i] key by key, `total` the sum of E[alpha_a alpha'_b] over all pairs of keys, which is one."""
+
+    covariance: Float[np.ndarray, "3 v v"]
+    both: Float[np.ndarray, "n"]
+    total: float
+    uniform: bool
+
+    def rule(self, size: float) -> float:
+        """The error of the rule, for values of size one. On uniform nodes the heads' own bound holds. An analytic rule
+        squares its error when the step is halved; where two halvings do not show that (two wide logits of nearly one
+        key make a kink), the differences fall by a constant factor at least."""
+        if self.uniform:
+            return 0.0
+        last, before = (float(np.abs(self.covariance[k] - self.covariance[k + 1]).max() / size) for k in (0, 1))
+        if last <= _ANALYTIC * before**2:
+            return 3 * last**2
+        return 3 * last * min(1.0, last / max(before, TINY))
+
+
+def sum_pairs(
+    a: Integral, b: Integral, law: PairLaw, keys: np.ndarray, values: tuple[np.ndarray, np.ndarray]
+) -> PairSums:
+    """`values` are counted from the mean of each head."""
+    C, D = values
+    others_a = a.r.sum(axis=1) - a.r[:, keys].sum(axis=1)
+    others_b = b.r.sum(axis=1) - b.r[:, keys].sum(axis=1)
+    R_others = a.r @ C - a.r[:, keys] @ C[keys]
+    S_others = b.r @ D - b.r[:, keys] @ D[keys]
+    covariance = np.zeros((3, C.shape[1], D.shape[1]))
+    shared = np.zeros((3, keys.size))
+    both = np.zeros(C.shape[0])
+    tau_sum = np.zeros(keys.size)
+    total = 0.0
+    for part in _row_blocks(a, b, keys.size, C.shape[1] + D.shape[1]):
+        grid = _pair_grid(a, b, law, keys, part)
+        R = R_others[part, None, :] + np.tensordot(grid.rho, C[keys], axes=([0], [0]))
+        S = S_others[None, :, :] + np.tensordot(grid.rho_, D[keys], axes=([0], [0]))
+        alone = grid.tau - grid.rho * grid.rho_
+        for level, every in enumerate((1, 2, 4)):
+            rows = np.flatnonzero(np.arange(part.start, part.stop) % every == 0)
+            density = every**2 * grid.density[rows, ::every]
+            weighted = R[rows, ::every] * density[:, :, None]
+            covariance[level] += np.tensordot(weighted, S[rows, ::every] if every > 1 else S, axes=([0, 1], [0, 1]))
+            shared[level] += np.tensordot(alone[:, rows, ::every], density, axes=2)
+        both += np.sum(a.r[part] * (grid.density @ b.r), axis=0)
+        tau_sum += np.tensordot(grid.tau, grid.density, axes=2)
+        columns = others_b + grid.rho_.sum(axis=0)
+        total += float((grid.density * (others_a[part, None] + grid.rho.sum(axis=0)) * columns).sum())
+    covariance += np.einsum("lk,ki,kj->lij", shared, C[keys], D[keys])
+    both[keys] = tau_sum
+    uniform = a.nodes.uniform and b.nodes.uniform
+    return PairSums(covariance, both, total + float(shared[0].sum()), uniform)
+
+
+def _row_blocks(a: Integral, b: Integral, keys: int, values: int) -> list[slice]:
+    """Blocks of rows for which the tables of the keys and of the values fit; their number is a multiple of 4."""
+    bytes_per_row = 8 * b.nodes.u.size * (6 * keys + 3 * values + 8)
+    rows = max(4, int(_BLOCK / bytes_per_row) // 4 * 4)
+    count = a.nodes.u.size
+    return [slice(i, min(i + rows, count)) for i in range(0, count, rows)]
 
 
 @dataclass(frozen=True)
 class PairGrid:
-    """`density` is weight times e^Psi on all pairs of nodes; rho, rho_, tau of the correlated keys."""
+    """A block of rows: `density` is weight times e^Psi; rho, rho_, tau of the correlated keys."""
 
     density: Float[np.ndarray, "u w"]
     rho: Float[np.ndarray, "c u w"]
     rho_: Float[np.ndarray, "c u w"]
     tau: Float[np.ndarray, "c u w"]
-    uniform: bool
-
-    def identity(self, a: Integral, b: Integral, keys: np.ndarray, shared: np.ndarray) -> float:
-        """All pairs of weights sum to one: how far the rule is from that."""
-        rows = (a.r.sum(axis=1) - a.r[:, keys].sum(axis=1))[:, None] + self.rho.sum(axis=0)
-        columns = (b.r.sum(axis=1) - b.r[:, keys].sum(axis=1))[None, :] + self.rho_.sum(axis=0)
-        return abs(float((self.density * rows * columns).sum() + shared.sum()) - 1.0)
-
-    def halving(self, R, S, covariance, shared, C, D) -> float:
-        """Graded nodes: compare with every second node; an analytic rule squares its error when the step halves."""
-        if self.uniform:
-            return 0.0
-        half = 4 * self.density[::2, ::2]
-        coarse = np.tensordot(R[::2, ::2] * half[:, :, None], S[::2, ::2], axes=([0, 1], [0, 1]))
-        common = np.tensordot((self.tau - self.rho * self.rho_)[:, ::2, ::2], half, axes=2)
-        coarse += C.T @ (common[:, None] * D)
-        size = max(np.abs(C).max(initial=0.0) * np.abs(D).max(initial=0.0), 1e-300)
-        return 3 * float(np.abs(coarse - covariance).max() / size) ** 2
 
 
-def integrate_pair(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> PairGrid:
-    grids, total = (a.nodes, b.nodes), a.total[:, None] + b.total[None, :]
-    psi = [transform(one.nodes.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi for h, one in enumerate((a, b))]
+def _pair_grid(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray, part: slice) -> PairGrid:
+    rows = Nodes(a.nodes.u[part], a.nodes.weight[part], a.nodes.step, a.nodes.uniform)
+    total = a.total[part, None] + b.total[None, :]
+    psi = [
+        transform(one.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi for h, one in enumerate((rows, b.nodes))
+    ]
     rho, rho_, tau = (np.empty((keys.size, *total.shape)) for _ in range(3))
     for at, i in enumerate(keys):
-        table = bivariate(grids, law.m[:, i], law.s[:, i], c=float(law.c[i]), top=1)
+        table = bivariate((rows, b.nodes), law.m[:, i], law.s[:, i], c=float(law.c[i]), top=1)
+        table[0, 0] = np.where(table[0, 0] > _UNKNOWN, table[0, 0], 0.0)
         # ln Phi replaces psi + psi', which stand in the totals of the two heads.
         total += np.log(np.maximum(table[0, 0], TINY)) - psi[0][:, at, None] - psi[1][None, :, at]
         rho[at], rho_[at], tau[at] = ratio(table, 1, 0), ratio(table, 0, 1), ratio(table, 1, 1)
-    density = a.nodes.weight[:, None] * b.nodes.weight[None, :] * np.exp(np.minimum(total, 0.0))
-    return PairGrid(density, rho, rho_, tau, a.nodes.uniform and b.nodes.uniform)
+    density = rows.weight[:, None] * b.nodes.weight[None, :] * np.exp(np.minimum(total, 0.0))
+    return PairGrid(density, rho, rho_, tau)
 
 
 def ratio(table: Float[np.ndarray, "j k u w"], j: int, k: int) -> Float[np.ndarray, "u w"]:

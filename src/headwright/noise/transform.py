@@ -81,7 +81,7 @@ def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndar
 def effort(s: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
     """What one point costs at each deviation, in exponentials."""
     sizes = [_normal_rule(c)[0].size for c in range(len(_CLASSES))]
-    sizes.append(_NORMAL_LAW * _gumbel_rule()[0].size)
+    sizes.append(_NORMAL_LAW * gumbel_rule()[0].size)
     return np.array(sizes, dtype=float)[np.searchsorted(_CLASSES, s, side="left")]
 
 
@@ -133,7 +133,7 @@ def expectations(
 
 def _in_chunks(rule, x, s, c, top):
     gap, a = np.empty(x.size), np.empty((top + 1, x.size))
-    step = max(1, _CHUNK // len(_gumbel_rule()[0] if c == len(_CLASSES) else _normal_rule(c)[0]))
+    step = max(1, _CHUNK // len(gumbel_rule()[0] if c == len(_CLASSES) else _normal_rule(c)[0]))
     # Low points need 1 - phi, high points phi: one transcendental function per node decides both.
     low = x + (s * s / 2 if c < len(_CLASSES) else 0.0) < -1.0
     left, right = seen(s)
@@ -183,7 +183,7 @@ def _by_logit(x, s, c, top, low):
 
 
 @lru_cache(maxsize=1)
-def _gumbel_rule() -> tuple[np.ndarray, np.ndarray]:
+def gumbel_rule() -> tuple[np.ndarray, np.ndarray]:
     """Nodes l and weights of the density e^{l - e^l} of L = ln Exp(1), by l = t - e^{-t} and the trapezoid rule."""
     h = 0.06
     t = np.arange(-4.0, 3.9, h)
@@ -193,7 +193,7 @@ def _gumbel_rule() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_gumbel(x, s, c, top, low):
-    node, weight = _gumbel_rule()
+    node, weight = gumbel_rule()
     t = (node - x[:, None]) / s[:, None]
     # phi = E_L Phi((L - x)/s), 1 - phi = E_L Phi((x - L)/s)
     side = ndtr(-t if low else t) @ weight
