@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from headwright.noise import bivariate, cost, exact, grid, joint, nodes, pair, spread
+from headwright.noise import bivariate, cost, exact, grid, joint, nodes, pair, spread, transform
 from headwright.noise.cells import make_cells
 from headwright.noise.exact import head_moments
 from tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, TRANSFORM
@@ -105,10 +105,14 @@ def test_many_narrow_keys_make_a_sharp_end(width, rng, finer):
     within(found, finer(m, s, V))
 
 
-@pytest.mark.parametrize(("knob", "coarse"), [("_BEND", 5.0), ("_BEND", 7.0), ("_SPARSE", 0.02), ("_STILL", 2.0)])
-def test_too_coarse_a_rule_says_so(knob, coarse, rng, finer, monkeypatch):
+@pytest.mark.parametrize("n", [3, 30])
+@pytest.mark.parametrize(
+    ("knob", "coarse", "width"),
+    [("_BEND", 1.0, 20.0), ("_BEND", 3.0, 1e7), ("_SPARSE", 0.02, 1e7), ("_SOFT", 0.3, 1e7)],
+)
+def test_too_coarse_a_rule_says_so(knob, coarse, width, n, rng, finer, monkeypatch):
     """The knob is turned until the error can be seen; then the stated error must cover it."""
-    m, s, V = one_wide(rng, 30, 1e7 if knob != "_BEND" else 20.0)
+    m, s, V = one_wide(rng, n, width)
     true = finer(m, s, V)
     monkeypatch.setattr(nodes, knob, coarse)
     found = head_moments(m, s, V)
@@ -156,7 +160,9 @@ def test_tables_of_the_grid_are_as_long_as_their_keys_reach(width, rng, monkeypa
     counts = []
     original = grid.lattice_transform
     monkeypatch.setattr(
-        grid, "lattice_transform", lambda start, step, count, **k: counts.append(count) or original(start, step, count, **k)
+        grid,
+        "lattice_transform",
+        lambda start, step, count, **k: counts.append(count) or original(start, step, count, **k),
     )
     m, s, _ = one_wide(rng, 300, width)
     cells = make_cells(m, s)
@@ -210,12 +216,9 @@ def test_estimated_work_is_the_work_done(rng, monkeypatch):
 
     def counted(x, s, *, top=2):
         nonlocal done
-        left, right = exact_seen(s)
-        done += float((((x >= left) & (x <= right)) * effort(s)).sum())
+        left, right = transform.seen(s)
+        done += float((((x >= left) & (x <= right)) * transform.effort(s)).sum())
         return original(x, s, top=top)
-
-    from headwright.noise.transform import effort
-    from headwright.noise.transform import seen as exact_seen
 
     monkeypatch.setattr(exact, "transform", counted)
     head_moments(m, s, V)
@@ -297,17 +300,20 @@ def test_two_wide_logistics_against_a_double_sum(correlation):
     m = np.array([[30.0, 0.0], [-80.0, 0.0]])
     c = np.array([correlation * s * s, 0.0])
     found = pair_of(m, np.array([[s, 0.0], [s, 0.0]]), c, np.eye(2))
-    g = np.linspace(-9, 9, 36_001)
+    g = np.linspace(-9, 9, 18_001)
     p = np.exp(-g * g / 2)
     p /= p.sum()
-    inner = np.linspace(-9, 9, 6001)
+    inner = np.linspace(-9, 9, 3001)
     q = np.exp(-inner * inner / 2)
     q /= q.sum()
     rest = s * np.sqrt(1 - correlation**2)
     with np.errstate(over="ignore"):
         first = 1 / (1 + np.exp(-(m[0, 0] + s * g)))
         second = np.concatenate(
-            [1 / (1 + np.exp(-(m[1, 0] + correlation * s * part[:, None] + rest * inner))) @ q for part in np.split(g[:-1], 36)]
+            [
+                1 / (1 + np.exp(-(m[1, 0] + correlation * s * part[:, None] + rest * inner))) @ q
+                for part in np.split(g[:-1], 18)
+            ]
         )
     second = np.append(second, second[-1])
     true = p @ (first * second) - (p @ first) * (p @ second)
@@ -329,7 +335,10 @@ def test_sinc_functions_equal_plain_steps(widths, correlation, monkeypatch):
 
 def test_the_cost_of_a_wide_pair_does_not_grow_with_its_width():
     counted = [
-        (bivariate.evaluations((300, 300), np.full(2, w), 0.5 * w * w), bivariate.room((300, 300), np.full(2, w), 0.5 * w * w))
+        (
+            bivariate.evaluations((300, 300), np.full(2, w), 0.5 * w * w),
+            bivariate.room((300, 300), np.full(2, w), 0.5 * w * w),
+        )
         for w in (1e3, 1e7, 1e100)
     ]
     assert max(work for work, _ in counted) <= 1.01 * counted[0][0]
@@ -359,5 +368,5 @@ def test_huge_means(n, rng):
     m, s, V = one_wide(rng, n, 1.0)
     m[0], m[1] = 1e308, -1.7e308
     found = spread.logits_moments(m, s, V)
-    assert found.weights_mean[0] == 1.0
+    assert abs(found.weights_mean[0] - 1.0) <= found.first <= EXACT_MEAN
     np.testing.assert_allclose(found.mean, V[0], atol=EXACT_MEAN)

@@ -155,7 +155,7 @@ def _conditional(grid: Nodes, m: float, slope: float, rest: float, s: float, top
         _, a = expectations((grid.u + m)[:, None], np.array([rest]), top=top)
         return g, np.broadcast_to(a[:, None, :, 0], (top + 1, g.size, grid.u.size))
     # Beyond these points nothing changes: the spline is as long as the logit is seen, whatever the range of u.
-    x = np.clip(grid.u + m + (slope * g)[:, None], *seen(np.array(rest)))
+    x = np.clip(grid.u + m + (slope * g)[:, None], *seen(np.array([rest])))
     knot = _KNOT * max(1.0, rest)
     points = np.arange(x.min() - 6 * knot, x.max() + 7 * knot, knot)
     _, a = expectations(points[:, None], np.array([rest]), top=top)
