@@ -295,7 +295,7 @@ def test_two_heads_with_one_wide_key_agree_with_sampling(width, correlation, rng
 
 @pytest.mark.parametrize("correlation", [0.3, -0.9, 0.99])
 def test_two_wide_logistics_against_a_double_sum(correlation):
-    """One noisy key against a fixed one: E[sigma(y) sigma(y')], the inner expectation over a normal number by itself."""
+    """One noisy key against a fixed one: E[sigma(y) sigma(y')], a sum over two normal numbers."""
     s = 200.0
     m = np.array([[30.0, 0.0], [-80.0, 0.0]])
     c = np.array([correlation * s * s, 0.0])

@@ -9,10 +9,10 @@ nodes costs as many one-logit transforms as one row of it; elsewhere a spline of
 A wide logit turns from 0 to 1 within 1 / s, and a rule for g that sees it would have 95 s nodes. But what the other
 logit leaves is as smooth as its own remaining noise t makes it, so that few values and sinc functions describe it:
 
-    a_jk(x, x') = sum_p T_j(g_p + x/s) N(g_p) I_k(x' + b g_p),     T_j(y) = E[e^{jL}-weighted sinc((L/s - y) / h)],
+    a_jk(x, x') = sum_p T_j(g_p + x/s) N(g_p) I_k(x' + b g_p),    T_j(y) = int E_j(s y + s g) sinc(g / h) dg,
 
-I_k the one-logit transform and T_j the integral of e^{jy} exp(-e^y) against sinc: over L = ln Exp(1), as in `transform`.
-The cost then depends on the correlation only.
+I_k the one-logit transform, E_j(y) = e^{jy} exp(-e^y). T_j is an expectation over L = ln Exp(1), as in `transform`. The
+cost then depends on the correlation only.
 """
 
 from __future__ import annotations
