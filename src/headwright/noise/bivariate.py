@@ -46,7 +46,7 @@ def bivariate(
     nodes = grids[0].u.size, grids[1].u.size
     if _by_sinc(nodes, s, c) < _by_steps(nodes, s):
         if s[1] > s[0]:
-            return _wide(grids[::-1], m[::-1], s[::-1], c, top).transpose(1, 0, 3, 2)
+            return _wide((grids[1], grids[0]), m[::-1], s[::-1], c, top).transpose(1, 0, 3, 2)
         return _wide(grids, m, s, c, top)
     slope = c / s[0] if c else 0.0
     rest = float(np.sqrt(max(0.0, s[1] ** 2 - slope**2)))

@@ -80,9 +80,9 @@ def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndar
 
 def effort(s: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
     """What one point costs at each deviation, in exponentials."""
-    sizes = [_normal_rule(c)[0].size for c in range(len(_CLASSES))]
+    sizes = [float(_normal_rule(c)[0].size) for c in range(len(_CLASSES))]
     sizes.append(_NORMAL_LAW * gumbel_rule()[0].size)
-    return np.array(sizes, dtype=float)[np.searchsorted(_CLASSES, s, side="left")]
+    return np.array(sizes)[np.searchsorted(_CLASSES, s, side="left")]
 
 
 def lattice_effort(step: float, s: Float[np.ndarray, "n"]) -> float:
