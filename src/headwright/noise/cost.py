@@ -13,8 +13,8 @@ from headwright.noise.cells import Cells
 from headwright.noise.grid import table_cost
 from headwright.noise.transform import effort, seen
 
-_START = 3e5  # for any grid at all
-_ENTRY = 6.0  # for each entry of the table: the sums over it, the few functions that span it
+_START = 1e5  # for any grid at all
+_ENTRY = 4.0  # for each entry of the table: the sums over it, the few functions that span it
 _CELL = 1500.0  # for each cell: its polynomials
 _KEY = 20.0  # for each key: its place, its polynomials, its sums
 _TABLES = 6  # numbers alive at once for each entry of the table, psi, r and w among them
