@@ -99,7 +99,8 @@ def _render(console: Console, data: dict[str, Any]) -> None:
     for w in data["witnesses"]:
         members = ", ".join(map(str, w["members"]))
         query = np.array2string(w["query"], precision=4, threshold=8, separator=", ", max_line_width=76)
-        console.print(f"{members} wins by {w['margin']:.4g} under q = {query}")
+        by = f"by {w['margin']:.4g} under q =" if w["margin"] > 0 else "under a query that float64 rounds to q ="
+        console.print(f"{members} wins {by} {query}")
     undecided = [str(j) for j, status in enumerate(data["status"]) if status == "undecided"]
     if undecided:
         console.print("undecided: " + ", ".join(undecided[:_MOST_ROWS]))

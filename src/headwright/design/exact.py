@@ -90,7 +90,7 @@ def nearest(
             continue
         if not any(point):
             return _origin(True, corral, S=S, free=free)
-        if corral.distance() <= enough:
+        if 0 < enough >= corral.distance():
             return _origin(False, corral, S=S, free=free)
         size = Fraction(int(max(abs(v) for v in point)), int(corral.common) << exact.bits)
         row = _nearer(point, K, size=size, outside=outside, exact=exact)

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from flint import fmpz_mat
 from scipy.linalg import qr
 
+from headwright.design.exact import ExactRows
 from headwright.types import Float, Int
 
 _BLOCK = 4096
@@ -49,12 +51,28 @@ def second_moments(K: Float[np.ndarray, "n d"]) -> tuple[Float[np.ndarray, "d"],
 
 def used_columns(K: Float[np.ndarray, "n d"], *, resolution: float) -> Int[np.ndarray, "r"]:
     """Coordinates on which the keys vary independently: all others are affine functions of them, up to
-    `resolution` times the size of the keys. In the usual case the covariance shows that it is all of them."""
+    `resolution` times the size of the keys. In the usual case the covariance shows that it is all of them. At
+    resolution 0 every coordinate that varies is kept."""
     mean, C = second_moments(K)
-    spread = np.linalg.eigvalsh(C)
-    if spread[0] > _CLEAR_RANK * spread[-1]:
+    if _clearly_full(C):
         return np.arange(K.shape[1])
+    if resolution == 0:
+        # Only a coordinate that never changes is without doubt of no use; rounding decides about no other.
+        return np.flatnonzero((K != K[0]).any(axis=0))
     return _pivots(K, mean, resolution=resolution)
+
+
+def dimension(K: Float[np.ndarray, "n d"], columns: Int[np.ndarray, "r"], *, resolution: float) -> int:
+    """Of the keys' affine hull: the coordinates in use; at resolution 0 the rank of the differences, exactly."""
+    if resolution > 0 or _clearly_full(second_moments(K)[1]):
+        return len(columns)
+    exact = ExactRows(K, 0)
+    return fmpz_mat([exact[i][0] for i in range(len(K))]).rank()
+
+
+def _clearly_full(C: Float[np.ndarray, "d d"]) -> bool:
+    spread = np.linalg.eigvalsh(C)
+    return bool(spread[0] > _CLEAR_RANK * spread[-1])
 
 
 def _pivots(K: np.ndarray, mean: np.ndarray, *, resolution: float) -> np.ndarray:

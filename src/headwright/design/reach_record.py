@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from headwright import inputs
+from headwright.design import hull
 from headwright.design.ceiling import ceiling
 from headwright.design.exact import margin
 from headwright.design.proof import Combination
@@ -25,11 +26,14 @@ from headwright.types import Bool, Float, Keys, Query
 @dataclass(frozen=True)
 class Witness:
     """A query of unit length under which `members` (one key, or a group of copies) beat every other key by at
-    least `margin`, checked on all keys against the rounding bound; infinite when there is no other key."""
+    least `margin`, checked on all keys against the rounding bound; infinite when there is no other key. A query found
+    in rational arithmetic stands in `rational`, as whole numbers in text; where float64 has too few digits for it,
+    `margin` is not positive and `query` is only its rounding."""
 
     query: Query
     margin: float
     members: tuple[int, ...]
+    rational: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Reach:
             reachable=np.array([s == "reachable" for s in status]),
             status=tuple(status),
             groups=groups,
-            dimension=len(space.columns),
+            dimension=hull.dimension(K, space.columns, resolution=resolution),
             tolerance=resolution,
             _keys=K,
             _space=space,
@@ -115,14 +119,17 @@ class Reach:
                 wanted="a key that some query selects", got=f"key {j}: {self.status[j]}", attempt=f"proof({j})"
             )
         point, members = self._point(j)
+        digits = None
         if point in self._found.verdicts:
             y = np.asarray(self._found.verdicts[point].query)
+            digits = self._found.verdicts[point].rational
         else:
             y = self._found.queries.get(point)
             y = self._keys[j, self._space.columns] - self._found.mean if y is None else y
         query = self._space.lift(y, self._keys.shape[1])
         alone = len(members) == len(self.status)
-        return Witness(query, np.inf if alone else margin(self._keys, members, query), members)
+        digits = None if digits is None else self._space.spread_out(digits, self._keys.shape[1])
+        return Witness(query, np.inf if alone else margin(self._keys, members, query), members, digits)
 
     def proof(self, j: int) -> Combination:
         """Key j as a convex combination of other keys: why no query selects it alone."""
@@ -174,7 +181,7 @@ class SetReach:
 
     def witness(self, i: int) -> Witness:
         v = self._verdict(i, "selectable", f"proof({i})")
-        return Witness(np.asarray(v.query), v.margin, self.sets[i])
+        return Witness(np.asarray(v.query), v.margin, self.sets[i], v.rational)
 
     def proof(self, i: int) -> Combination:
         found = self._verdict(i, "unselectable", f"witness({i})").proof

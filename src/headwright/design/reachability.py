@@ -47,11 +47,13 @@ def reach(
     K, resolution = keys_and_resolution(K, tolerance)
     report = progress or (lambda done, total: None)
     columns = hull.used_columns(K, resolution=resolution)
-    seen = K if len(columns) == K.shape[1] else np.ascontiguousarray(K[:, columns])
     if sets is not None:
         members = [set_of_keys(S, len(K)) for S in sets]
-        space = Space(columns, np.arange(len(K)))
-        return _sets(K, members, space, field=Field.of(seen, resolution=resolution, seed=seed), report=report)
+        # Keys that are all equal use no coordinate; sets are compared on one all the same.
+        space = Space(columns if len(columns) else np.zeros(1, int), np.arange(len(K)))
+        field = Field.of(space.points(K), resolution=resolution, seed=seed)
+        return _sets(K, members, space, field=field, report=report)
+    seen = K if len(columns) == K.shape[1] else np.ascontiguousarray(K[:, columns])
     space = Space(columns, hull.copies(seen))
     found = _keys(space.points(K), resolution=resolution, seed=seed, report=report)
     return Reach.of(K, space=space, found=found, resolution=resolution)

@@ -32,7 +32,8 @@ _HUGE = 1e140  # squares of larger keys overflow
 class Selectable:
     """The verdict on one set. `query` has unit length and equal scores on S (up to rounding), larger than all others
     by at least `margin`; `proof` and `ceiling` (the most mass any query with equal scores on S can give it)
-    are there when no query does."""
+    are there when no query does. A query found in rational arithmetic stands in `rational`, as whole numbers in text;
+    where float64 has too few digits for it, `margin` is not positive and `query` is only its rounding."""
 
     status: str  # "selectable" | "unselectable" | "undecided"
     query: Query | None
@@ -40,6 +41,7 @@ class Selectable:
     proof: Combination | None
     ceiling: float
     message: str
+    rational: tuple[str, ...] | None = None
 
 
 def selectable(
@@ -79,7 +81,8 @@ def restored(result: Selectable, K: Keys, space: Space) -> Selectable:
     """A verdict on the coordinates in use, as one on the keys."""
     query = None if result.query is None else space.lift(result.query, K.shape[1])
     proof = None if result.proof is None else space.restore(result.proof, K, result.proof.inside)
-    return replace(result, query=query, proof=proof)
+    digits = None if result.rational is None else space.spread_out(result.rational, K.shape[1])
+    return replace(result, query=query, proof=proof, rational=digits)
 
 
 def everything(d: int) -> Selectable:
@@ -149,7 +152,8 @@ def _in_rationals(pursuit: Pursuit) -> Selectable:
     proof = rational_combination(K, outside=(found.rows, found.weights), inside=(S, inside))
     if found.inside:
         return Selectable("unselectable", None, np.nan, proof, ceiling(proof), "by rational arithmetic")
-    if proof.residual <= noise:
+    # At resolution 0 only the rationals count: the residual of floats may round to 0 where the truth is not 0.
+    if 0 < noise >= proof.residual:
         proof = replace(proof, exact=False, rational=None)
         message = f"a convex combination up to {proof.residual:.1g}, below the rounding of the keys ({noise:.1g})"
         return Selectable("unselectable", None, np.nan, proof, ceiling(proof), message)
@@ -159,4 +163,5 @@ def _in_rationals(pursuit: Pursuit) -> Selectable:
     message = "by rational arithmetic"
     if margin <= 0:
         message += "; its query needs more digits than float64 has, and `query` is its rounding"
-    return Selectable("selectable", query, margin, None, 1.0, message)
+    digits = tuple(str(-v) for v in found.point)
+    return Selectable("selectable", query, margin, None, 1.0, message, digits)

@@ -38,6 +38,13 @@ class Space:
         q[self.columns] = query / size if size > 0 else query
         return q
 
+    def spread_out(self, digits: tuple[str, ...], d: int) -> tuple[str, ...]:
+        """Likewise for coordinates given as text."""
+        whole = ["0"] * d
+        for column, text in zip(self.columns, digits, strict=True):
+            whole[column] = text
+        return tuple(whole)
+
     def restore(self, proof: Combination, K: Keys, inside: Sequence[int]) -> Combination:
         """The proof on all coordinates of the keys. It stays exact if the coordinates left out are constant, or if its
         rationals satisfy them too."""
