@@ -73,3 +73,45 @@ def test_a_loose_query_is_not_called_short(rng):
     longer = examine(replace(d.claim(), queries=d.queries * 3), K)
     assert longer.holds
     assert longer.norm_lower <= d.norm * (1 + DESIGN_GAP)
+
+
+def test_rounding_is_in_the_bound_where_it_is_visible(rng):
+    """Coordinates of size 1e8 cancel to logits of size one, which are rounded to 1e-8: a bound that leaves this out
+    is below the truth half of the time."""
+    visible = 0
+    for _ in range(40):
+        large = rng.standard_normal((10, 2)) * 1e8
+        K = np.column_stack([large, -large + rng.standard_normal((10, 2))])
+        q = np.tile(rng.standard_normal(2), 2)
+        claim = replace(hw.design.copy(0, np.eye(10)).claim(), queries=q[None])
+        leak = 1 - reference.softmax(reference.logits(q, K))[0]
+        assert leak <= examine(claim, K).leak_bound
+        visible += abs(float(leak) - hw.attend(q, K, np.eye(10)).weights[1:].sum()) > 1e-10
+    assert visible > 20
+
+
+def test_a_leak_too_small_for_a_double_is_not_called_zero():
+    K = np.array([[1.0], [0.0]])
+    d = replace(hw.design.copy(0, K).claim(), queries=np.array([[2000.0]]))
+    assert 0.0 < examine(d, K).leak_bound < 1e-300
+
+
+@pytest.mark.parametrize("mix", [[1.5, -0.5], [2.0, -1.0], [1.0 + 1e-9, -1e-9]])
+def test_a_negative_mix_is_refused(mix):
+    """Both heads do the same, so the mix reaches the target whatever its weights; a share of -1 is no head."""
+    K = np.eye(4)
+    one = hw.design.copy(0, K, leak=0.2)
+    claim = replace(one.claim(), queries=np.vstack([one.queries, one.queries]), mix=np.array(mix), faces=())
+    found = examine(claim, K)
+    assert not found.holds
+    assert "a mixing weight is negative" in found.failures
+    assert examine(replace(claim, mix=np.array([0.5, 0.5])), K).holds
+
+
+def test_ball_and_float_accept_the_same_ratio(rng):
+    K = rng.standard_normal((40, 8))
+    for d in (hw.design.mixture({1: 0.7, 2: 0.3}, K), hw.design.average([1, 2], K, heads=2)):
+        for method in ("float", "ball"):
+            found = d.certify(method=method)
+            assert found.holds
+            assert 0 < found.ratio_error <= found.ratio_allowed < 1e-10

@@ -79,3 +79,23 @@ def test_uniform_head_weights(p):
     assert np.array_equal(d.mix, [0.5, 0.5])
     assert d.weights[0] == pytest.approx(p, abs=1e-4)
     assert d.certify().holds
+
+
+def test_fewest_heads_says_when_it_is_proven():
+    """No single query selects the ends of a line without its middle, yet one head reaches them at a large leak."""
+    line = np.array([[-1.0], [1.0], [0.0]])
+    two = hw.design.average([0, 1], line, heads="auto", leak=0.1)
+    assert (two.fewest_heads, two.fewest_heads_when) == (2, "for every leak small enough")
+    assert "for every leak small enough" in two.message
+    one = hw.design.average([0, 1], line, heads="auto", leak=0.34)
+    assert (one.status, len(one.mix), one.fewest_heads, one.fewest_heads_when) == ("reached", 1, 1, "always")
+
+
+def test_dependent_keys_prove_less():
+    """Three keys in a row are selected together and not in two parts: that two heads fail says nothing about one."""
+    K = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [1.0, -1.0]])
+    d = hw.design.average([0, 1, 2], K, heads=2, leak=1e-3)
+    assert (d.status, len(d.mix), d.fewest_heads) == ("reached", 1, 1)
+    corner = hw.design.average([0, 1, 2, 3], K, heads="auto", leak=1e-3)
+    assert corner.fewest_heads <= len(corner.mix)
+    assert corner.fewest_heads == 1 or "each key served by one head" in corner.fewest_heads_when

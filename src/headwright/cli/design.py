@@ -129,8 +129,12 @@ def _lines(design: Any, certificate: dict[str, Any]) -> list[tuple[str, str]]:
         ("query length", f"{design.norm:.8g}" + (f"  (shortest possible, to {gap:.1e})" if gap is not None else "")),
         ("heads", f"{len(design.mix)}  mix {', '.join(f'{x:.4g}' for x in design.mix[:8])}"),
     ]
+    if design.status == "reached" and len(design.target.support) > 1:
+        bent, allowed = float(certificate["ratio_error"]), float(certificate["ratio_allowed"])
+        lines.append(("ratio", f"that of the shares to {bent:.1e}  (rounding explains {allowed:.1e})"))
     if design.ceiling is not None:
-        lines.append(("ceiling", f"{design.ceiling:.6g}  (the most weight any query puts on the target)"))
+        what = "in the ratio of the shares " * (len(design.target.support) > 1)
+        lines.append(("ceiling", f"{design.ceiling:.6g}  (the most weight any query {what}puts on the target)"))
     if design.robust is not None:
         r = design.robust
         lines += [

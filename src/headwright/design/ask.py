@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from headwright import attention, inputs
-from headwright.design.certificate import Face
+from headwright import inputs
+from headwright.design.heads import Split, split
+from headwright.design.meaning import Face
+from headwright.design.mixing import mixed_heads
 from headwright.design.one_head import Head, one_head
-from headwright.design.record import Design, lead
+from headwright.design.record import Design, measured
 from headwright.design.storage import checked
 from headwright.design.target import (
     Target,
@@ -83,68 +85,76 @@ def _answer(
 def exact_design(want: Wanted, heads: int | str, options: Options) -> Design:
     """Keys as they are: split, solve every face, assemble."""
     whole = Face(want.target.support, want.target.shares)
-    if heads == 1 or len(whole.support) == 1:
-        return assemble(want, (whole,), np.ones(1), [one_head(want, whole, storage=options.storage)], options)
-    from headwright.design.heads import split
-
-    found = split(want, heads=heads, uniform=options.uniform, seconds=options.seconds)
-    if not found.faces:
-        alone = exact_design(want, 1, options)
-        if alone.status == "reached":
-            return replace(alone, heads_asked=heads)
-        return replace(
-            alone,
-            status="impossible" if found.proven else "undecided",
-            heads_asked=heads,
-            fewest_heads=found.fewest,
-            proof=found.proof,
-            ceiling=None,
-            message=found.message,
-        )
-    solved = [one_head(want, face, storage=options.storage) for face in found.faces]
-    design = assemble(want, found.faces, found.mix, solved, options)
-    said = found.message if heads != "auto" or found.message else _fewest(found.proven, len(found.faces), found.fewest)
+    alone = len(whole.support) == 1
+    if heads in (1, "auto") or alone:
+        head = one_head(want, whole, storage=options.storage)
+        if heads == 1 or alone or head.status == "reached":
+            return replace(_alone(want, whole, head, options), heads_asked=heads)
+    found = split(want, heads=heads, uniform=options.uniform, seconds=options.seconds, storage=options.storage)
+    if found.faces:
+        return _several(want, found, heads, options)
+    single = exact_design(want, 1, options)
+    if single.status == "reached":
+        return replace(single, heads_asked=heads)
     return replace(
-        design,
-        # A face that one head cannot serve proves nothing about other splits.
-        status="undecided" if design.status == "impossible" else design.status,
+        single,
+        status="impossible" if found.proven else "undecided",
         heads_asked=heads,
         fewest_heads=found.fewest,
-        message="; ".join(filter(None, [said, design.message])),
+        fewest_heads_when=found.when,
+        proof=found.proof,
+        ceiling=None,
+        message=found.message,
     )
 
 
-def _fewest(proven: bool, count: int, least: int) -> str:
-    return f"{count} head{'s' * (count > 1)} ({'proven' if proven else f'at least {least} needed'})"
-
-
-def assemble(want: Wanted, faces: tuple[Face, ...], mix: Any, heads: list[Head], options: Options) -> Design:
-    """One record from solved heads; the status is the worst of theirs."""
-    queries = np.stack([head.query for head in heads])
-    z = attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)
-    weights = mix @ attention.weights(z)
-    outside = np.delete(weights, list(want.target.support))
-    order = ["reached", "nearest", "undecided", "impossible"]
-    worst = max(heads, key=lambda head: order.index(head.status))
+def _alone(want: Wanted, whole: Face, head: Head, options: Options) -> Design:
+    """The record of one head."""
     return Design(
-        status=worst.status,
-        queries=queries,
-        mix=np.asarray(mix, dtype=float),
-        weights=weights,
-        leak=float(outside.sum()),
-        sharpness=lead(z, faces) / abs(want.scale),
-        norm=float(np.linalg.norm(queries, axis=1).max()),
-        lower_bound=max(head.lower for head in heads),
+        status=head.status,
+        lower_bound=head.lower,
+        target=want.target,
+        leak_asked=want.leak,
+        scale=want.scale,
+        storage=options.storage,
+        faces=(whole,),
+        proof=head.proof,
+        ceiling=head.ceiling,
+        message=head.message,
+        _wanted=want,
+        **measured(want, head.query[None], np.ones(1), (whole,)),
+    )
+
+
+def _several(want: Wanted, found: Split, heads: int | str, options: Options) -> Design:
+    """The record of several heads. What fails for this split proves nothing about other splits."""
+    mixed = mixed_heads(want, found.faces, found.mix, uniform=options.uniform, storage=options.storage)
+    certificate = mixed.certificate
+    faces = mixed.served(want) if certificate.holds else found.faces
+    return Design(
+        status="reached" if certificate.holds else "undecided",
+        lower_bound=certificate.norm_lower,
         target=want.target,
         leak_asked=want.leak,
         scale=want.scale,
         storage=options.storage,
         faces=faces,
-        proof=worst.proof,
-        ceiling=worst.ceiling,
-        message=worst.message,
+        heads_asked=heads,
+        fewest_heads=found.fewest,
+        fewest_heads_when=found.when,
+        message="; ".join(filter(None, [_fewest(found), mixed.failure])),
         _wanted=want,
+        **measured(want, mixed.queries, mixed.mix, faces),
     )
+
+
+def _fewest(found: Split) -> str:
+    count = f"{len(found.faces)} head{'s' * (len(found.faces) > 1)}"
+    if found.proven and found.fewest > 1:
+        return f"{count}; no fewer will do ({found.when})"
+    if found.message or found.fewest == 1:
+        return found.message
+    return f"{count}; at least {found.fewest} are needed ({found.when})"
 
 
 def _count(heads: Any, m: int) -> int | str:

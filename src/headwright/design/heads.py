@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headwright.design import proof as proofs
-from headwright.design.certificate import Face
+from headwright.design.meaning import Face, most_bent
 from headwright.design.programme import Cut, flow, partition
 from headwright.design.proof import Combination
 from headwright.design.reduced import reduce
@@ -28,8 +28,9 @@ _MOST_CUTS = 5000
 
 @dataclass(frozen=True)
 class Split:
-    """`faces` and their `mix`; `fewest` is a proven lower bound on the number of heads, `proven` says that it is
-    attained. No faces: none was found, for the reason in `message`; `proof` then writes a key through others."""
+    """`faces` and their `mix`; `fewest` is a lower bound on the number of heads, proven under the condition `when`;
+    `proven` says that it is attained. No faces: none was found, for the reason in `message`; `proof` then writes a
+    key through others, and excludes any number of heads at the leak asked for."""
 
     faces: tuple[Face, ...]
     mix: Mix
@@ -37,6 +38,7 @@ class Split:
     proven: bool
     message: str
     proof: Combination | None = None
+    when: str = "always"
 
 
 @dataclass
@@ -118,19 +120,38 @@ class _Search:
         for column, weight in zip(served.T, mix, strict=True):
             part = np.flatnonzero(column > 0)
             faces.append(Face(tuple(self.target.support[a] for a in part), column[part] / weight))
-        # An undecided test may have forbidden something possible: then nothing is proven about fewer heads.
-        sure = fewest if not self.tests.doubts else 1
-        return Split(tuple(faces), mix / mix.sum(), sure, sure == len(faces), message)
+        sure, when = self.sure(fewest)
+        return Split(tuple(faces), mix / mix.sum(), sure, sure == len(faces), message, when=when)
+
+    def none(self, fewest: int, message: str) -> Split:
+        sure, when = self.sure(fewest)
+        return Split((), np.zeros(0), sure, False, message, when=when)
+
+    def sure(self, fewest: int) -> tuple[int, str]:
+        """What is proven about the number of heads, and when.
+
+        A mix that reaches the target at every leak has a limit, in which each head selects what it serves. So too few
+        selectable parts exclude small leaks, and say nothing about large ones. An undecided test may have forbidden
+        something possible: then nothing is proven at all. On affinely dependent keys only whole parts were tried.
+        """
+        if self.tests.doubts or fewest == 1:
+            return 1, "always"
+        words = ["for every leak small enough"]
+        words += ["heads of equal weight"] * self.uniform
+        words += ["each key served by one head"] * (not self.hereditary)
+        return fewest, ", ".join(words)
 
 
-def split(want: Wanted, *, heads: int | str = "auto", uniform: bool = False, seconds: float = 10.0) -> Split:
+def split(
+    want: Wanted, *, heads: int | str = "auto", uniform: bool = False, seconds: float = 10.0, storage: str = "float64"
+) -> Split:
     """The fewest faces that make up the target ("auto"), or exactly `heads` of them."""
     K, target = want.keys, Face(want.target.support, want.target.shares)
     m, hereditary = len(target.support), _independent(K[list(target.support)])
     search = _Search(target, Tests(K, target, want.bias), uniform, hereditary, time.monotonic() + seconds)
     lost = [target.support[a] for a in range(m) if hereditary and not search.tests(frozenset({a}))]
     if lost:
-        return _hopeless(search, lost, want, f"key {lost[0]} cannot be selected even alone")
+        return _hopeless(search, lost, want, storage, f"key {lost[0]} cannot be selected even alone")
     if heads != "auto":
         return _exactly(search, int(heads))
     upper = search.greedy() if hereditary and not uniform else None
@@ -144,17 +165,19 @@ def split(want: Wanted, *, heads: int | str = "auto", uniform: bool = False, sec
         if answer == "time":
             return _out_of_time(search, upper, count)
     message = f"no split into {most} selectable faces or fewer exists"
-    return _hopeless(search, list(target.support), want, message)
+    return _hopeless(search, list(target.support), want, storage, message)
 
 
-def _hopeless(search: _Search, keys: list[int], want: Wanted, message: str) -> Split:
+def _hopeless(search: _Search, keys: list[int], want: Wanted, storage: str, message: str) -> Split:
     """No split exists. A key that others make up excludes any number of heads, if the leak is small enough."""
     shares = dict(zip(search.target.support, search.target.shares.tolist(), strict=True))
+    asked = proofs.Asked(shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=False)
     for key in keys:
-        proof = selectable(want.keys, [key]).proof
-        if proof is not None and proofs.excludes(proof, shares, want.leak, want.bias, one_head=False):
+        found = selectable(want.keys, [key]).proof
+        proof = None if found is None else proofs.verified(want.keys, found)
+        if proof is not None and proofs.excludes(proof, asked):
             return Split((), np.zeros(0), len(shares) + 1, True, f"{message}: no number of heads will do", proof)
-    return Split((), np.zeros(0), len(shares) + 1, False, f"{message}; a leak this large may still allow it")
+    return search.none(len(shares) + 1, f"{message}; a leak this large may still allow it")
 
 
 def _exactly(search: _Search, heads: int) -> Split:
@@ -162,15 +185,16 @@ def _exactly(search: _Search, heads: int) -> Split:
     if isinstance(answer, np.ndarray):
         return search.found(answer, 1)
     if answer == "time":
-        return Split((), np.zeros(0), 1, False, "out of time before a split was found or excluded")
+        return search.none(1, "out of time before a split was found or excluded")
     equal = " of equal weight" * search.uniform
     message = f"no split into {heads} selectable faces{equal} exists; a leak this large may still allow one"
-    return Split((), np.zeros(0), heads + 1, False, message)
+    # Parts of a selectable part are selectable only if S is affinely independent: then fewer heads fail as well.
+    return search.none(heads + 1 if search.hereditary else 1, message)
 
 
 def _out_of_time(search: _Search, upper: Float[Array, "m h"] | None, fewest: int) -> Split:
     if upper is None:
-        return Split((), np.zeros(0), fewest, False, f"out of time: at least {fewest} heads are needed")
+        return search.none(fewest, f"out of time: at least {fewest} heads are needed")
     return search.found(upper, fewest, f"out of time: {upper.shape[1]} heads found, at least {fewest} are needed")
 
 

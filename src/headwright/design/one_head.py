@@ -14,16 +14,11 @@ from typing import Any
 import numpy as np
 
 from headwright.design import proof as proofs
-from headwright.design.certificate import (
-    TOLERANCE,
-    Claim,
-    Face,
-    float_weight_bounds,
-    norm_bound,
-    spread_bound,
-)
+from headwright.design.certificate import mixed_bounds, ratio_bound
 from headwright.design.cheapest import Cheapest, cheapest
 from headwright.design.interior import nearest
+from headwright.design.length import shortest
+from headwright.design.meaning import Claim, Face, enclosure, most_bent
 from headwright.design.proof import Combination, Contradiction
 from headwright.design.reduced import Reduced, reduce, within_hull
 from headwright.design.separate import selectable
@@ -35,19 +30,20 @@ from headwright.types import Array, Float, Query
 _INSIDE = 1e-9
 _TIGHTENINGS = 12
 _GAP_WORTH_SAYING = 1e-5
-# Below this divergence a KL-nearest mixture is the target itself, to rounding.
-_SAME = 1e-12
+# Corrections of a query towards the ratio of the shares; each gains as many digits as the differences allow.
+_CORRECTIONS = 3
 
 
 @dataclass(frozen=True)
 class Head:
-    """`leak` and `error` (of a weight) are certified bounds on the query as stored; `lower` bounds the length of
-    any query that does it."""
+    """`leak` and `ratio` (error) are certified bounds on the query as stored, `allowed` is the ratio error that
+    rounding explains; `lower` bounds the length of any query that does it."""
 
     status: str
     query: Query
     leak: float
-    error: float
+    ratio: float
+    allowed: float
     lower: float = 0.0
     proof: Combination | Contradiction | None = None
     ceiling: float | None = None
@@ -60,8 +56,8 @@ def one_head(want: Wanted, face: Face, *, storage: str = "float64") -> Head:
     if reduced.contradiction is not None:
         return _contradicted(want, face, reduced.contradiction, storage)
     if reduced.alone:
-        head = _stored(want, face, reduced.q0, storage)
-        return _judged(want, head, _lower(want, face, reduced.q0), storage)
+        head = _solved(want, face, reduced.q0, storage)
+        return _judged(want, head, _lower(want, face, reduced.q0, storage), storage)
     odds = want.leak * (1 - _INSIDE)
     ell = np.log(odds) - np.log1p(-odds)
     found = cheapest(reduced, ell)
@@ -74,72 +70,107 @@ def one_head(want: Wanted, face: Face, *, storage: str = "float64") -> Head:
         if answer.status == "selectable":
             found = cheapest(reduced, ell, start=answer.query)
         if found.status == "stuck":
-            head = _excluded(want, face, reduced, found, answer.proof)
-            return replace(_stored(want, face, head.query * want.scale, storage), **_verdict(head))
+            head = _excluded(want, face, reduced, found, answer.proof, storage)
+            return replace(_solved(want, face, head.query * want.scale, storage), **_verdict(head))
     return _within_leak(want, face, reduced, found, ell, storage)
 
 
 def _within_leak(want: Wanted, face: Face, reduced: Reduced, found: Cheapest, ell: float, storage: str) -> Head:
     """Store the query; while the certificate finds more leak than allowed, solve for less and less."""
     first, margin = found, 0.0
-    head = _stored(want, face, reduced.q0 + found.y, storage)
+    head = _solved(want, face, reduced.q0 + found.y, storage)
     for _ in range(_TIGHTENINGS):
-        if _fine(want, head, storage) or found.status == "stuck" or _hopeless(want, head, margin):
+        if _fine(want, head) or found.status == "stuck" or _hopeless(want, head, margin):
             break
         margin = 2.0 * max(margin, float(np.log(max(head.leak / want.leak, 1.0))), _INSIDE)
         found = cheapest(reduced, ell - margin, start=first.y)
-        head = _stored(want, face, reduced.q0 + found.y, storage)
-    return _judged(want, head, _lower(want, face, reduced.q0 + first.y), storage)
+        head = _solved(want, face, reduced.q0 + found.y, storage)
+    return _judged(want, head, _lower(want, face, reduced.q0 + first.y, storage), storage)
+
+
+def _solved(want: Wanted, face: Face, logit_query: Query, storage: str) -> Head:
+    return _stored(want, face, _in_ratio(want, face, logit_query), storage)
 
 
 def _stored(want: Wanted, face: Face, logit_query: Query, storage: str) -> Head:
+    """The query as it will be stored, and what the certificate says of it."""
     inside, keys = list(face.support), want.keys
     query = rounded(logit_query / want.scale, keys[inside[1:]] - keys[inside[0]], storage)
-    leak, low, high = float_weight_bounds(query, keys, inside, want.scale, want.bias)
-    error = np.maximum(np.abs(low - face.shares), np.abs(high - face.shares)).max()
-    return Head("reached", query, float(leak), float(error))
+    claim = _claim(want, face, query, storage)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        bounds = mixed_bounds(claim, keys)
+        ratio = ratio_bound(claim, keys, bounds)
+    return Head("reached", query, bounds.leak, ratio, enclosure(claim, keys).allowed(float(np.linalg.norm(query))))
 
 
-def _fine(want: Wanted, head: Head, storage: str) -> bool:
-    return head.leak <= want.leak and head.error <= want.leak + TOLERANCE[storage]
+def _claim(want: Wanted, face: Face, query: Query, storage: str) -> Claim:
+    return Claim(query[None], np.ones(1), face, want.leak, want.scale, want.bias, (face,), storage)
+
+
+def _in_ratio(want: Wanted, face: Face, logit_query: Query) -> Query:
+    """The query corrected, by as little as possible, until the weights on the face stand in the ratio of the shares
+    as nearly as rounding lets them."""
+    if len(face.support) == 1:
+        return logit_query
+    inside = list(face.support)
+    E = want.keys[inside[1:]] - want.keys[inside[0]]
+    goal = np.log(face.shares) - (0.0 if want.bias is None else want.bias[inside])
+    length = np.linalg.norm(E, axis=1)
+    length = np.where(length > 0, length, 1.0)
+    best, least = logit_query, np.inf
+    for _ in range(_CORRECTIONS):
+        miss = goal[1:] - goal[0] - E @ logit_query
+        if np.abs(miss).max() >= least:
+            break
+        best, least = logit_query, np.abs(miss).max()
+        logit_query = best + np.linalg.lstsq(E / length[:, None], miss / length, rcond=None)[0]
+    return best
+
+
+def _fine(want: Wanted, head: Head) -> bool:
+    return head.leak <= want.leak and head.ratio <= head.allowed
 
 
 def _hopeless(want: Wanted, head: Head, margin: float) -> bool:
     """Rounding, not the leak, spoils the query: solving for less leak cannot help."""
-    return (head.leak <= want.leak and head.error > 4 * want.leak + 0.1) or (head.leak > 0.5 and margin > 4.0)
+    return head.leak <= want.leak or (head.leak > 0.5 and margin > 4.0)
 
 
 def _judged(want: Wanted, head: Head, lower: float, storage: str) -> Head:
     length = float(np.linalg.norm(head.query))
-    if _fine(want, head, storage):
+    if _fine(want, head):
         unsure = storage == "float64" and lower < (1 - _GAP_WORTH_SAYING) * length
         message = f"the shortest possible query is only known to be longer than {lower:.6g}" if unsure else ""
         return replace(head, lower=lower, message=message)
-    what = f"its leak is only certified to {head.leak:.6g} and its weights to {head.error:.3g}"
+    what = f"its leak is only certified to {head.leak:.6g} and the ratio of its weights to {head.ratio:.3g}"
     message = f"a query of length {length:.4g} would do in exact arithmetic, but as {storage} {what}"
     return replace(head, status="undecided", lower=lower, message=message)
 
 
-def _lower(want: Wanted, face: Face, logit_query: Query) -> float:
+def _lower(want: Wanted, face: Face, logit_query: Query, storage: str) -> float:
     """The certificate's own bound, at the leak that was asked for (not the tightened one)."""
-    query = logit_query / want.scale
-    claim = Claim(query[None], np.ones(1), face, want.leak, want.scale, want.bias)
-    return max(norm_bound(claim, want.keys, query, face), spread_bound(claim, want.keys, query, face))
+    return shortest(_claim(want, face, logit_query / want.scale, storage), want.keys)
 
 
 def _verdict(head: Head) -> dict[str, Any]:
     return {"status": head.status, "proof": head.proof, "ceiling": head.ceiling, "message": head.message}
 
 
-def _excluded(want: Wanted, face: Face, reduced: Reduced, found: Cheapest, given: Combination | None) -> Head:
-    """No query was met. With a proof: impossible. Without: undecided."""
-    # The most mass on S that any query has: 1 / (1 + e^{min f}).
-    mass = float(np.exp(-np.logaddexp(0.0, found.level)))
-    head = replace(_stored(want, face, reduced.q0 + found.y, "float64"), ceiling=mass)
+def _excluded(
+    want: Wanted, face: Face, reduced: Reduced, found: Cheapest, given: Combination | None, storage: str
+) -> Head:
+    """No query was met. With a proof: impossible, and the ceiling is what the best proof allows. Without: undecided."""
+    head = _solved(want, face, reduced.q0 + found.y, "float64")
     shares = dict(zip(face.support, face.shares.tolist(), strict=True))
-    for proof in _candidates(want, face, reduced, found, given):
-        if proofs.excludes(proof, shares, want.leak, want.bias, one_head=True):
-            return replace(head, status="impossible", proof=proof, message=_impossible(face, proof, mass, want.leak))
+    asked = proofs.Asked(shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=True)
+    proved = [proof for proof in _candidates(want, face, reduced, found, given) if proofs.excludes(proof, asked)]
+    if proved:
+        best = min(proved, key=lambda proof: (not proof.exact, _mass(proof, asked)))
+        mass = _mass(best, asked)
+        message = _impossible(face, best, mass, want.leak)
+        return replace(head, status="impossible", proof=best, ceiling=mass, message=message)
+    # The most mass on S of any query met: 1 / (1 + e^{min f}).
+    mass = float(np.exp(-np.logaddexp(0.0, found.level)))
     message = f"no query was found and no proof either; the best one met puts {mass:.6g} on the target"
     return replace(head, status="undecided", message=message)
 
@@ -150,24 +181,17 @@ def _candidates(
     """The separation engine's proof, then ones made of the solver's own weights, which bound the mass best.
 
     At the minimum of f, X' lam = 0. Weights that vanish as the query grows are cut at several levels; what is left is
-    repaired to fit the keys and accepted in rationals, or to tolerance where the keys themselves are rounded (`hull`).
+    repaired to fit the keys and accepted in rationals, or for keys within rounding of these.
     """
-    if given is not None:
-        yield given
+    rough = [] if given is None else [given]
     u = reduced.c - reduced.along(found.y)
     lam = np.exp(u - u.max())
     lam /= lam.sum()
-    for cut in (1e-13, 1e-8, 1e-4):
-        rough = _combination(want, face, np.flatnonzero(lam > cut), lam)
-        if rough is None or len(rough.outside) * want.keys.shape[1] > proofs.EXACT_SIZE:
-            continue
-        exact = proofs.in_rationals(want.keys, rough)
-        if exact is not None:
-            values = [np.array([float(x) for x in side]) for side in exact]
-            text = tuple(str(x) for side in exact for x in side)
-            yield Combination(rough.outside, values[0], face.support, values[1], 0.0, exact=True, rational=text)
-        elif reduced.hulled and proofs.how_it_holds(want.keys, rough) == "tolerance":
-            yield rough
+    rough += [_combination(want, face, np.flatnonzero(lam > cut), lam) for cut in (1e-13, 1e-8, 1e-4)]
+    for candidate in rough:
+        proof = None if candidate is None else proofs.verified(want.keys, candidate)
+        if proof is not None:
+            yield proof
 
 
 def _combination(want: Wanted, face: Face, outside: Array, lam: Float[Array, "n"]) -> Combination | None:
@@ -189,6 +213,11 @@ def _combination(want: Wanted, face: Face, outside: Array, lam: Float[Array, "n"
     return Combination(tuple(map(int, outside)), weights / weights.sum(), face.support, nu, 0.0, exact=False)
 
 
+def _mass(proof: Combination, asked: proofs.Asked) -> float:
+    """A proof through other keys of the target says nothing about the target's mass."""
+    return 1.0 if set(proof.outside) & set(asked.shares) else proofs.most_mass(proof, asked)
+
+
 def _impossible(face: Face, proof: Combination, mass: float, leak: float) -> str:
     outside = list(proof.outside)
     others = ", ".join(str(i) for i in outside[:6]) + (", ..." if len(outside) > 6 else "")
@@ -207,14 +236,14 @@ def _contradicted(want: Wanted, face: Face, proof: Contradiction, storage: str) 
     p = np.zeros(want.keys.shape[0])
     p[list(face.support)] = face.shares
     near = nearest(want.keys, p, want.bias)
-    head = replace(_stored(want, face, near.query, storage), proof=proof)
-    if near.divergence <= _SAME and len(face.support) == len(p):
-        return _judged(want, replace(head, proof=None), _lower(want, face, near.query), storage)
     message = (
         "the keys of the target are affinely dependent and the shares contradict that; "
         f"the nearest mixture has Kullback-Leibler divergence {near.divergence:.6g}"
     )
+    head = replace(_stored(want, face, near.query, storage), message=message)
     goal = np.log(p[list(proof.keys)]) - (0.0 if want.bias is None else want.bias[list(proof.keys)])
-    proved = "impossible" if proofs.contradicts(want.keys, proof, goal) else "undecided"
-    status = "nearest" if len(face.support) == len(p) else proved
-    return replace(head, status=status, message=message)
+    proved = proofs.contradicts(want.keys, proof, goal, most_bent(storage, len(face.support)))
+    head = replace(head, proof=proof if proved else None)
+    if len(face.support) == len(p):
+        return replace(head, status="nearest")
+    return replace(head, status="impossible" if proved else "undecided")

@@ -12,19 +12,23 @@ exact solution of the exact keys (a float array is a table of rationals), which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from headwright.design.meaning import KEY_ROUNDING
+from headwright.design.rounding import UNIT
 from headwright.types import Array, Float, Keys
 
 # Rational row reduction is tried up to this many keys; beyond it a dependence stays a float statement.
 _MOST_EXACT = 40
 EXACT_SIZE = 20_000  # coordinates in a combination, likewise
-# Coefficients in float64 fit their keys to this, relative to the longest key.
+# Sums of float64 coefficients are 1 to this.
 _FITS = 1e-12
+_BITS = 128
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,11 @@ class Combination:
     exact: bool  # the coefficients are the rounding of a rational solution
     rational: tuple[str, ...] | None = None  # "p/q" for outside, then inside, when exact
 
-    def residual_on(self, K: Keys) -> float:
-        """Length of left minus right on these keys, relative to the longest key taking part."""
+    def measured(self, K: Keys) -> Combination:
+        """The same combination with the residual its coefficients leave on these keys."""
         left = self.outside_coefficients @ K[list(self.outside)]
         right = self.inside_coefficients @ K[list(self.inside)]
-        size = max(np.linalg.norm(K[[*self.outside, *self.inside]], axis=1).max(), np.finfo(float).tiny)
-        return float(np.linalg.norm(left - right) / size)
+        return replace(self, residual=float(np.linalg.norm(left - right)))
 
 
 @dataclass(frozen=True)
@@ -58,19 +61,78 @@ class Contradiction:
     residual: float
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The question a proof answers: shares by key, the leak, the bias, and `bent`, the largest ratio error that any
+    accepted design can have (`meaning`). `one_head`: several heads need not be excluded."""
+
+    shares: dict[int, float]
+    leak: float
+    bias: Float[Array, "n"] | None
+    bent: float
+    one_head: bool
+
+    @property
+    def log_odds(self) -> float:
+        return math.log(self.leak) - math.log1p(-self.leak)
+
+    def biases(self, keys: tuple[int, ...]) -> Float[Array, "r"]:
+        return np.zeros(len(keys)) if self.bias is None else self.bias[list(keys)]
+
+
 def how_it_holds(K: Keys, proof: Combination) -> str:
-    """ "rationals" if exact coefficients exist near the given ones, "float" if they fit to rounding and the keys are
-    too many for exact arithmetic, "none" if they do not fit."""
+    """ "rationals" if `verified` has exact coefficients, "tolerance" if the given ones fit keys within KEY_ROUNDING of
+    these, "none" if they do not."""
+    found = verified(K, proof)
+    if found is None:
+        return "none"
+    return "rationals" if found.exact else "tolerance"
+
+
+def verified(K: Keys, proof: Combination) -> Combination | None:
+    """The proof with coefficients that are known to hold: exact ones, rounded once; else the given ones, if they fit
+    keys within KEY_ROUNDING of these; else None. What it says of itself is not believed."""
     lam, nu = proof.outside_coefficients, proof.inside_coefficients
     named = [*proof.outside, *proof.inside]
-    sums = max(abs(lam.sum() - 1), abs(nu.sum() - 1))
-    if min(named, default=-1) < 0 or max(named) >= K.shape[0] or lam.min() < 0 or sums > _FITS:
-        return "none"
-    if proof.residual_on(K) > _FITS * (1 + np.abs(nu).sum()):
-        return "none"
-    if len(named) * K.shape[1] <= EXACT_SIZE and in_rationals(K, proof) is not None:
-        return "rationals"
-    return "tolerance"
+    if not proof.outside or not proof.inside or min(named) < 0 or max(named) >= K.shape[0]:
+        return None
+    # A key named twice would count its coefficient's entropy twice.
+    if len(set(proof.outside)) < len(proof.outside) or len(set(proof.inside)) < len(proof.inside):
+        return None
+    if lam.min() < 0 or max(abs(lam.sum() - 1), abs(nu.sum() - 1)) > _FITS or not _fits(K, proof, slack=1e3):
+        return None
+    exact = in_rationals(K, proof) if len(named) * K.shape[1] <= EXACT_SIZE else None
+    if exact is not None:
+        outside, inside = (np.array([float(x) for x in side]) for side in exact)
+        text = tuple(str(x) for side in exact for x in side)
+        found = replace(proof, outside_coefficients=outside, inside_coefficients=inside, exact=True, rational=text)
+        return found.measured(K)
+    return replace(proof, exact=False, rational=None).measured(K) if _fits(K, proof) else None
+
+
+def _fits(K: Keys, proof: Combination, *, slack: float = 1.0) -> bool:
+    """Do keys k'_i with |k'_i - k_i| <= KEY_ROUNDING |k_i| fit the coefficients exactly? In ball arithmetic.
+
+    They do iff the residual is at most KEY_ROUNDING (sum lam_i |k_i| + sum |nu_a| |k_a|): each key takes its part.
+    """
+    from flint import arb, arb_mat, ctx
+
+    before = ctx.prec
+    ctx.prec = _BITS
+    try:
+        signed = [*proof.outside_coefficients.tolist(), *(-proof.inside_coefficients).tolist()]
+        totals = [
+            sum((arb(x) for x in side.tolist()), arb(0))
+            for side in (proof.outside_coefficients, -proof.inside_coefficients)
+        ]
+        parts = [arb(x) / abs(totals[i >= len(proof.outside)]) for i, x in enumerate(signed)]
+        rows = K[[*proof.outside, *proof.inside]].tolist()
+        residual = (arb_mat([parts]) * arb_mat([[arb(x) for x in row] for row in rows])).entries()
+        lengths = [sum((arb(x) * arb(x) for x in row), arb(0)).sqrt() for row in rows]
+        room = sum((abs(w) * length for w, length in zip(parts, lengths, strict=True)), arb(0)) * arb(KEY_ROUNDING)
+        return bool(sum((x * x for x in residual), arb(0)).sqrt() <= room * arb(slack))
+    finally:
+        ctx.prec = before
 
 
 def in_rationals(K: Keys, proof: Combination) -> tuple[list[Fraction], list[Fraction]] | None:
@@ -118,61 +180,73 @@ def _exact(x: float, fmpq: Any) -> Any:
     return fmpq(*float(x).as_integer_ratio())
 
 
-def most_mass(proof: Combination, goal: Float[Array, "m"], bias: Float[Array, "n"] | None) -> float:
-    """The most mass any query with these shares puts on S, given the combination: 1 / (1 + e^{H(lam) + lam.c}).
+def most_mass(proof: Combination, asked: Asked) -> float:
+    """The most mass that any query with a ratio error up to `asked.bent` puts on S: 1 / (1 + e^{least}), rounded up."""
+    return min(1.0, math.exp(-float(np.logaddexp(0.0, _least_log_odds(proof, asked)))) * (1 + 8 * UNIT))
 
-    `goal` is ln p - bias on `proof.inside`. lam.c = lam.bias + nu.goal, because the combination makes the query
-    drop out of both sides; Gibbs' inequality does the rest.
+
+def _least_log_odds(proof: Combination, asked: Asked) -> float:
+    """A lower bound on ln(leak / (1 - leak)) over those queries (the inequality in `meaning`, where q drops out):
+
+    H(lam) + lam.bias + nu.(ln p - bias_S) - (1 + |nu|_1) bent / 2
     """
-    lam = proof.outside_coefficients[proof.outside_coefficients > 0]
-    entropy = -float(lam @ np.log(lam))
-    shift = 0.0 if bias is None else float(proof.outside_coefficients @ bias[list(proof.outside)])
-    return float(np.exp(-np.logaddexp(0.0, entropy + shift + float(proof.inside_coefficients @ goal))))
+    lam = proof.outside_coefficients
+    nu = proof.inside_coefficients
+    goal = np.log([asked.shares[a] for a in proof.inside]) - asked.biases(proof.inside)
+    positive = lam[lam > 0]
+    entropies = -positive * np.log(positive)
+    shifts = lam * asked.biases(proof.outside)
+    goals = nu * goal
+    size = float(np.abs(entropies).sum() + np.abs(shifts).sum() + np.abs(goals).sum()) + 1.0
+    rounding = 8 * (len(lam) + len(nu) + 8) * UNIT * (size + float(np.abs(nu).sum()))
+    bend = asked.bent * (1.0 + float(np.abs(nu).sum())) / 2
+    return math.fsum([*entropies, *shifts, *goals]) - bend - rounding
 
 
-def excludes(
-    proof: Combination, shares: dict[int, float], leak: float, bias: Float[Array, "n"] | None, *, one_head: bool
-) -> bool:
-    """Does the combination rule out every design that gives the target all but `leak`, each key within `leak`?
+def excludes(proof: Combination, asked: Asked) -> bool:
+    """Does the combination rule out every design that reaches the target?
 
     A combination of keys outside the target bounds the target's whole mass in one head; one that writes a single key
     through others (of the target, too) bounds that key's weight in any number of heads.
     """
-    inside = list(proof.inside)
-    if one_head and not set(proof.outside) & set(shares):
-        goal = np.log([shares[a] for a in inside]) - (0.0 if bias is None else bias[inside])
-        if most_mass(proof, goal, bias) < 1 - leak:
-            return True
-    return len(inside) == 1 and most_weight(proof, shares, leak, bias) < shares[inside[0]] - leak
+    apart = not set(proof.outside) & set(asked.shares)
+    if asked.one_head and apart and _least_log_odds(proof, asked) > asked.log_odds:
+        return True
+    return len(proof.inside) == 1 and _excludes_any_heads(proof, asked)
 
 
-def most_weight(proof: Combination, shares: dict[int, float], leak: float, bias: Float[Array, "n"] | None) -> float:
-    """For one key a = sum lam_i k_i: the most weight it can get from ANY number of heads that meet the target.
+def _excludes_any_heads(proof: Combination, asked: Asked) -> bool:
+    """For one key a = sum lam_i k_i. Every head has alpha_a e^{-b_a} = prod_i (alpha_i e^{-b_i})^{lam_i}, and mixing
+    heads keeps "<=" (Hoelder). With w_i = c p_i e^{e_i} on the target, c >= (1 - eps) e^{-bent/2}, and the weight
+    outside it, at most eps, best divided in proportion to lam, every mix that reaches the target has
 
-    Every head has alpha_a e^{-b_a} = prod_i (alpha_i e^{-b_i})^{lam_i}; mixing heads keeps "<=" (Hoelder). Keys of the
-    target have at most their share plus the leak, and all others together at most the leak.
+        L ln((1 - eps) / eps) + ln p_a - b_a
+            <=  sum_in lam_i (ln p_i - b_i) + sum_out lam_i (ln(lam_i / L) - b_i) + bent
+
+    with L the sum of lam outside the target.
     """
-    b = 0.0 if bias is None else float(bias[proof.inside[0]] - proof.outside_coefficients @ bias[list(proof.outside)])
-    log_bound, spilled = b, 0.0
-    for i, lam in zip(proof.outside, proof.outside_coefficients, strict=True):
-        if i in shares:
-            log_bound += lam * np.log(min(1.0, shares[i] + leak))
-        elif lam > 0:
-            log_bound += lam * (np.log(lam) + np.log(leak))
-            spilled += lam
-    # Spilled mass is best divided in proportion to lam.
-    return float(np.exp(log_bound - (spilled * np.log(spilled) if spilled > 0 else 0.0)))
+    lam = proof.outside_coefficients
+    inside = np.array([i in asked.shares for i in proof.outside])
+    spilled = float(lam[~inside].sum())
+    logs = np.array([math.log(asked.shares[i]) for i in proof.outside if i in asked.shares])
+    beyond = lam[~inside & (lam > 0)]
+    left = -spilled * asked.log_odds + math.log(asked.shares[proof.inside[0]]) - float(asked.biases(proof.inside)[0])
+    terms = [*(lam[inside] * logs), *(beyond * np.log(beyond / spilled)), *(-lam * asked.biases(proof.outside))]
+    size = float(np.abs(terms).sum()) + abs(left) + spilled * abs(asked.log_odds) + 1.0
+    rounding = 8 * (len(terms) + 8) * UNIT * (size + float(np.abs(asked.biases(proof.inside)).max()))
+    return left - math.fsum(terms) > asked.bent + rounding
 
 
-def contradicts(K: Keys, proof: Contradiction, goal: Float[Array, "m"]) -> bool:
-    """Is the dependence exact in the rationals, and the imbalance more than rounding? Only then is it a proof.
+def contradicts(K: Keys, proof: Contradiction, goal: Float[Array, "m"], bent: float) -> bool:
+    """Is the dependence exact in the rationals, and the imbalance more than the ratio error of any accepted query
+    can make up for, bent |nu|_1 / 2? Only then is it a proof, and only for one head.
 
     `goal` is ln p - bias on `proof.keys`. Keys with a vanishing coefficient take no part.
     """
     from flint import fmpq, fmpq_mat
 
     part = np.flatnonzero(np.abs(proof.coefficients) > 1e-9)
-    if part.size > _MOST_EXACT:
+    if not 0 < part.size <= _MOST_EXACT or max(proof.keys) >= K.shape[0] or len(set(proof.keys)) < len(proof.keys):
         return False
     keys = [proof.keys[i] for i in part]
     rows = [[_exact(float(K[a, j]), fmpq) for a in keys] for j in range(K.shape[1])]
@@ -184,7 +258,7 @@ def contradicts(K: Keys, proof: Contradiction, goal: Float[Array, "m"]) -> bool:
         nu[free] = 1.0
         for r, pivot in enumerate(pivots):
             nu[pivot] = -float(Fraction(int(reduced[r, free].p), int(reduced[r, free].q)))
-        weighed = np.abs(nu) * (np.abs(goal[part]) + 1.0)
-        if abs(nu @ goal[part]) > 1e-9 * weighed.sum():
+        rounding = 8 * (len(keys) + 8) * UNIT * float(np.abs(nu) @ (np.abs(goal[part]) + 1.0))
+        if abs(float(nu @ goal[part])) > bent * float(np.abs(nu).sum()) / 2 + rounding:
             return True
     return False

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from headwright.design.certificate import TOLERANCE, Certificate, Claim, Face, examine, examine_proof
+from headwright import attention
+from headwright.design.certificate import Certificate, examine, examine_proof, mixed_bounds
+from headwright.design.meaning import Claim, Face
 from headwright.design.proof import Combination, Contradiction
 from headwright.design.target import Target, Wanted
 from headwright.types import Array, Float, Heads, Mix
@@ -35,11 +37,14 @@ class Robustness:
 class Design:
     """What was asked and what came out.
 
-    `status` is "reached" (the queries do it), "impossible" (`proof` says why; the queries are the best there are),
-    "nearest" (the closest reachable mixture) or "undecided" (neither a query nor a proof was found).
-    `leak` is the mass outside the target, `leak_asked` what was allowed; `sharpness` the lead of the weakest key of
-    the target over the strongest other, in query units; `norm` the length of the longest query and `lower_bound`
-    what no query (for the same split) can be shorter than; `ceiling` the most mass any query puts on the target.
+    `status` is "reached" (the queries do it: `headwright.design.meaning` says what that is), "impossible" (`proof` says
+    why; the queries are the best there are), "nearest" (the Kullback-Leibler closest mixture; for random keys, the
+    best heads found) or "undecided" (neither a query nor a proof was found).
+    `leak` is the mass outside the target, known to +- `leak_error`; `leak_asked` what was allowed; `sharpness` the lead
+    of the weakest key of the target over the strongest other, in query units; `norm` the length of the longest query
+    and `lower_bound` what no query that reaches the target (for the same split) can be shorter than; `ceiling` the
+    most mass that any query with weights in the ratio of the shares puts on the target. `fewest_heads` is a lower
+    bound on the number of heads, proven under the condition `fewest_heads_when`.
     """
 
     status: str
@@ -47,6 +52,7 @@ class Design:
     mix: Mix
     weights: Float[Array, "n"]
     leak: float
+    leak_error: float
     sharpness: float
     norm: float
     lower_bound: float
@@ -57,25 +63,24 @@ class Design:
     faces: tuple[Face, ...] = ()
     heads_asked: int | str = 1
     fewest_heads: int = 1
+    fewest_heads_when: str = "always"
     proof: Combination | Contradiction | None = None
     ceiling: float | None = None
     robust: Robustness | None = None
     message: str = ""
     _wanted: Wanted | None = field(default=None, repr=False)
 
-    def certify(self, *, method: str = "float", tolerance: float | None = None) -> Certificate:
+    def certify(self, *, method: str = "float") -> Certificate:
         """Check the design again from keys and queries alone. `method`: "float" (error bounds) or "ball".
 
-        An impossible design is certified by its proof. `tolerance` is how far weights may be from their shares
-        beyond the leak; by default what the storage format can hold.
+        An impossible design is certified by its proof.
         """
         assert self._wanted is not None
-        claim = self.claim(tolerance)
         if self.status == "impossible":
-            return examine_proof(claim, self._wanted.keys, self.proof)
-        return examine(claim, self._wanted.keys, method=method)
+            return examine_proof(self.claim(), self._wanted.keys, self.proof)
+        return examine(self.claim(), self._wanted.keys, method=method)
 
-    def claim(self, tolerance: float | None = None) -> Claim:
+    def claim(self) -> Claim:
         return Claim(
             queries=self.queries,
             mix=self.mix,
@@ -85,7 +90,6 @@ class Design:
             bias=None if self._wanted is None else self._wanted.bias,
             faces=self.faces,
             storage=self.storage,
-            tolerance=TOLERANCE[self.storage] if tolerance is None else tolerance,
             one_head=self.heads_asked == 1,
         )
 
@@ -94,6 +98,28 @@ class Design:
         from headwright.design.saved import save
 
         return save(self, path)
+
+
+def measured(want: Wanted, queries: Heads, mix: Any, faces: tuple[Face, ...]) -> dict[str, Any]:
+    """What these heads do, as fields of a design; no `faces`: every head is measured on the whole target."""
+    mix = np.asarray(mix, dtype=float)
+    inside = list(want.target.support)
+    z = attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)
+    weights = mix @ attention.weights(z)
+    leak = float(np.delete(weights, inside).sum())
+    target = Face(want.target.support, want.target.shares)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        bounds = mixed_bounds(Claim(queries, mix, target, want.leak, want.scale, want.bias), want.keys)
+    return {
+        "queries": queries,
+        "mix": mix,
+        "weights": weights,
+        "leak": leak,
+        # Four times the bound: whoever finds a leak and a bound of their own, on another machine, finds it covered.
+        "leak_error": 4 * max(bounds.leak - leak, leak - bounds.least_leak),
+        "sharpness": lead(z, faces or (target,) * len(queries)) / abs(want.scale),
+        "norm": float(np.linalg.norm(queries, axis=1).max()),
+    }
 
 
 def lead(z: Float[Array, "h n"], faces: tuple[Face, ...]) -> float:
@@ -118,6 +144,7 @@ def shown(design: Design) -> dict[str, Any]:
         "queries": design.queries,
         "mix": design.mix,
         "leak": design.leak,
+        "leak_error": design.leak_error,
         "sharpness": design.sharpness,
         "norm": design.norm,
         "lower_bound": design.lower_bound,
@@ -126,6 +153,7 @@ def shown(design: Design) -> dict[str, Any]:
         "heads": [{"support": list(f.support), "shares": f.shares} for f in design.faces],
         "heads_asked": design.heads_asked,
         "fewest_heads": design.fewest_heads,
+        "fewest_heads_when": design.fewest_heads_when,
         "scale": design.scale,
         "storage": design.storage,
         "proof": design.proof,

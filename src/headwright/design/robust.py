@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwright import attention, inputs
-from headwright.design.certificate import Face
+from headwright.design.certificate import examine
 from headwright.design.descent import Ball, exact_descent, sampled_descent
-from headwright.design.record import Design, Robustness, lead
+from headwright.design.meaning import Face
+from headwright.design.record import Design, Robustness, measured
 from headwright.design.storage import rounded
 from headwright.design.target import Wanted
 from headwright.errors import InputError
@@ -152,25 +153,13 @@ def _sampled(
 
 
 def _design(want: Wanted, start: Design, queries: Heads, mix: Mix, report: Robustness) -> Design:
-    z = attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)
-    weights = mix @ attention.weights(z)
-    leak = float(np.delete(weights, list(want.target.support)).sum())
-    error = float(np.abs(weights[list(want.target.support)] - want.target.shares).max())
-    reached = leak <= want.leak and error <= want.leak
+    """The noiseless claims are those of the certificate; nothing is claimed about shorter queries or a split."""
+    design = replace(
+        start, lower_bound=0.0, faces=(), robust=report, proof=None, **measured(want, queries, mix, faces=())
+    )
+    design = replace(design, fewest_heads=1, fewest_heads_when="always")
+    found = examine(design.claim(), want.keys)
     least = "at least " if report.error < report.accuracy else ""
     better = f"{least}{report.gain:.3g} times less squared error than the textbook heads"
-    at_rest = f"without noise the leak is {leak:.3g} and a weight is {error:.3g} from its share"
-    return replace(
-        start,
-        status="reached" if reached else "nearest",
-        queries=queries,
-        mix=mix,
-        weights=weights,
-        leak=leak,
-        sharpness=lead(z, start.faces) / abs(want.scale),
-        norm=float(np.linalg.norm(queries, axis=1).max()),
-        lower_bound=0.0,
-        faces=(),
-        robust=report,
-        message=f"{better}; {at_rest}",
-    )
+    at_rest = f"without noise the leak is {design.leak:.3g} and a weight is {found.weights_error:.3g} from its share"
+    return replace(design, status="reached" if found.holds else "nearest", message=f"{better}; {at_rest}")

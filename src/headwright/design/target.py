@@ -86,18 +86,22 @@ def wanted(target: Any, keys: Any, *, leak: Any, scale: Any = 1.0, bias: Any = N
     """The checked question; `target` is a function of n, because only the keys know how many there are."""
     _, (K, b) = inputs.arrays(keys=keys, bias=bias)
     K = inputs.shape("keys", to_numpy(K).astype(float, copy=False), "n", "d")
-    _computable("keys", K)
+    computable("keys", K)
     if b is not None:
         b = inputs.shape("bias", to_numpy(b).astype(float), K.shape[0])
+        if np.abs(b).max() > _LARGEST:
+            raise InputError(
+                wanted=f"a bias up to {_LARGEST:g}", got=f"{np.abs(b).max():.3g}", attempt="-1e9 hides a key"
+            )
     scale = inputs.number("scale", scale)
     if scale == 0.0:
         raise InputError(wanted="a scale other than 0", got="0", attempt="1/sqrt(d), or leave it at 1")
-    _computable("scale", np.array([scale]))
+    computable("scale", np.array([scale]))
     leak = inputs.number("leak", leak, low=0.0, high=1.0, open_ends=True)
     return Wanted(target(K.shape[0]), np.ascontiguousarray(K), leak, scale, b)
 
 
-def _computable(name: str, array: Array) -> None:
+def computable(name: str, array: Array) -> None:
     """Squares of lengths must neither overflow nor vanish."""
     size = max(float(array.max()), -float(array.min()))  # no n x d temporary
     if size > _LARGEST or 0.0 < size < 1 / _LARGEST:
