@@ -94,3 +94,16 @@ def test_noise_reports_both_routes(files):
     robust = json.loads(reply.stdout)["robust"]
     assert robust["gain"] >= 1
     assert abs(robust["error"] - robust["sampled"]) < 5 * robust["sampled_error"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": "Reached"}, {"scale": 0}, {"norm": 10**400}, {"mix": [True]}, {"bias": "x"}]
+)
+def test_a_file_that_cannot_be_meant_is_one_line_and_exit_2(files, change):
+    assert run("design", "--keys", "K.npy", "--copy", "1", "--save", "D.json").exit_code == 0
+    body = json.loads((files / "D.json").read_text())
+    (files / "T.json").write_text(json.dumps(body | change))
+    reply = run("certify", "T.json", "--keys", "K.npy")
+    assert reply.exit_code == 2
+    assert "Traceback" not in reply.output
+    assert "wanted" in reply.stderr

@@ -16,7 +16,7 @@ from headwright.cli.conventions import command as headwright_command
 @click.option("--keys", "K", type=ARRAY, required=True, help="The keys the design was made for, n x d.")
 @click.option("--ball", is_flag=True, help="Ball arithmetic instead of error bounds (slow, encloses every digit).")
 def command(design: str, K: Any, ball: bool) -> Reply:
-    """Re-check a saved design. Exit 1 if any statement in it does not hold on these keys."""
+    """Re-check a saved design. Exit 1 if any statement in it does not hold on these keys, 2 if it cannot be read."""
     from headwright.design.saved import certify
 
     result = certify(design, K, method="ball" if ball else "float")
@@ -27,5 +27,7 @@ def _render(console: Console, result: Any) -> None:
     for check in result.checks:
         mark = "[green]✓[/green]" if check.holds else "[red]✗[/red]"
         console.print(f"{mark} {check.name}: {check.detail}", soft_wrap=True)
+    if result.unchecked:
+        console.print(f"not checked again: {', '.join(result.unchecked)}")
     verdict = "holds" if result.holds else "does not hold"
     console.print(f"design ({result.status}): [bold]{verdict}[/bold]")

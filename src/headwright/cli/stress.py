@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headwright.noise.stress import Setting, Stress
 
 _MOST_ROWS = 8
-_VERSION = 1
+_VERSIONS = (1, 2)  # queries, mix, scale and bias are the same in both
 _TINY = 1e-9
 
 
@@ -98,9 +98,9 @@ def _read_design(path: str) -> dict[str, Any]:
         raise InputError(
             wanted="a design saved as JSON", got=f"{Path(path).name}: {str(reason)[:80]}", attempt="--save D.json"
         ) from None
-    if not isinstance(body, dict) or body.get("version") != _VERSION or not body.get("queries"):
+    if not isinstance(body, dict) or body.get("version") not in _VERSIONS or not body.get("queries"):
         raise InputError(
-            wanted=f'a design of version {_VERSION} with "queries"',
+            wanted=f'a design of version {_VERSIONS[-1]} with "queries"',
             got=f"{Path(path).name} without them",
             attempt="save it again: headwright design ... --save D.json",
         )
