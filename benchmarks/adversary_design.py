@@ -205,7 +205,8 @@ def _copies(rng: Rng) -> Keys:
 
 
 def _near_copies(rng: Rng) -> Keys:
-    return _copies(rng) * (1 + 1e-7 * rng.standard_normal())
+    K = _copies(rng)
+    return K * (1 + 1e-7 * rng.standard_normal(K.shape))
 
 
 def _low_rank(rng: Rng) -> Keys:
