@@ -99,7 +99,7 @@ EXACT = Enclosure(0.0, 0.0, 0.0)
 def enclosure(claim: Claim, K: Keys) -> Enclosure:
     """rho for this claim. One key has no ratio. One head's ratio feels the keys of S only, that of a mix every key.
 
-    The certificate's own bound has 4 (one head) or 4 (several) roundings of a logit in it; the rest is for the query.
+    Of the 8 roundings of a logit the certificate's own bound takes up to 4; the rest is for the query.
     """
     inside = list(claim.target.support)
     if len(inside) == 1:
