@@ -4,9 +4,10 @@
 stored in few bits, and `rounded` really stores them so; `CorrelatedKeys` share common factors.
 """
 
+from headwright.keys.centred import Logits
 from headwright.keys.correlated import CorrelatedKeys
 from headwright.keys.gaussian import GaussianKeys
-from headwright.keys.law import LogitsLaw
+from headwright.keys.law import CentredLaw, LogitsLaw
 from headwright.keys.rounding import rounded
 
-__all__ = ["CorrelatedKeys", "GaussianKeys", "LogitsLaw", "rounded"]
+__all__ = ["CentredLaw", "CorrelatedKeys", "GaussianKeys", "Logits", "LogitsLaw", "rounded"]

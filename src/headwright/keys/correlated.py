@@ -15,8 +15,9 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright import inputs
+from headwright.keys.centred import Logits
 from headwright.keys.gaussian import GaussianKeys
-from headwright.keys.law import LogitsLaw
+from headwright.keys.law import CentredLaw, LogitsLaw
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Keys
 
@@ -57,3 +58,11 @@ class CorrelatedKeys:
         xp, (queries, shared) = inputs.arrays(queries=queries, shared=self.shared)
         loadings = inputs.finite("shared loadings", xp.tensordot(queries, shared, axes=([-1], [2])) * scale)
         return replace(law, shared=loadings)
+
+    def centred_law(self, ask: Logits) -> CentredLaw:
+        """The same law for the engines: in double precision, with bounds on the rounding of the keys' own part."""
+        law = self.keys.centred_law(ask)
+        shared = to_numpy(self.shared) if compat.is_numpy_array(ask.queries) else self.shared
+        xp, (queries, shared) = inputs.arrays(queries=ask.queries, shared=shared)
+        loadings = xp.tensordot(queries, shared, axes=([-1], [2])) * ask.scale
+        return replace(law, shared=inputs.finite("shared loadings", loadings))

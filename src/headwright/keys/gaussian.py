@@ -9,6 +9,7 @@ forms `q' Sigma_i q` and never a d x d matrix (unless a full `covariance` was gi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +19,10 @@ import numpy as np
 from headwright import inputs
 from headwright.errors import InputError
 from headwright.keys import covariance as parts_of
+from headwright.keys.centred import Logits, centred_law
 from headwright.keys.covariance import Part
-from headwright.keys.law import LogitsLaw
+from headwright.keys.law import CentredLaw, LogitsLaw
+from headwright.keys.products import lengths
 from headwright.keys.rounding import rounding_variance
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Keys, Query
@@ -44,9 +47,16 @@ class GaussianKeys:
         covariance: Any = None,
     ) -> None:
         _, (means, isotropic, diagonal, factors, covariance) = inputs.arrays(
-            means=means, isotropic=isotropic, diagonal=diagonal, factors=factors, covariance=covariance
+            means=means,
+            isotropic=isotropic,
+            diagonal=diagonal,
+            factors=factors,
+            covariance=covariance,
+            unchecked=("means",),
         )
         self.means: Keys = inputs.shape("means", means, "n", "d")
+        # The largest ||mu_i||, which bounds the rounding of logits, sees NaN and infinities in the same pass.
+        self.longest = _longest(self.means)
         n, d = self.means.shape
         parts: list[Part] = []
         if isotropic is not None:
@@ -73,7 +83,7 @@ class GaussianKeys:
 
     def radial(self, variances: Any) -> GaussianKeys:
         """These keys with random length: `rho_i mu_i mu_i'` added to the covariance of the keys named."""
-        more = GaussianKeys(self.means)
+        more = copy(self)
         more.parts = (*self.parts, _radial(variances, self.means))
         return more
 
@@ -96,7 +106,7 @@ class GaussianKeys:
 
     def logits_law(self, queries: Any, *, scale: float = 1.0, bias: Any = None) -> LogitsLaw:
         """Means, variances (and cross-covariances) of `z_hi = scale * (k_i . q_h) + bias_hi`, for one query
-        `(d,)` or several `(h, d)`."""
+        `(d,)` or several `(h, d)`, in the precision of the arrays."""
         # The keys were checked when they came in; an empty slice of them decides library and dtype for free.
         xp, (queries, bias, like) = inputs.arrays(queries=queries, bias=bias, like=self.means[:0])
         mu, (n, d) = _converted(self.means, like), self.means.shape
@@ -121,6 +131,10 @@ class GaussianKeys:
             variances=variances[0 if one else ...],
             _cross=lambda: total([part.cross(Q, overlaps) for part in parts], h, h, n),
         )
+
+    def centred_law(self, ask: Logits) -> CentredLaw:
+        """The same law for the engines: in double precision, with bounds on its rounding."""
+        return centred_law(ask, self.means, self.longest, self.parts)
 
     def pull(self, weights: Any, q: Any) -> Query:
         """`sum_i w_i Sigma_i q`: half the gradient of `sum_i w_i q' Sigma_i q`, at the price of one pass."""
@@ -147,6 +161,14 @@ def _converted(array: Array, like: Array) -> Array:
     """`array` in the library, dtype and device of `like`; no copy where nothing changes."""
     xp = compat.array_namespace(like)
     return xp.asarray(array, dtype=like.dtype, device=compat.device(like))
+
+
+def _longest(means: Keys) -> float:
+    found = lengths(means)
+    longest = float(compat.array_namespace(found).max(found))
+    if not np.isfinite(longest):
+        inputs.finite("means", means)
+    return longest
 
 
 def _any(array: Array) -> bool:

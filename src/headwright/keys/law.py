@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import array_api_compat as compat
 
 from headwright.types import Array
 
@@ -27,3 +30,30 @@ class LogitsLaw:
     @cached_property
     def cross(self) -> Array:
         return self._cross()
+
+
+@dataclass(frozen=True)
+class CentredLaw(LogitsLaw):
+    """The law of several heads in double precision, with `shift` `(h,)` taken off all means of a head (no weight
+    changes by that), and what rounding may have done to it.
+
+    No mean is off by more than `means_error`, but for a shift common to its head. With the deviation s_hi of logit i
+    seen by head h,
+
+        |cross_ghi - exact| <= relative s_gi s_hi + s_gi a_hi + s_hi a_gi + a_gi a_hi + b_gi b_hi,
+
+    a = `amplitude_error` and b = `root_error`. Errors are `(h, n)`, or `(h, 1)` where one bound serves all keys.
+    """
+
+    shift: Any = 0.0
+    means_error: Any = 0.0
+    relative: float = 0.0
+    amplitude_error: Any = 0.0
+    root_error: Any = 0.0
+
+    def cross_error(self, g: int, h: int) -> Array:
+        """Bound on the error of `cross[g, h]`; with g = h of `variances[h]`."""
+        xp = compat.array_namespace(self.variances)
+        s, t = (xp.sqrt(self.variances[k, ...]) for k in (g, h))
+        (a, b), (c, d) = ((x[g, ...], x[h, ...]) for x in (self.amplitude_error, self.root_error))
+        return self.relative * s * t + s * b + t * a + a * b + c * d

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from headwright import attention
-from headwright.keys import LogitsLaw
+from headwright.keys import CentredLaw
 from headwright.noise.moments import Moments
 from headwright.noise.normals import plan
 from headwright.noise.problem import Problem
@@ -40,11 +40,11 @@ def settle(problem: Problem, *, samples: int, seed: int) -> Moments:
     return estimate(problem, small, points, weigh=contest.weights)
 
 
-def leading(problem: Problem) -> LogitsLaw:
+def leading(problem: Problem) -> CentredLaw:
     """The law of the logits that grow: biases do not, they only break ties; and deviations that rounding alone
     can produce are zeros, because a race must know which keys are fixed."""
     xp, law = problem.xp, problem.law if problem.bias is None else replace(problem, bias=None).law
-    real = law.variances > tie_tolerances(law)[:, None] ** 2
+    real = law.variances > tie_tolerances(problem, law)[:, None] ** 2
 
     def kept(array: Array, where: Array) -> Array:
         return xp.where(where, array, xp.zeros_like(array))
@@ -56,10 +56,11 @@ def leading(problem: Problem) -> LogitsLaw:
     )
 
 
-def tie_tolerances(law: LogitsLaw) -> Float[Array, "h"]:
+def tie_tolerances(problem: Problem, law: CentredLaw) -> Float[Array, "h"]:
     xp = compat.array_namespace(law.means)
-    size = xp.max(xp.maximum(xp.abs(law.means), xp.sqrt(law.variances)), axis=1)
-    return size * (TIE * xp.finfo(law.means.dtype).eps)
+    logits = law.means + law.shift[:, None]
+    size = xp.max(xp.maximum(xp.abs(logits), xp.sqrt(law.variances)), axis=1)
+    return size * (TIE * problem.precision)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class _Contest:
 
 def _contest(problem: Problem) -> _Contest:
     xp, law = problem.xp, leading(problem)
-    small, tolerances = reduced(problem, law), tie_tolerances(law)
+    small, tolerances = reduced(problem, law), tie_tolerances(problem, law)
     bias = xp.zeros_like(law.means) if problem.bias is None else problem.bias
     say = small.fixed_logits
     if small.fixed.shape[0]:

@@ -18,7 +18,7 @@ from headwright import inputs
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
 from headwright.noise.given import Given, conditioned
-from headwright.noise.problem import problems
+from headwright.noise.problem import in_double, problems
 from headwright.result import Estimate
 from headwright.types import Float
 
@@ -103,7 +103,7 @@ def weight_distribution(
     closed form nor a quadrature does: with more than two noisy keys, or two that are not `key`."""
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     extras = {"bias": bias, "mask": mask, "value_noise": None}
-    (problem,) = problems(q, keys, np.zeros((len(keys), 1)), mix=None, scale=scale, extras=extras)
+    problem = in_double(*problems(q, keys, np.zeros((len(keys), 1)), mix=None, scale=scale, extras=extras))
     if problem.heads != 1:
         raise InputError(wanted="one query", got=f"{problem.heads} heads", attempt="ask for one head at a time")
     scene = conditioned(problem, inputs.index("key", key, len(keys)))

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from headwright import inputs
 from headwright.noise.normals import plan
-from headwright.noise.problem import Problem, problems
+from headwright.noise.problem import Problem, in_double, problems
 from headwright.noise.reduced import Reduced, reduced
 from headwright.noise.sampled import REPLICATES, SAMPLES, weights_drawn
 from headwright.result import Estimate, to_numpy
@@ -43,7 +43,7 @@ def exceedance(
     """The probability that the output is further than `tau` from `target` (v,), Euclidean distance. The heads `q`
     and the rest are as in `moments`; `samples` and `seed` serve only where more than one number is random."""
     extras = {"bias": bias, "mask": mask, "value_noise": None}
-    (problem,) = problems(q, keys, V, mix=mix, scale=scale, extras=extras)
+    problem = in_double(*problems(q, keys, V, mix=mix, scale=scale, extras=extras))
     _, (_, target) = inputs.arrays(V=problem.values[:1], target=target)
     inputs.shape("target", target, problem.values.shape[1])
     tau = inputs.number("tau", tau, low=0.0)

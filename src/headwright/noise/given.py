@@ -130,7 +130,7 @@ def conditioned(problem: Problem, a: int) -> Conditioned:
     mean, spread = (m[a], s[a]) if visible[a] else (-np.inf, 0.0)
     visible[a] = False
     hidden = xp.asarray(visible[None, :], device=compat.device(law.means))
-    others = reduced(replace(problem, mask=hidden))
+    others = reduced(replace(problem, mask=hidden), law)  # the same law: a mask of its own would shift its means
     noisy = to_numpy(others.noisy)
     # ln alpha_a moves by s_a with z_a, and by the share of c among the others, here two deviations up, times s_c.
     everything = _total(np.where(visible, m, -np.inf)[None, :])[0]

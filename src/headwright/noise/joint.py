@@ -20,7 +20,8 @@ from headwright.errors import InputError
 from headwright.noise.exact import HeadMoments, integral
 from headwright.noise.moments import Moments
 from headwright.noise.pair import PairLaw, PairMoments, pair_moments
-from headwright.noise.problem import Problem, value_covariance
+from headwright.noise.problem import Problem, has_double, value_covariance
+from headwright.noise.rounding import with_rounding
 from headwright.noise.sampled import sampled_moments
 from headwright.noise.spread import logits_moments
 from headwright.result import to_numpy
@@ -54,10 +55,7 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
     m, s = logits_law(problem)
     values = problem.values if isinstance(m[0], type(problem.values)) else to_numpy(problem.values)
     with np.errstate(over="ignore", invalid="ignore"):
-        heads = [
-            _Head(rows, float(sum(problem.mix[h] for h in rows)), logits_moments(m[rows[0]], s[rows[0]], values))
-            for rows in _distinct(problem)
-        ]
+        heads = [_head(problem, rows, (m, s), values) for rows in _distinct(problem)]
     largest = max(h.moments.spread for h in heads)
     if largest > LARGEST:
         raise InputError(
@@ -80,6 +78,12 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
     return result if all(pair is not None for *_, pair in pairs) else _sampled_covariance(problem, result, seed)
 
 
+def _head(problem: Problem, rows: list[int], law: tuple[list, list], values: Array) -> _Head:
+    m, s = (x[rows[0]] for x in law)
+    found = with_rounding(logits_moments(m, s, values), problem.law, rows[0], m=m, s=s)
+    return _Head(rows, float(sum(problem.mix[h] for h in rows)), found)
+
+
 def _mixed(terms: list[tuple[float, Array]]) -> Array:
     """`sum_h factor_h x_h`; one head with factor 1 is passed on as it is."""
     (factor, total), *others = terms
@@ -90,30 +94,27 @@ def _mixed(terms: list[tuple[float, Array]]) -> Array:
 
 
 def logits_law(problem: Problem) -> tuple[list[Array], list[Array]]:
-    """Means and deviations per head in double precision; a masked key has mean minus infinity and no noise.
+    """Means and deviations per head in double precision; a masked key has mean minus infinity and no noise, and so has
+    one that is further below the others than a double can say.
 
     Few keys come to the host; many stay where they are, unless their library has no double precision."""
     xp, law, mask = problem.xp, problem.law, problem.mask
-    stay = problem.values.shape[0] > DIRECT and _has_double(problem.values)
+    stay = problem.values.shape[0] > DIRECT and has_double(problem.values)
 
     def take(x: Array) -> Array:
-        return xp.astype(x, xp.float64, copy=False) if stay else to_numpy(x).astype(float, copy=False)
+        return x if stay else to_numpy(x)
 
     lib = xp if stay else np
     means, deviations = [], []
     for h in range(problem.heads):
         m, s = take(law.means[h, ...]), lib.sqrt(take(law.variances[h, ...]))
         if mask is not None:
-            seen = mask[h, ...] if stay else to_numpy(mask[h, ...])
-            m, s = lib.where(seen, m, lib.full_like(m, -np.inf)), lib.where(seen, s, 0.0 * s)
+            m = lib.where(take(mask[h, ...]), m, lib.full_like(m, -np.inf))
+        if float(lib.min(m)) == -np.inf:
+            s = lib.where(m == -np.inf, 0.0 * s, s)
         means.append(m)
         deviations.append(s)
     return means, deviations
-
-
-def _has_double(array: Array) -> bool:
-    info = compat.array_namespace(array).__array_namespace_info__()
-    return "float64" in info.dtypes(kind="real floating")
 
 
 def _distinct(problem: Problem) -> list[list[int]]:

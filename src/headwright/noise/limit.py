@@ -16,8 +16,8 @@ import numpy as np
 
 from headwright.keys import GaussianKeys, LogitsLaw
 from headwright.noise.contest import TIE, leading, settle, tie_tolerances
-from headwright.noise.moments import Moments
-from headwright.noise.problem import Problem, problems, value_covariance
+from headwright.noise.moments import Moments, in_precision
+from headwright.noise.problem import Problem, as_given, in_double, problems, value_covariance
 from headwright.noise.sampled import SAMPLES
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float
@@ -39,21 +39,24 @@ def winners(q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: An
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     extras = {"bias": bias, "mask": mask, "value_noise": None}
     none = compat.array_namespace(keys.means).zeros_like(keys.means[:, :1])
-    (problem,) = problems(q, keys, none, mix=None, scale=scale, extras=extras)
+    (given,) = problems(q, keys, none, mix=None, scale=scale, extras=extras)
+    problem = in_double(given)
     xp = problem.xp
     each = [limit_moments(_some(problem, [h])) for h in range(problem.heads)]
     probabilities = xp.concat([one.heads_weights_mean for one in each])
     law = leading(problem)
-    means, tie = law.means, tie_tolerances(law)[:, None]
+    means, tie = law.means, tie_tolerances(problem, law)[:, None]
     means = means if problem.mask is None else xp.where(problem.mask, means, xp.full_like(means, -xp.inf))
     first = means >= xp.max(means, axis=1, keepdims=True) - tie
     flip = xp.sum(xp.where(first, xp.zeros_like(probabilities), probabilities), axis=1)
+    probabilities, first, flip = (as_given(x, given.values) for x in (probabilities, first, flip))
     return Winners(probabilities, first, flip, max(one.error for one in each))
 
 
 def limit_moments(problem: Problem, *, samples: int = SAMPLES, seed: int = 0) -> Moments:
     """Moments at infinite sharpness; `heads_weights_mean` are the winners' probabilities. `samples` and `seed`
     serve only heads whose joint law has no exact route."""
+    given, problem = problem, in_double(problem)
     distinct, which = _distinct(problem)
     groups = list(_independent(distinct))
     parts = [settle(_some(distinct, group), samples=samples, seed=seed) for group in groups]
@@ -66,7 +69,7 @@ def limit_moments(problem: Problem, *, samples: int = SAMPLES, seed: int = 0) ->
 
     weights, variance = sum(p.weights_mean for p in parts), sum(p.weights_variance for p in parts)
     noise = value_covariance(problem, variance + weights * weights)
-    return Moments(
+    found = Moments(
         mean=sum(p.mean for p in parts),
         covariance=sum((p.covariance for p in parts), start=noise),
         weights_mean=weights,
@@ -79,6 +82,7 @@ def limit_moments(problem: Problem, *, samples: int = SAMPLES, seed: int = 0) ->
         heads_mean=heads("heads_mean"),
         heads_weights_mean=heads("heads_weights_mean"),
     )
+    return in_precision(found, given.values)
 
 
 def _some(problem: Problem, heads: list[int]) -> Problem:
@@ -97,8 +101,7 @@ def _distinct(problem: Problem) -> tuple[Problem, list[int]]:
     rows += [to_numpy(x).astype(float) for x in (problem.bias, problem.mask) if x is not None]
     rows = np.hstack(rows)
     same = [
-        int(np.argmax(np.abs(rows[: h + 1] - rows[h]).max(axis=1) <= TIE * np.finfo(Q.dtype).eps))
-        for h in range(len(Q))
+        int(np.argmax(np.abs(rows[: h + 1] - rows[h]).max(axis=1) <= TIE * problem.precision)) for h in range(len(Q))
     ]
     first = sorted(set(same))
     xp, mix = problem.xp, problem.mix
@@ -109,7 +112,7 @@ def _distinct(problem: Problem) -> tuple[Problem, list[int]]:
 
 def _independent(problem: Problem) -> Iterator[list[int]]:
     """Groups of heads that no key correlates with each other."""
-    linked = _linked(leading(problem)) if problem.heads > 1 else np.ones((1, 1), dtype=bool)
+    linked = _linked(leading(problem), problem.precision) if problem.heads > 1 else np.ones((1, 1), dtype=bool)
     left = set(range(problem.heads))
     while left:
         group, new = set(), {min(left)}
@@ -120,8 +123,8 @@ def _independent(problem: Problem) -> Iterator[list[int]]:
         yield sorted(group)
 
 
-def _linked(law: LogitsLaw) -> Bool[np.ndarray, "h h"]:
+def _linked(law: LogitsLaw, precision: float) -> Bool[np.ndarray, "h h"]:
     if law.shared is not None:
         return np.ones((law.means.shape[0],) * 2, dtype=bool)
     cross, s = to_numpy(law.cross), np.sqrt(to_numpy(law.variances))
-    return np.any(np.abs(cross) > TIE * np.finfo(s.dtype).eps * s[:, None] * s[None, :], axis=2)
+    return np.any(np.abs(cross) > TIE * precision * s[:, None] * s[None, :], axis=2)

@@ -4,15 +4,16 @@ route; each route is a file of its own and takes the same checked `Problem`."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any
 
 import array_api_compat as compat
+import numpy as np
 
 from headwright.errors import InputError
-from headwright.noise.problem import Problem, problems
-from headwright.types import Array, Float
+from headwright.noise.problem import Problem, as_given, problems
+from headwright.types import Array, Float, Values
 
 # method -> (module, function); imported when first asked for.
 METHODS = {
@@ -65,8 +66,9 @@ def moments(
     route = _route(method)
     check = method != "exact"  # `exact` sees NaN among the values in the mean
     parts = problems(q, keys, V, mix=mix, scale=scale, extras=extras, check_values=check)
-    results = [route(p, **options) for p in parts]
-    return _stack(results) if getattr(q, "ndim", 0) == 3 or len(results) > 1 else results[0]
+    results = [_finite(route(p, **options)) for p in parts]
+    axes = q.ndim if hasattr(q, "ndim") else np.ndim(q)
+    return _stack(results) if axes == 3 else results[0]
 
 
 def _route(method: str) -> Callable[..., Moments]:
@@ -74,6 +76,26 @@ def _route(method: str) -> Callable[..., Moments]:
         raise InputError(wanted=f"method one of {', '.join(METHODS)}", got=repr(method), attempt='method="exact"')
     module, function = METHODS[method]
     return getattr(import_module(module), function)
+
+
+def in_precision(found: Moments, values: Values) -> Moments:
+    """`found` in the library, on the device and in the precision of the values."""
+    arrays = {f.name: getattr(found, f.name) for f in fields(Moments)}
+    arrays = {name: x for name, x in arrays.items() if compat.is_array_api_obj(x)}
+    with np.errstate(over="ignore", under="ignore"):
+        return replace(found, **{name: as_given(x, values) for name, x in arrays.items()})
+
+
+def _finite(found: Moments) -> Moments:
+    """Refuse what is no number: squares of the values leave the range of their precision first."""
+    xp = compat.array_namespace(found.mean)
+    if not all(bool(xp.all(xp.isfinite(x))) for x in (found.mean, found.covariance)):
+        raise InputError(
+            wanted=f"values whose mean and covariance are numbers in {found.mean.dtype}",
+            got="a covariance beyond them",
+            attempt="pass V in double precision, or divide it by a power of ten: the covariance goes with its square",
+        )
+    return found
 
 
 def _stack(results: list[Moments]) -> Moments:
@@ -92,4 +114,4 @@ def _stack(results: list[Moments]) -> Moments:
     return Moments(**gathered)
 
 
-__all__ = ["METHODS", "Moments", "Problem", "moments"]
+__all__ = ["METHODS", "Moments", "Problem", "in_precision", "moments"]

@@ -8,7 +8,7 @@ All routes (exact, sampled, limit) take this record, so they cannot disagree abo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import array_api_compat as compat
 
 from headwright import attention, inputs
 from headwright.errors import InputError
-from headwright.keys import CorrelatedKeys, GaussianKeys, LogitsLaw
+from headwright.keys import CentredLaw, CorrelatedKeys, GaussianKeys, Logits
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Heads, Mix, Values
 
@@ -34,6 +34,7 @@ class Problem:
     bias: Float[Array, "h n"] | None = None
     mask: Bool[Array, "h n"] | None = None
     value_noise: Float[Array, "n *v"] | None = None
+    precision: float = 2.0**-52  # relative, in which the numbers were given: ties are meant up to it
 
     @property
     def xp(self) -> Any:
@@ -44,9 +45,39 @@ class Problem:
         return int(self.queries.shape[0])
 
     @cached_property
-    def law(self) -> LogitsLaw:
-        """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand; no mask applied."""
-        return self.keys.logits_law(self.queries, scale=self.scale, bias=self.bias)
+    def law(self) -> CentredLaw:
+        """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand, in double precision; no
+        mask applied."""
+        queries, bias, mask = (_double(x, self.values) for x in (self.queries, self.bias, self.mask))
+        return self.keys.centred_law(Logits(queries, self.scale, bias, mask))
+
+
+def in_double(problem: Problem) -> Problem:
+    """The same problem in double precision: in its own library where that has it, on the host else."""
+    names = ("queries", "values", "mix", "bias", "mask", "value_noise")
+    return replace(problem, **{name: _double(getattr(problem, name), problem.values) for name in names})
+
+
+def as_given(array: Array, values: Values) -> Array:
+    """Back in the library, on the device and (unless it is boolean) in the precision of the values."""
+    xp = compat.array_namespace(values)
+    boolean = compat.array_namespace(array).isdtype(array.dtype, "bool")
+    return xp.asarray(array, dtype=None if boolean else values.dtype, device=compat.device(values))
+
+
+def has_double(array: Array) -> bool:
+    info = compat.array_namespace(array).__array_namespace_info__()
+    return "float64" in info.dtypes(kind="real floating")
+
+
+def _double(array: Array | None, values: Values) -> Any:
+    if array is None:
+        return None
+    xp = compat.array_namespace(array)
+    if not has_double(values):
+        array = to_numpy(array)
+        xp = compat.array_namespace(array)
+    return array if xp.isdtype(array.dtype, "bool") else xp.astype(array, xp.float64, copy=False)
 
 
 def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Array, "v v"]:
@@ -96,7 +127,7 @@ def problems(
     mask = None if mask is None else _visible(mask, xp, (h, n), compat.device(V))
     noise = None if value_noise is None else _value_noise(value_noise, xp, V.shape)
     for group in (groups[i, ...] for i in range(groups.shape[0])):
-        yield Problem(group, keys, V, mix, scale, bias, mask, noise)
+        yield Problem(group, keys, V, mix, scale, bias, mask, noise, float(xp.finfo(V.dtype).eps))
 
 
 def _per_logit(name: str, array: Array, xp: Any, shape: tuple[int, int]) -> Array:

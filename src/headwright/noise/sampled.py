@@ -15,9 +15,9 @@ from typing import NamedTuple
 import array_api_compat as compat
 
 from headwright import inputs
-from headwright.noise.moments import Moments
+from headwright.noise.moments import Moments, in_precision
 from headwright.noise.normals import Plan, plan, power_of_two
-from headwright.noise.problem import Problem, value_covariance
+from headwright.noise.problem import Problem, in_double, value_covariance
 from headwright.noise.reduced import Reduced, reduced
 from headwright.types import Array, Float
 
@@ -41,9 +41,10 @@ def sampled_moments(
 ) -> Moments:
     """Moments by sampling; `error` is the largest standard error of any entry. `kind` is "sobol" or "plain",
     `memory` a bound in bytes on what one batch takes. `samples` is rounded up to `replicates` powers of two."""
-    small = reduced(problem)
+    double = in_double(problem)
+    small = reduced(double)
     points = plan(small.dimension, samples=samples, replicates=replicates, kind=kind, seed=seed)
-    return estimate(problem, small, points, memory=memory, progress=progress)
+    return in_precision(estimate(double, small, points, memory=memory, progress=progress), problem.values)
 
 
 def estimate(
