@@ -110,7 +110,20 @@ def test_single_precision_says_how_far_it_is_off(case):
     q, keys, V = (x.astype(np.float32) for x in (case[0], case[1].means, case[2]))
     m = hw.moments(q, hw.GaussianKeys(keys, isotropic=np.float32(0.2)), V)
     assert m.mean.dtype == np.float32
-    assert m.error >= np.finfo(np.float32).eps
+    # The same numbers in double precision: the law of the logits is the same, only the result is rounded.
+    double = hw.GaussianKeys(keys.astype(float), isotropic=float(np.float32(0.2)))
+    wide = hw.moments(q.astype(float), double, V.astype(float))
+    assert 0 < np.abs(m.mean - wide.mean).max() <= m.mean_error <= SINGLE
+    assert 0 < np.abs(m.covariance - wide.covariance).max() <= m.covariance_error <= SINGLE
+
+
+def test_a_batch_of_one_keeps_its_axis_in_a_nested_list(case):
+    q, keys, V = case
+    for given in (q[None, None].tolist(), q[None, None]):
+        m = hw.moments(given, keys, V)
+        assert m.mean.shape == (1, 2)
+        assert m.heads_weights_mean.shape == (1, 1, 5)
+    assert hw.moments(q[None].tolist(), keys, V).mean.shape == (2,)
 
 
 @pytest.mark.parametrize(

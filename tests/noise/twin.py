@@ -5,9 +5,39 @@ Two or three keys: expectations over the noisy logits, one Gaussian integral per
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath as mp
+import numpy as np
 
 mp.mp.dps = 22
+
+
+def rational_logits(q, K, *, scale=1.0, bias=None):
+    """`scale * (k_i . q) + bias_i` of the stored numbers, as fractions: no rounding at all."""
+    bias = [0.0] * len(K) if bias is None else bias
+    query = [Fraction(float(y)) for y in q]
+    return [
+        Fraction(float(scale)) * sum((Fraction(float(x)) * y for x, y in zip(k, query, strict=True)), Fraction(0))
+        + Fraction(float(b))
+        for k, b in zip(K, bias, strict=True)
+    ]
+
+
+def rational_law(q, K, covariances, *, scale=1.0, bias=None):
+    """Means, counted from the largest, and deviations of the logits, each rounded once. `covariances` holds a d x d
+    matrix of stored numbers for every key, or a vector that stands for a diagonal one."""
+    z = rational_logits(q, K, scale=scale, bias=bias)
+    top = max(z)
+    query = [Fraction(float(y)) for y in q]
+    variances = []
+    for C in covariances:
+        C = np.diag(C) if np.ndim(C) == 1 else C
+        terms = (Fraction(float(C[i, j])) * x * y for i, x in enumerate(query) for j, y in enumerate(query))
+        variances.append(Fraction(float(scale)) ** 2 * sum(terms, Fraction(0)))
+    with mp.workdps(60):
+        deviations = [float(mp.sqrt(mp.mpf(v.numerator) / v.denominator)) for v in variances]
+    return np.array([float(x - top) for x in z]), np.array(deviations)
 
 
 def normal(g):

@@ -8,7 +8,6 @@ The plain product is taken where its rounding is small enough; else the compensa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import array_api_compat as compat
 import numpy as np
@@ -108,10 +107,11 @@ def _plain(ask: Logits, mu: Keys, longest: float) -> Means:
     means = means if ask.bias is None else means + ask.bias
     lengths = xp.linalg.vector_norm(ask.queries, axis=1, keepdims=True)
     overlaps_error = gamma(d + 4) * longest * lengths
-    size = xp.max(xp.abs(means), axis=1, keepdims=True)
+    highest = xp.max(means, axis=1, keepdims=True)
+    size = xp.maximum(highest, -xp.min(means, axis=1, keepdims=True))
     if ask.bias is not None:
         size = size + xp.max(xp.abs(ask.bias), axis=1, keepdims=True)
-    top = xp.max(_among(ask.seen, means), axis=1, keepdims=True)
+    top = highest if ask.seen is None else xp.max(_among(ask.seen, means), axis=1, keepdims=True)
     error = abs(ask.scale) * overlaps_error + 8 * UNIT * size
     return Means(means - top, top[:, 0], error, overlaps, overlaps_error)
 
@@ -120,26 +120,28 @@ def _compensated(ask: Logits, mu: Keys) -> Means:
     """The same to twice the digits; the largest mean is taken off before the last rounding."""
     exact = accurate_product(ask.queries, mu, ask.scale)
     high, low = exact.high, exact.low
-    size = np.abs(high)
     if ask.bias is not None:
-        bias = to_numpy(ask.bias).astype(float)
-        high, cut = two_sum(high, bias)
+        high, cut = two_sum(high, to_numpy(ask.bias).astype(float))
         low = low + cut
-        size = size + np.abs(bias)
     inputs.finite("mean logits", high)
-    top = np.argmax(_among(None if ask.seen is None else to_numpy(ask.seen), high), axis=1)[:, None]
-    high_top, low_top = (np.take_along_axis(x, top, axis=1) for x in (high, low))
+    seen = high if ask.seen is None else _among(to_numpy(ask.seen), high)
+    top = np.argmax(seen, axis=1)[:, None]
+    high_top, low_top, error_top = (np.take_along_axis(x, top, axis=1) for x in (high, low, exact.error))
     means, cut = two_sum(high, -high_top)
-    rest = cut + (low - low_top)
-    # A difference beyond the range of doubles is a key without any weight.
-    means = np.where(np.isfinite(means), means + rest, -np.inf)
-    error = exact.error + 8 * UNIT**2 * size
-    error = error + np.take_along_axis(error, top, axis=1) + 2 * UNIT * np.abs(means)
-    error = np.where(np.isfinite(means), error, 0.0)
+    low_apart = low - low_top
+    rest = cut + low_apart
+    # Every sum above that is not exact, and the last one, each rounded by at most a unit of its size.
+    sums = (low, low_top, low_apart, rest, means)
+    error = exact.error + error_top + 2 * UNIT * sum(np.abs(x) for x in sums)
+    # The largest is at zero by definition, and a difference beyond the range of doubles is a key without any weight.
+    np.put_along_axis(error, top, 0.0, axis=1)
+    reached = np.isfinite(means)
+    means = np.where(reached, means + rest, -np.inf)
+    error = np.where(reached, error, 0.0)
     found = (means, high_top[:, 0], error, exact.plain, exact.plain_error)
     return Means(*(in_library(x, ask.queries) for x in found))
 
 
-def _among(seen: Array | None, means: Array) -> Array:
+def _among(seen: Array, means: Array) -> Array:
     xp = compat.array_namespace(means)
-    return means if seen is None else xp.where(seen, means, xp.full_like(means, -xp.inf))
+    return xp.where(seen, means, xp.full_like(means, -xp.inf))

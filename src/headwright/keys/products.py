@@ -27,6 +27,7 @@ from headwright.types import Array, Float, Heads
 UNIT = float(np.finfo(float).eps) / 2
 _SPLITTER = 2.0**27 + 1.0  # Dekker: cuts 53 bits into 26 and 26 (and a sign)
 _SMALLEST = 2.0**-1000  # well above what products of numbers of size one lose below the range of doubles
+_GRAIN = 2.0**-1070  # what is lost where a result is below the range of normal doubles
 _ROWS = 1 << 12  # rows converted at a time
 _ENTRIES = 1 << 16  # numbers in work at once in a compensated product: they stay in cache
 
@@ -91,9 +92,9 @@ def accurate_product(Q: Any, rows: Any, scale: float) -> Accurate:
         return Accurate(
             high=np.ldexp(high, scaled),
             low=np.ldexp(low, scaled),
-            error=np.ldexp(error, scaled),
+            error=np.ldexp(error, scaled) + _GRAIN,
             plain=np.ldexp(plain, power),
-            plain_error=np.ldexp(error + UNIT * np.abs(plain), power),
+            plain_error=np.ldexp(error + UNIT * np.abs(plain), power) + _GRAIN,
         )
 
 

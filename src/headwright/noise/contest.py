@@ -44,7 +44,7 @@ def leading(problem: Problem) -> CentredLaw:
     """The law of the logits that grow: biases do not, they only break ties; and deviations that rounding alone
     can produce are zeros, because a race must know which keys are fixed."""
     xp, law = problem.xp, problem.law if problem.bias is None else replace(problem, bias=None).law
-    real = law.variances > tie_tolerances(problem, law)[:, None] ** 2
+    real = xp.sqrt(law.variances) > tie_tolerances(problem, law)[:, None]
 
     def kept(array: Array, where: Array) -> Array:
         return xp.where(where, array, xp.zeros_like(array))

@@ -174,13 +174,17 @@ def head_moments(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], V: Any) -
 
 def fixed(m: np.ndarray, V: np.ndarray) -> HeadMoments:
     """No noise, or one key only: plain attention."""
-    e = np.exp(m - m.max())
+    top = int(m.argmax())
+    e = np.exp(m - m[top])
     weights = e / e.sum()
-    mean = weights @ V
-    rounding = float(np.finfo(float).eps) * (4 + np.abs(m).max() * (m.size > 1))
+    # Counted from the value of the largest weight: what all values have in common is not rounded n times.
+    C = V - V[top]
+    shift = weights @ C
     zero = np.zeros((V.shape[1], V.shape[1]))
-    spread = float(np.abs(V - mean).max())
-    return HeadMoments(weights, weights**2, mean, zero, rounding, rounding, spread)
+    spread = float(np.abs(C - shift).max())
+    # Sums of n terms of one size, an exponential and a few operations; C may be twice as far as the spread.
+    rounding = float(np.finfo(float).eps) * (m.size + 8)
+    return HeadMoments(weights, weights**2, V[top] + shift, zero, rounding, rounding, spread)
 
 
 def errors(one: Integrated) -> tuple[float, float]:

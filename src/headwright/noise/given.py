@@ -53,7 +53,8 @@ class Given:
 
     def _below(self, y: Float[np.ndarray, "j 1"], s: float) -> Float[np.ndarray, "2 j s"]:
         if self.own is None:
-            t, slope = (self.rest + y - self.centre) / s, 1.0
+            with np.errstate(over="ignore"):
+                t, slope = (self.rest + y - self.centre) / s, 1.0
         elif s == 0.0:
             return np.stack([self.own - self.rest <= y, np.zeros(np.broadcast(self.rest, y).shape)])
         else:

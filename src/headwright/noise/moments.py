@@ -79,11 +79,26 @@ def _route(method: str) -> Callable[..., Moments]:
 
 
 def in_precision(found: Moments, values: Values) -> Moments:
-    """`found` in the library, on the device and in the precision of the values."""
+    """`found` in the library, on the device and in the precision of the values, in which it is rounded once more."""
+    if found.mean.dtype == values.dtype:
+        return found
+    unit = float(compat.array_namespace(values).finfo(values.dtype).eps)
+    mean, covariance, weights = (unit * _largest(x) for x in (found.mean, found.covariance, found.weights_mean))
+    found = replace(
+        found,
+        mean_error=found.mean_error + mean,
+        covariance_error=found.covariance_error + covariance,
+        error=found.error + max(mean, covariance, weights),
+    )
     arrays = {f.name: getattr(found, f.name) for f in fields(Moments)}
     arrays = {name: x for name, x in arrays.items() if compat.is_array_api_obj(x)}
     with np.errstate(over="ignore", under="ignore"):
         return replace(found, **{name: as_given(x, values) for name, x in arrays.items()})
+
+
+def _largest(array: Array) -> float:
+    xp = compat.array_namespace(array)
+    return float(xp.max(xp.abs(array)))
 
 
 def _finite(found: Moments) -> Moments:

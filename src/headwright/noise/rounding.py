@@ -1,25 +1,28 @@
 """What rounding of the logits does to the moments of one head.
 
 Let the mean of logit i be off by at most e_i and its variance by at most f_i, and values be at most 1 from their
-centre. dc/dz_i = alpha_i (v_i - c), and expectations obey d/d(s^2) = (1/2) d^2/dm^2, so to first order
+centre. dc/dz_i = alpha_i (v_i - c), which is at most 2 alpha_i (1 - alpha_i), and expectations obey
+d/d(s^2) = (1/2) d^2/dm^2, so with W_i = E[alpha_i (1 - alpha_i)], to first order,
 
-    E[c] moves by at most 2 sum_i E[alpha_i] (e_i + f_i / 2),       E[c c'] by at most 12 of the same sum.
+    E[c] moves by at most 2 sum_i W_i (e_i + f_i / 2),       E[c c'] by at most 12 times the same sum.
 
-Along the way from the law we have to the exact one a weight grows at most by the factor e^{2 eta}, where eta is the
+Along the way from the law we have to the exact one W_i grows at most by the factor e^{2 eta}, where eta is the
 largest e_i + f_i / 2: that makes it a bound. A wide logit is better told by the distance in total variation between
 the two Gaussians: it is at most 0.4 e_i / s_i + f_i / (2 s_i^2) whatever the weights are (the second by Pinsker's
 inequality, for f_i <= s_i^2 / 2), and E[c] and E[c c'] move by at most twice that. Each key is counted the cheaper
 way, and keys out of reach, whatever rounding did, by the weight they cannot exceed.
+
+Of two heads, d Cov[c, c'] / d Cov(z_i, z_i') = E[(dc/dz_i)(dc'/dz_i')] is at most 4 min(W_i, W_i').
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import like
 from headwright.keys import CentredLaw
 from headwright.noise.exact import HeadMoments
 from headwright.result import to_numpy
@@ -35,10 +38,10 @@ _DEEP = 43.0  # e^{-43}: a million such weights are still below 1e-12
 _CLOSE = 0.25  # eta up to which the first-order sum is used
 
 
-def with_rounding(head: HeadMoments, law: CentredLaw, h: int, *, m: Array, s: Array) -> HeadMoments:
-    """`head`, its error bounds enlarged by what rounding of the law of logits (of row h) may have done. `m` and `s` are
-    the means and deviations that the head was computed from."""
-    moved = _moved(head, law, h, m, s)
+def with_rounding(head: HeadMoments, law: CentredLaw, h: int, *, m: Array) -> HeadMoments:
+    """`head`, its error bounds enlarged by what rounding of the law of logits (of row h) may have done. `m` are the
+    means that the head was computed from: minus infinity where a key is not seen."""
+    moved = rounding(law, h, m=m, undecided=lambda: _undecided(head), known=head.first + head.second)
     return replace(
         head,
         first=head.first + min(TRIVIAL, MEAN * moved),
@@ -46,7 +49,12 @@ def with_rounding(head: HeadMoments, law: CentredLaw, h: int, *, m: Array, s: Ar
     )
 
 
-def _moved(head: HeadMoments, law: CentredLaw, h: int, m: Array, s: Array) -> float:
+def rounding(
+    law: CentredLaw, h: int, *, m: Array, undecided: Callable[[], Float[np.ndarray, "n"]], known: float
+) -> float:
+    """How far rounding may have moved head h: `MEAN` times this for its mean, `COVARIANCE` times for its covariance.
+    `undecided` are W_i or more, all together `known` to so much; they are asked for only where one bound for all keys
+    is not enough."""
     xp = compat.array_namespace(law.means)
     one_for_all = law.means_error.shape[1] == law.amplitude_error.shape[1] == law.root_error.shape[1] == 1
     if one_for_all:
@@ -57,15 +65,28 @@ def _moved(head: HeadMoments, law: CentredLaw, h: int, m: Array, s: Array) -> fl
         if rate <= _LITTLE:
             return float(np.exp(2 * rate)) * rate
     return _key_by_key(
-        *(to_numpy(x).astype(float, copy=False) for x in (head.weights_mean, m, s)),
+        undecided(),
+        to_numpy(m),
+        np.sqrt(to_numpy(law.variances[h, ...])),
         means_error=np.broadcast_to(to_numpy(law.means_error[h, ...]), tuple(m.shape)),
         variances_error=to_numpy(law.cross_error(h, h)),
-        known=head.first,
+        known=known,
     )
 
 
+def pair_rounding(law: CentredLaw, rows: tuple[int, int], heads: tuple[HeadMoments, HeadMoments]) -> float:
+    """What rounding of the covariances of logits may do to the covariance of two heads."""
+    least = np.minimum(*(_undecided(head) for head in heads))
+    return min(TRIVIAL, 4 * float(least @ to_numpy(law.cross_error(*rows))))
+
+
+def _undecided(head: HeadMoments) -> Float[np.ndarray, "n"]:
+    """W_i = E[alpha_i (1 - alpha_i)]"""
+    return np.maximum(to_numpy(head.weights_mean - head.weights_square), 0.0)
+
+
 def _key_by_key(
-    weights: Float[np.ndarray, "n"],
+    undecided: Float[np.ndarray, "n"],
     m: Float[np.ndarray, "n"],
     s: Float[np.ndarray, "n"],
     *,
@@ -73,13 +94,13 @@ def _key_by_key(
     variances_error: Float[np.ndarray, "n"],
     known: float,
 ) -> float:
-    """The sum over all keys; `known` is how well their mean weights are known."""
+    """The sum over all keys; `known` is how well all W_i together are known."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = means_error + variances_error / 2
         far = m + np.minimum(s * s / 2, _REACH * s) + 2 * rate < np.max(m - _REACH * s - 2 * rate) - _DEEP
         share = variances_error / (s * s)
         apart = np.where(share <= 0.5, 0.4 * means_error / s + share / 2, np.inf)
-        sloped = weights * rate
+        sloped = (undecided + known) * rate
     near = ~far & ~(m == -np.inf)
     by_distance = near & (apart < sloped)
     by_slope = near & ~by_distance
@@ -87,5 +108,5 @@ def _key_by_key(
     if not eta <= _CLOSE:
         return TRIVIAL
     jump = float(apart[by_distance].sum())
-    slope = float(sloped[by_slope].sum()) + eta * (known + 2 * jump)
+    slope = float(undecided[by_slope] @ rate[by_slope]) + eta * (known + 2 * jump)
     return jump + float(np.exp(2 * eta)) * slope + np.count_nonzero(far) * float(np.exp(-_DEEP))

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import array_api_compat as compat
+import numpy as np
 
 from headwright import inputs
 from headwright.noise.moments import Moments, in_precision
 from headwright.noise.normals import Plan, plan, power_of_two
 from headwright.noise.problem import Problem, in_double, value_covariance
 from headwright.noise.reduced import Reduced, reduced
+from headwright.noise.rounding import COVARIANCE, MEAN, rounding
+from headwright.result import to_numpy
 from headwright.types import Array, Float
 
 SAMPLES = 2**16
@@ -44,7 +48,24 @@ def sampled_moments(
     double = in_double(problem)
     small = reduced(double)
     points = plan(small.dimension, samples=samples, replicates=replicates, kind=kind, seed=seed)
-    return in_precision(estimate(double, small, points, memory=memory, progress=progress), problem.values)
+    found = estimate(double, small, points, memory=memory, progress=progress)
+    return in_precision(_with_rounding(double, found), problem.values)
+
+
+def _with_rounding(problem: Problem, found: Moments) -> Moments:
+    """Standard errors that know of rounding: with huge logits it may do more than chance does."""
+    law, moved = problem.law, 0.0
+    for h, mix in enumerate(to_numpy(problem.mix).tolist()):
+        m = to_numpy(law.means[h, ...])
+        m = m if problem.mask is None else np.where(to_numpy(problem.mask[h, ...]), m, -np.inf)
+        weights = np.zeros(0) if found.heads_weights_mean is None else to_numpy(found.heads_weights_mean[h, ...])
+        known = min(1.0, found.error)
+        moved += abs(mix) * rounding(law, h, m=m, undecided=lambda weights=weights: weights, known=known)
+    apart = float(problem.xp.max(problem.xp.abs(problem.values - found.mean)))
+    mean = found.mean_error + MEAN * moved * apart
+    covariance = found.covariance_error + COVARIANCE * moved * apart * apart
+    error = max(found.error + COVARIANCE * moved, mean, covariance)
+    return replace(found, mean_error=mean, covariance_error=covariance, error=error)
 
 
 def estimate(

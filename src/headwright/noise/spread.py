@@ -76,8 +76,14 @@ def _few(m: Array, s: Array, V: Array, cells: Cells) -> HeadMoments:
     weights[own], squares[own] = few.weights_mean, few.weights_square
     return HeadMoments(
         like(weights, m), like(squares, m), like(few.mean, m), like(few.covariance, m),
-        first=few.first + cells.lost, second=few.second + cells.lost, spread=few.spread,
+        # What is lost is lost of all values, not only of those in reach.
+        first=few.first + cells.lost, second=few.second + cells.lost, spread=_spread(V, few.mean),
     )  # fmt: skip
+
+
+def _spread(V: Array, mean: Float[np.ndarray, "v"]) -> float:
+    xp = compat.array_namespace(V)
+    return max(float(xp.max(xp.abs(x - y))) for x, y in zip(V.T, mean.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
