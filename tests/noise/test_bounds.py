@@ -1,0 +1,238 @@
+"""Can a stated error be caught lying? Each knob is turned until the true error is visible, and then the stated one has
+to cover it. The reference is the same engine with its knobs as they are, whose error is far smaller."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+import headwright as hw
+from headwright.noise import carrier, cells, exact, grid, joint, nodes, pair, polynomials, spread
+from headwright.noise.exact import Integral, from_integral, head_moments, integral
+from headwright.noise.nodes import Nodes
+from headwright.noise.transform import transform
+
+# deviation of the means, smallest and largest deviation of the logits
+LAWS = [(1.0, 0.5, 2.0), (3.0, 0.5, 2.0), (3.0, 1.0, 1.0), (0.3, 0.2, 0.4), (8.0, 0.5, 2.0), (10.0, 0.0, 30.0)]
+
+
+def problem(law, n):
+    rng, (width, low, high) = np.random.default_rng(1), law
+    return rng.normal(0, width, n), rng.uniform(low, high, n), rng.uniform(-1, 1, (n, 3))
+
+
+def off(found, true):
+    """True errors of first and of second moments, for values of size one."""
+    first = np.abs(found.weights_mean - true.weights_mean).sum(), np.abs(found.mean - true.mean).max()
+    second = np.abs(found.weights_square - true.weights_square).sum(), np.abs(found.covariance - true.covariance).max()
+    return max(first), max(second)
+
+
+def covers(found, true, *, visible):
+    first, second = off(found, true)
+    assert max(first, second) >= visible
+    assert first <= found.first + true.first
+    assert second <= found.second + true.second
+
+
+def set_order(monkeypatch, order):
+    for module in (grid, cells, polynomials, carrier):
+        monkeypatch.setattr(module, "ORDER", order)
+    grid.to_chebyshev.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _tables_of_the_usual_order():
+    yield
+    grid.to_chebyshev.cache_clear()
+
+
+@pytest.mark.parametrize("order", [6, 4])
+@pytest.mark.parametrize("law", LAWS[:3])
+def test_too_few_lattice_points(order, law, monkeypatch):
+    monkeypatch.setattr(spread, "_WORTH", 1000)
+    m, s, V = problem(law, 300)
+    true = head_moments(m, s, V)
+    set_order(monkeypatch, order)
+    covers(spread.logits_moments(m, s, V), true, visible=1e-7)
+
+
+@pytest.mark.parametrize(("count", "visible"), [(5, 1e-9), (3, 1e-6)])
+@pytest.mark.parametrize("law", [LAWS[0], LAWS[1], LAWS[4]])
+def test_too_few_chebyshev_nodes(count, visible, law, monkeypatch):
+    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(grid, "_CHEBYSHEV", count)
+    m, s, V = problem(law, 300)
+    covers(spread.logits_moments(m, s, V), head_moments(m, s, V), visible=visible)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+@pytest.mark.parametrize("law", [*LAWS[:5], (2.0, 0.01, 0.02), (2.0, 2.0, 3.0), (5.0, 3.0, 9.0)])
+def test_the_tail_of_a_series_alone(law, order, monkeypatch):
+    """The interpolant itself, before any sum over keys could hide what it misses: psi of every cell in its middle, from
+    few lattice points, against the function."""
+    m, s, _ = problem(law, 300)
+    set_order(monkeypatch, order)
+    some = cells.make_cells(m, s)
+    table = grid.tables(some.grid, some.nodes)
+    psi, r = (some.middle(table[k]) @ some.count for k in (0, 1))
+    at = int(np.argmax(np.exp(psi) * r))  # where most of the mass is
+    polynomial = polynomials.coefficients(some, table[:1, at, :])
+    weight = some.count[None, :].astype(float)
+    terms = polynomials.choose(some, polynomial, weight * 1e9, sums=True)  # what is known is kept
+    place = some.grid.spacing[some.strip] * (some.interval + 0.5), some.grid.edges[some.strip]
+    middle = 0.5 * (some.grid.edges[some.strip] + some.grid.edges[some.strip + 1])
+    true = transform(some.nodes.u[at] + place[0][None, :], middle, top=1).psi[0]
+    # T_a(0) T_b(0): the series in the middle of the cell.
+    a, b = (np.cos(np.pi / 2 * np.arange(k)) for k in polynomial.shape[2:])
+    found = np.einsum("cab,a,b->c", polynomial[0], a, b)
+    missed = float(some.count @ np.abs(found - true))
+    assert 1e-10 <= missed <= terms.missed / 1e9
+
+
+KNOBS = {
+    "short polynomials": ([(spread, "_SHORT", 1e-4), (spread, "_SHORTER", 1e-3)], 1e-7),
+    "few directions": ([(spread, "_FEW", 1e-3)], 1e-8),
+    "keys in reach": ([(cells, "_DEEP", 8.0)], 1e-9),
+    "single precision": ([(spread, "_ROUNDED", 1.0), (polynomials, "_ROUNDING", 1e9)], 1e-9),
+}
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+@pytest.mark.parametrize("law", [LAWS[1], LAWS[4]])
+def test_knobs_of_the_grid(knob, law, monkeypatch):
+    monkeypatch.setattr(spread, "_WORTH", 1000)
+    settings, visible = KNOBS[knob]
+    m, s, V = problem(law, 600)
+    true = head_moments(m, s, V)
+    for module, name, value in settings:
+        monkeypatch.setattr(module, name, value)
+    covers(spread.logits_moments(m, s, V), true, visible=visible)
+
+
+@pytest.mark.parametrize("step", [0.8, 1.2, 2.0])
+@pytest.mark.parametrize("law", LAWS[:5])
+def test_a_coarse_rule(step, law, monkeypatch):
+    m, s, V = problem(law, 12)
+    true = head_moments(m, s, V)
+    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=step))
+    covers(head_moments(m, s, V), true, visible=1e-10)
+
+
+@pytest.mark.parametrize("step", [0.7, 1.0])
+@pytest.mark.parametrize("bend", [3.0, 5.0])
+def test_a_coarse_graded_rule(step, bend, monkeypatch):
+    """Graded nodes have no bound known before: every second node has to tell."""
+    m, s, V = problem((10.0, 0.0, 30.0), 12)
+    true = head_moments(m, s, V)
+    monkeypatch.setattr(nodes, "_BEND", bend)
+    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=step))
+    covers(head_moments(m, s, V), true, visible=1e-10)
+
+
+def without_ends(one: Nodes, density, low: float, high: float) -> Nodes:
+    """Nodes without the outermost `low` and `high` of the mass, and weights enlarged so that all weights still add up
+    to one: the identity that is checked sees nothing, and only what is said about the ends can."""
+    mass = np.cumsum(density) / density.sum()
+    kept = (mass > low) & (mass <= 1 - high)
+    return replace(one, u=one.u[kept], weight=one.weight[kept] * density.sum() / density[kept].sum())
+
+
+@pytest.mark.parametrize("cut", [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)])
+@pytest.mark.parametrize("law", LAWS[:3])
+def test_ends_that_are_cut_off(cut, law):
+    m, s, V = problem(law, 12)
+    whole = integral(m, s)
+    mass = whole.density * whole.r.sum(axis=1)
+    fewer = without_ends(whole.nodes, mass, *cut)
+    t = transform(fewer.u[:, None] + m, s)
+    found = from_integral(Integral(fewer, t.psi.sum(axis=1), t.r, t.w), V)
+    assert abs(found.weights_mean.sum() - 1) <= 1e-9
+    covers(found, from_integral(whole, V), visible=1e-5)
+
+
+@pytest.mark.parametrize("cut", [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)])
+def test_ends_that_are_cut_off_from_the_grid(cut, monkeypatch):
+    m, s, V = problem(LAWS[1], 300)
+    whole = integral(m, s)
+    true = from_integral(whole, V)
+
+    def fewer(*law, **options):
+        one = nodes.nodes(*law, **options)
+        t = transform(one.u[:, None] + m, s)
+        return without_ends(one, one.weight * np.exp(t.psi.sum(axis=1)) * t.r.sum(axis=1), *cut)
+
+    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(cells, "nodes", fewer)
+    found = spread.logits_moments(m, s, V)
+    assert abs(found.weights_mean.sum() - 1) <= 1e-7
+    covers(found, true, visible=1e-5)
+
+
+def two_heads(rng, n=5):
+    keys = hw.GaussianKeys(rng.normal(size=(n, 3)), isotropic=0.3)
+    return rng.normal(size=(2, 3)), keys, rng.uniform(-1, 1, (n, 2))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_correlations_that_are_ignored(seed, monkeypatch):
+    """All of them: the covariance of the heads then comes out as zero, and its error has to say how wrong that is."""
+    Q, keys, V = two_heads(np.random.default_rng(seed))
+    true = hw.moments(Q, keys, V)
+    monkeypatch.setattr(pair, "_DROPPED", np.inf)
+    found = hw.moments(Q, keys, V)
+    apart = np.abs(found.covariance - true.covariance).max()
+    assert 1e-5 <= apart <= found.covariance_error + true.covariance_error
+    assert np.abs(found.weights_variance - true.weights_variance).max() <= found.error + true.error
+    assert found.status == "inaccurate covariance"
+
+
+@pytest.mark.parametrize("share", [1e-4, 1e-3, 1e-2])
+def test_some_correlations_that_are_ignored(share, monkeypatch):
+    rng = np.random.default_rng(3)
+    Q, keys, V = two_heads(rng, n=12)
+    true = hw.moments(Q, keys, V)
+    monkeypatch.setattr(pair, "_DROPPED", share)
+    found = hw.moments(Q, keys, V)
+    assert 1e-9 <= np.abs(found.covariance - true.covariance).max() <= found.covariance_error
+
+
+@pytest.mark.parametrize("step", [0.8, 1.2])
+def test_a_coarse_rule_for_two_heads(step, monkeypatch):
+    Q, keys, V = two_heads(np.random.default_rng(4))
+    law = joint.logits_law(joint_problem(Q, keys, V))
+    m, s = (np.stack(x) for x in law)
+    cross = keys.logits_law(Q).cross[0, 1]
+    fine = one_pair(m, s, cross, V)
+    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=step))
+    coarse = one_pair(m, s, cross, V)
+    apart = np.abs(coarse.covariance - fine.covariance).max()
+    assert 1e-12 <= apart <= coarse.error + fine.error
+
+
+def test_coarse_graded_nodes_for_two_heads(monkeypatch):
+    """Each head with nodes of its own that are good, the pair with every third of them."""
+    rng = np.random.default_rng(5)
+    m, s = rng.normal(size=(2, 4)), np.array([[20.0, 0.5, 0.3, 0.0], [0.4, 25.0, 0.3, 0.0]])
+    cross, V = 0.9 * s[0] * s[1], rng.uniform(-1, 1, (4, 2))
+    heads = tuple(head_moments(m[h], s[h], V) for h in (0, 1))
+    fine = one_pair(m, s, cross, V, heads=heads)
+    monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
+    monkeypatch.setattr(nodes, "_BEND", 6.0)
+    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=0.9))
+    coarse = one_pair(m, s, cross, V, heads=heads)
+    assert 1e-10 <= np.abs(coarse.covariance - fine.covariance).max() <= coarse.error + fine.error
+
+
+def joint_problem(Q, keys, V):
+    (one,) = hw.noise.problem.problems(
+        Q, keys, V, mix=None, scale=1.0, extras={"bias": None, "mask": None, "value_noise": None}
+    )
+    return one
+
+
+def one_pair(m, s, cross, V, heads=None):
+    heads = heads or tuple(head_moments(m[h], s[h], V) for h in (0, 1))
+    tables = [exact.integral(m[h], s[h]) for h in (0, 1)]
+    return pair.pair_moments(*tables, pair.PairLaw(m, s, cross), V, heads=heads)
