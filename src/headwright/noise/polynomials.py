@@ -18,7 +18,7 @@ from headwright.noise.grid import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.types import Float, Int
 
 _EPSILON, _ROUNDING = 2e-7, 5.0  # of a few roundings in single precision; and what they may cost
-_ROOM = 3.0  # differences beyond the next one, and its own estimate
+_RATIO = 0.5  # of one difference to the one before
 _TINY = 1e-300
 
 
@@ -81,11 +81,12 @@ def _tail(cost: Float[np.ndarray, "a b"]) -> float:
     """What coefficients that are not known would cost, from the last ones that are.
 
     Along m: p lattice points leave prod |x - point| / p! d_p, where the differences d_p go on as d_p-1 and d_p-2 have
-    begun and the coefficients are d_k / (k! 2^(2k-1)); with fewer lattice points, where it can be seen, that was short
-    by a factor of 2.4 at most. Along s: a geometric series."""
+    begun and the coefficients are d_k / (k! 2^(2k-1)). Their ratio grows with k, from 0.14 to 1, so that it is taken as
+    `_RATIO` at least: with fewer lattice points, where the tail can be seen, it would else be short by a factor of 2.4.
+    Along s: a geometric series."""
     p, points = ORDER, np.arange(ORDER) - (ORDER - 1) / 2
     before, last = (float(factorial(p - k) * 2.0 ** (2 * (p - k) - 1) * cost[-k].sum()) for k in (2, 1))
-    along = _ROOM * float(np.abs(points).prod() / factorial(p)) * last * _ratio(last, before)
+    along = float(np.abs(points).prod() / factorial(p)) * last * max(_RATIO, _ratio(last, before))
     if cost.shape[1] == 1:
         return along
     first, second, third = cost.sum(axis=0)[-3:]
