@@ -65,6 +65,26 @@ def test_one_large_channel(dtype, rng):
     holds(found, reference(q, K, V, variance[:, None] * np.ones((1, 64), dtype=dtype)))
 
 
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+@pytest.mark.parametrize("n", [20, 5000])
+def test_other_libraries_get_the_same_digits(library, n, rng):
+    """Compensated on the host, few keys or many: torch has double precision, JAX as it comes has not."""
+    xp = pytest.importorskip(library)
+    K, q, V = (rng.normal(size=s).astype(np.float32) for s in ((n, 3), (3,), (n, 2)))
+    K += np.float32(3e5)
+    q -= q.mean()
+    variance = np.full(n, 0.3, dtype=np.float32)
+    host = hw.moments(q, hw.GaussianKeys(K, isotropic=variance), V)
+    keys = hw.GaussianKeys(xp.asarray(K), isotropic=xp.asarray(variance))
+    for method in ("exact", "sampled", "limit"):
+        options = {"samples": 2**7} if method == "sampled" else {}
+        found = hw.moments(xp.asarray(q), keys, xp.asarray(V), method=method, **options)
+        assert type(found.mean) is type(xp.asarray(V))
+        assert found.mean.dtype == xp.asarray(V).dtype
+        if method == "exact":
+            assert np.abs(np.asarray(found.mean) - host.mean).max() <= found.mean_error + host.mean_error
+
+
 def test_keys_that_are_large_and_nearly_orthogonal_to_the_query(rng):
     """Nothing is common to them: only a product with more digits helps."""
     q = rng.normal(size=5)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import tolerances
 from headwright.errors import InputError
+from headwright.keys import GaussianKeys
+from headwright.noise.stress import Setting, stress
 from headwright.noise.worst import worst_case
 
 
@@ -41,6 +43,23 @@ def test_no_point_inside_the_box_goes_beyond(seed, n):
     w = worst_case(low, high, d)
     for z in rng.uniform(low, high, size=(50, n)):
         assert w.low - tolerances.ROUNDING <= d @ softmax(z) <= w.high + tolerances.ROUNDING
+
+
+@pytest.mark.parametrize("mix", [(1.5, -0.5), (-0.5, 1.5), (0.5, 0.5), (-1.0, -1.0)])
+def test_a_head_with_a_negative_share_counts_the_other_way_round(mix, rng):
+    """Every corner of both boxes of logits, mixed: the range of a setting is that of all of them."""
+    K, Q, V = rng.normal(size=(4, 3)), rng.normal(size=(2, 3)), rng.normal(size=(4, 2))
+    keys = GaussianKeys(K, isotropic=rng.uniform(0.1, 1, 4))
+    found = stress(Setting(Q, keys, V, np.array(mix)), sigmas=2.0)
+    law = keys.logits_law(Q)
+    reach = 2.0 * np.sqrt(law.variances)
+    corners = [
+        [softmax(np.array(z)) @ V for z in itertools.product(*zip(m - r, m + r, strict=True))]
+        for m, r in zip(law.means, reach, strict=True)
+    ]
+    mixed = np.array([mix[0] * a + mix[1] * b for a in corners[0] for b in corners[1]])
+    assert found.worst_low == pytest.approx(mixed.min(axis=0), abs=tolerances.ROUNDING)
+    assert found.worst_high == pytest.approx(mixed.max(axis=0), abs=tolerances.ROUNDING)
 
 
 def test_the_returned_logits_attain_the_bounds(rng):

@@ -90,8 +90,8 @@ def in_precision(found: Moments, values: Values) -> Moments:
         covariance_error=found.covariance_error + covariance,
         error=found.error + max(mean, covariance, weights),
     )
-    arrays = {f.name: getattr(found, f.name) for f in fields(Moments)}
-    arrays = {name: x for name, x in arrays.items() if compat.is_array_api_obj(x)}
+    every = {f.name: getattr(found, f.name) for f in fields(Moments)}
+    arrays = {name: x for name, x in every.items() if not isinstance(x, (float, str)) and x is not None}
     with np.errstate(over="ignore", under="ignore"):
         return replace(found, **{name: as_given(x, values) for name, x in arrays.items()})
 

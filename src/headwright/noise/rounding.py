@@ -109,4 +109,4 @@ def _key_by_key(
         return TRIVIAL
     jump = float(apart[by_distance].sum())
     slope = float(undecided[by_slope] @ rate[by_slope]) + eta * (known + 2 * jump)
-    return jump + float(np.exp(2 * eta)) * slope + np.count_nonzero(far) * float(np.exp(-_DEEP))
+    return float(jump + np.exp(2 * eta) * slope + np.count_nonzero(far) * np.exp(-_DEEP))

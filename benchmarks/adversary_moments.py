@@ -1,0 +1,350 @@
+"""Does the exact engine ever say less than its error? Hostile problems, each against an independent reference.
+
+    headwright bench adversary_moments
+
+The reference takes the stored numbers as fractions, so its logits have no rounding at all. Two keys: their weights are
+logistic functions of Gaussians, integrated by mpmath (one head) or summed over a fine lattice (two heads). More keys:
+every key by itself, in the integrals that the tests confront with mpmath. A violation is a mean, a covariance or a
+weight further from the reference than the stated error of both.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import headwright as hw
+from headwright.errors import InputError
+from headwright.noise.exact import head_moments
+
+SEED = 20
+QUICK, FULL = 6, 120  # cases of a family
+SLOW = 10  # times fewer where one case takes a second
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem. `parts` are those of `GaussianKeys`; `q` is one query or two."""
+
+    q: np.ndarray
+    K: np.ndarray
+    V: np.ndarray
+    parts: dict[str, np.ndarray] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def found(self) -> Any:
+        return hw.moments(self.q, hw.GaussianKeys(self.K, **self.parts), self.V, **self.options)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Mean, covariance and mean weights, and how well they are known."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    weights: np.ndarray
+    errors: tuple[float, float, float]
+
+
+def run(*, quick: bool) -> dict[str, Any]:
+    rows = [_family(name, make, QUICK if quick else FULL) for name, make in FAMILIES.items()]
+    cases, violations = (sum(row[name] for row in rows) for name in ("cases", "violations"))
+    notes = [
+        f"{cases} cases, {violations} violations; seed {SEED}",
+        "worst = largest true error over stated error (with the reference's own): above 1 is a violation",
+        "not done = the status says that the promise is not kept (the error still holds); refused = a clear error",
+    ]
+    return {"title": "Exact moments: stated against true errors", "rows": rows, "notes": notes}
+
+
+def _family(name: str, make: Callable[[np.random.Generator], Case], count: int) -> dict[str, Any]:
+    count = max(2, count // SLOW) if name in SLOW_FAMILIES else count
+    row = {"family": name, "cases": count, "violations": 0, "worst": 0.0, "not done": 0, "refused": 0}
+    for number in range(count):
+        case = make(np.random.default_rng([SEED, list(FAMILIES).index(name), number]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                found = case.found()
+            except InputError:
+                row["refused"] += 1
+                continue
+        ratio = _ratio(case, found)
+        row["worst"] = max(row["worst"], ratio)
+        row["violations"] += ratio > 1.0
+        row["not done"] += found.status != "done"
+    row["worst"] = float(f"{row['worst']:.2g}")
+    return row
+
+
+def _ratio(case: Case, found: Any) -> float:
+    """The largest true over stated error; infinite where something is no number."""
+    true = _reference(case)
+    pairs = [
+        (found.mean, true.mean, found.mean_error + true.errors[0]),
+        (found.covariance, true.covariance, found.covariance_error + true.errors[1]),
+        (found.weights_mean, true.weights, found.error + true.errors[2]),
+    ]
+    worst = 0.0
+    for ours, theirs, stated in pairs:
+        off = np.abs(np.asarray(ours, dtype=float) - theirs).max()
+        worst = max(worst, float(off / stated) if np.isfinite(off) and np.isfinite(stated) else np.inf)
+    return worst
+
+
+def _exact(x: Any) -> Fraction:
+    return Fraction(float(x))
+
+
+def _products(rows: np.ndarray, q: np.ndarray) -> list[Fraction]:
+    query = [_exact(y) for y in q]
+    return [sum((_exact(x) * y for x, y in zip(row, query, strict=True)), Fraction(0)) for row in rows]
+
+
+def _law(case: Case, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means, counted from the largest that is seen, and deviations of the logits, each rounded once."""
+    n, scale = len(case.K), _exact(case.options.get("scale", 1.0))
+    overlaps = _products(case.K, q)
+    bias = np.broadcast_to(case.options.get("bias", 0.0), n)
+    seen = np.broadcast_to(case.options.get("mask", True), n)
+    z = [scale * o + _exact(b) for o, b in zip(overlaps, bias, strict=True)]
+    top = max(x for x, s in zip(z, seen, strict=True) if s)
+    variances = [scale**2 * v for v in _variances(case.parts, overlaps, q)]
+    m = np.array([_float(x - top) if s else -np.inf for x, s in zip(z, seen, strict=True)])
+    return m, np.where(np.isfinite(m), [_root(v) for v in variances], 0.0)
+
+
+def _variances(parts: dict[str, np.ndarray], overlaps: list[Fraction], q: np.ndarray) -> list[Fraction]:
+    n, squares = len(overlaps), [_exact(y) ** 2 for y in q]
+    total = [Fraction(0)] * n
+    if "isotropic" in parts:
+        total = [
+            t + _exact(a) * sum(squares) for t, a in zip(total, np.broadcast_to(parts["isotropic"], n), strict=True)
+        ]
+    if "radial" in parts:
+        total = [t + _exact(r) * o**2 for t, r, o in zip(total, parts["radial"], overlaps, strict=True)]
+    if "factors" in parts:
+        total = [t + _products(f.T, q)[0] ** 2 for t, f in zip(total, parts["factors"], strict=True)]
+    return total
+
+
+def _float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return -np.inf
+
+
+def _root(v: Fraction) -> float:
+    """The square root of a fraction to a unit in the last place: an even power of two is taken out first."""
+    if v == 0:
+        return 0.0
+    power = (v.numerator.bit_length() - v.denominator.bit_length()) // 2
+    return float(np.ldexp(np.sqrt(float(v / Fraction(4) ** power)), power))
+
+
+def _reference(case: Case) -> Reference:
+    if case.q.ndim == 2:
+        return _two_heads(case)
+    m, s = _law(case, case.q)
+    V = case.V.astype(float)
+    if len(m) == 2 and np.isfinite(m).all():
+        return _two_keys(m, s, V)
+    with np.errstate(under="ignore"):
+        head = head_moments(m, s, V)
+    errors = head.first * head.spread, head.second * head.spread**2, head.first
+    return Reference(head.mean, head.covariance, head.weights_mean, errors)
+
+
+def _two_keys(m: np.ndarray, s: np.ndarray, V: np.ndarray) -> Reference:
+    """c = v_1 + alpha (v_0 - v_1) with alpha a logistic function of one Gaussian."""
+    import mpmath as mp
+
+    gap, width = mp.mpf(m[0]) - mp.mpf(m[1]), mp.sqrt(mp.mpf(s[0]) ** 2 + mp.mpf(s[1]) ** 2)
+    turns = [(mp.mpf(x) - gap) / width for x in (-50, -15, -4, 0, 4, 15, 50)] if width else []
+    cuts = sorted({mp.mpf(x) for x in (-13, -6, -2, 0, 2, 6, 13)} | {t for t in turns if abs(t) < 13})
+
+    def mean(power: int) -> Any:
+        def alpha(g: Any) -> Any:
+            return 1 / (1 + mp.exp(-gap - width * g)) ** power
+
+        return mp.quad(lambda g: mp.npdf(g) * alpha(g), cuts) if width else alpha(mp.mpf(0))
+
+    with mp.workdps(22):
+        first, second = mean(1), mean(2)
+        alpha, variance = float(first), float(second - first**2)
+    apart = V[0] - V[1]
+    rounding = 1e-15 * np.abs(V).max()
+    errors = rounding, rounding * np.abs(V).max(), 1e-15
+    return Reference(V[1] + alpha * apart, variance * np.outer(apart, apart), np.array([alpha, 1 - alpha]), errors)
+
+
+def _two_heads(case: Case) -> Reference:
+    """Two keys, two heads: both weights are logistic functions of a Gaussian pair; a plain double sum decides."""
+    laws = [_law(case, q) for q in case.q]
+    gaps, widths = ([f(*law) for law in laws] for f in (lambda m, s: m[0] - m[1], lambda m, s: np.hypot(*s)))
+    a = np.broadcast_to(case.parts["isotropic"], 2)
+    both = float(sum((_exact(x) for x in a), Fraction(0)) * _products(case.q[:1], case.q[1])[0])
+    correlation = np.clip(both / (widths[0] * widths[1]), -1.0, 1.0)
+    g = np.linspace(-9.5, 9.5, 1601)
+    p = np.exp(-g * g / 2)
+    p /= p.sum()
+    one = 1 / (1 + np.exp(-gaps[0] - widths[0] * g))
+    rest = np.sqrt(1 - correlation**2)
+    two = 1 / (1 + np.exp(-gaps[1] - widths[1] * (correlation * g[:, None] + rest * g)))
+    mix, apart = case.options["mix"], case.V[0] - case.V[1]
+    alpha = mix[0] * (p @ one) + mix[1] * (p @ two @ p)
+    square = mix[0] ** 2 * (p @ one**2) + 2 * mix[0] * mix[1] * (p @ (one * (two @ p))) + mix[1] ** 2 * (p @ two**2 @ p)
+    mean = sum(mix) * case.V[1] + alpha * apart
+    covariance = (square - alpha**2) * np.outer(apart, apart)
+    return Reference(mean, covariance, np.array([alpha, sum(mix) - alpha]), (1e-12, 1e-12, 1e-12))
+
+
+def _plain(rng: np.random.Generator, n: int | None = None, d: int | None = None) -> Case:
+    n = int(rng.integers(2, 9)) if n is None else n
+    d = int(rng.integers(1, 6)) if d is None else d
+    parts = {"isotropic": rng.uniform(0.01, 1, n)}
+    return Case(rng.normal(size=d), rng.normal(size=(n, d)), rng.uniform(-1, 1, (n, 2)), parts)
+
+
+def _changed(case: Case, **changes: Any) -> Case:
+    return Case(**{name: changes.get(name, getattr(case, name)) for name in ("q", "K", "V", "parts", "options")})
+
+
+def _shifted(rng: np.random.Generator) -> Case:
+    """The same constant on all logits, through the bias: exact in the fractions, whatever it swallows."""
+    case = _plain(rng)
+    return _changed(case, options={"bias": rng.normal(size=len(case.K)) + 2.0 ** rng.uniform(0, 60)})
+
+
+def _channel(rng: np.random.Generator) -> Case:
+    case = _plain(rng, d=int(rng.integers(2, 6)))
+    return _changed(case, K=case.K + 10.0 ** rng.uniform(2, 14) * (rng.random(case.K.shape[1]) < 0.5))
+
+
+def _orthogonal(rng: np.random.Generator) -> Case:
+    """Large keys that the query hardly sees."""
+    case = _plain(rng, d=int(rng.integers(2, 6)))
+    K = 10.0 ** rng.uniform(2, 12) * case.K
+    K -= np.outer(K @ case.q, case.q) / (case.q @ case.q)
+    return _changed(case, K=K + 0.1 * rng.normal(size=K.shape))
+
+
+def _single(rng: np.random.Generator) -> Case:
+    case = _plain(rng, n=int(rng.integers(2, 100)), d=int(rng.integers(2, 65)))
+    K = case.K + 10.0 ** rng.uniform(0, 4) * (np.arange(case.K.shape[1]) == 0)
+    q = case.q / np.sqrt(case.q.size)
+    arrays = {"q": q, "K": K, "V": case.V, "parts": {"isotropic": case.parts["isotropic"]}}
+    single = {k: x.astype(np.float32) for k, x in arrays.items() if k != "parts"}
+    return _changed(case, **single, parts={"isotropic": case.parts["isotropic"].astype(np.float32)})
+
+
+def _one_key(rng: np.random.Generator) -> Case:
+    return _plain(rng, n=1)
+
+
+def _duplicates(rng: np.random.Generator) -> Case:
+    case = _plain(rng, n=int(rng.integers(2, 60)))
+    which = rng.integers(0, 2, len(case.K))
+    return _changed(case, K=case.K[which], parts={"isotropic": case.parts["isotropic"][which]})
+
+
+def _heavy(rng: np.random.Generator) -> Case:
+    case = _plain(rng, n=int(rng.integers(50, 200)))
+    bias = np.zeros(len(case.K))
+    bias[0] = rng.uniform(3, 60)
+    return _changed(case, options={"bias": bias})
+
+
+def _noise_of_any_size(rng: np.random.Generator) -> Case:
+    case = _plain(rng)
+    return _changed(case, parts={"isotropic": np.full(len(case.K), 10.0 ** rng.uniform(-30, 8))})
+
+
+def _wide(rng: np.random.Generator) -> Case:
+    case = _plain(rng, n=int(rng.integers(2, 30)))
+    return _changed(case, parts={"isotropic": 10.0 ** rng.uniform(-4, 5, len(case.K))})
+
+
+def _huge(rng: np.random.Generator) -> Case:
+    case = _plain(rng)
+    parts = {"isotropic": 10.0 ** rng.uniform(-2, 30, len(case.K)) * (rng.random(len(case.K)) < 0.5)}
+    return _changed(case, K=case.K * 10.0 ** rng.uniform(3, 30), parts=parts)
+
+
+def _radial(rng: np.random.Generator) -> Case:
+    case = _plain(rng, d=2)
+    K = case.K + 10.0 ** rng.uniform(0, 9)
+    return _changed(case, K=K, q=np.array([0.7, -0.7]), parts={"radial": rng.uniform(0, 1, len(K))})
+
+
+def _factors(rng: np.random.Generator) -> Case:
+    """Noise that is large, and nearly orthogonal to the query."""
+    case = _plain(rng, d=3)
+    F = 10.0 ** rng.uniform(0, 8) * rng.normal(size=(*case.K.shape, 1))
+    F -= (np.einsum("ndr,d->nr", F, case.q) / (case.q @ case.q))[:, None, :] * case.q[:, None]
+    return _changed(case, parts={"factors": F + 0.3 * rng.normal(size=F.shape)})
+
+
+def _masked(rng: np.random.Generator) -> Case:
+    case = _plain(rng, n=int(rng.integers(2, 60)))
+    mask = rng.random(len(case.K)) < 0.6
+    mask[0] = True
+    bias = 10.0 ** rng.uniform(-2, 20) * rng.normal(size=len(case.K)) * ~mask + rng.normal(size=len(case.K))
+    return _changed(case, options={"mask": mask, "bias": bias, "scale": float(rng.normal())})
+
+
+def _values(rng: np.random.Generator) -> Case:
+    """Values of any size, and some of them far from the others."""
+    case = _plain(rng, n=int(rng.integers(2, 100)))
+    V = 10.0 ** rng.uniform(-100, 100) * (case.V + 10.0 ** rng.uniform(-3, 6))
+    return _changed(case, V=V * np.where(rng.random((len(V), 1)) < 0.1, 10.0 ** rng.uniform(0, 30), 1.0))
+
+
+def _hidden_value(rng: np.random.Generator) -> Case:
+    """A key far below the others has a value far above theirs."""
+    case = _plain(rng, n=int(rng.integers(50, 100)))
+    V, bias = case.V.copy(), np.zeros(len(case.K))
+    bias[0], V[3] = rng.uniform(30, 80), 10.0 ** rng.uniform(0, 30)
+    return _changed(case, V=V, options={"bias": bias})
+
+
+def _heads(rng: np.random.Generator) -> Case:
+    case = _plain(rng, n=2, d=3)
+    K = case.K + (10.0 ** rng.uniform(2, 10) * (rng.random(3) < 0.3) if rng.random() < 0.5 else 0.0)
+    Q = np.stack([case.q, rng.normal(size=3) if rng.random() < 0.7 else case.q * (1 + 1e-9)])
+    return _changed(case, K=K, q=Q, options={"mix": rng.normal(size=2)})
+
+
+def _many(rng: np.random.Generator) -> Case:
+    """Some thousand keys: by the grid, against every key by itself."""
+    case = _plain(rng, n=int(rng.integers(1000, 3000)), d=4)
+    return _changed(case, K=case.K + 10.0 ** rng.uniform(0, 12), q=case.q - case.q.mean())
+
+
+FAMILIES: dict[str, Callable[[np.random.Generator], Case]] = {
+    "ordinary": _plain,
+    "a constant on all logits, up to 2^60": _shifted,
+    "channels common to all keys, up to 1e14": _channel,
+    "large keys nearly orthogonal to the query": _orthogonal,
+    "single precision, one channel up to 1e4": _single,
+    "one key": _one_key,
+    "duplicates": _duplicates,
+    "a heavy key": _heavy,
+    "noise of any size": _noise_of_any_size,
+    "wide ranges of deviations": _wide,
+    "huge logits": _huge,
+    "radial noise, common channel": _radial,
+    "factors nearly orthogonal to the query": _factors,
+    "masks, biases and scales": _masked,
+    "values of any size": _values,
+    "a large value on a key out of reach": _hidden_value,
+    "two correlated heads": _heads,
+    "thousands of keys": _many,
+}
+SLOW_FAMILIES = {"thousands of keys", "two correlated heads"}
