@@ -23,7 +23,7 @@ from headwright.errors import InputError
 from headwright.noise.exact import head_moments
 
 SEED = 20
-QUICK, FULL = 6, 120  # cases of a family
+QUICK, FULL = 6, 60  # cases of a family
 SLOW = 10  # times fewer where one case takes a second
 
 

@@ -166,29 +166,45 @@ def test_the_law_within_its_own_errors(seed):
     assert (np.abs(s**2 - law.variances[0]) <= law.cross_error(0, 0) + 1e-15 * s**2).all()
 
 
-def perturbed(law, rng, size):
-    """A law whose means and variances are off by as much as its errors say."""
-    e, f = size * rng.random(law.means.shape), size * rng.random(law.means.shape)
+def perturbed(law, rng, means, variances):
+    """A law whose means and variances are off by up to so much, and whose errors say so."""
+    e, f = means * rng.random(law.means.shape), variances * rng.random(law.means.shape)
     moved = law.means + e * rng.choice([-1, 1], e.shape), law.variances + f * rng.choice([-1, 1], f.shape)
-    return CentredLaw(*moved, lambda: None, shift=law.shift, means_error=e, amplitude_error=np.zeros((1, 1)),
-                      root_error=np.sqrt(f))  # fmt: skip
+    none = np.zeros((1, 1))
+    errors = {"means_error": e, "amplitude_error": none, "root_error": np.sqrt(f)}
+    return CentredLaw(*moved, lambda: None, shift=law.shift, **errors)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_law_that_is_off_is_covered(seed):
+@pytest.mark.parametrize("which", [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0)])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_law_that_is_off_is_covered(seed, which):
     """Errors made visible: the law is moved by 1e-6 .. 0.01, and the moments by no more than stated."""
     rng = np.random.default_rng(seed)
     n, size = int(rng.integers(2, 8)), 10.0 ** rng.uniform(-6, -2)
     K, V = rng.normal(size=(n, 1)) * rng.choice([0.3, 3.0, 30.0]), rng.uniform(-1, 1, (n, 2))
     keys = hw.GaussianKeys(K, isotropic=0.2 + rng.choice([0.0, 10.0, 1e4], n) * rng.random(n))
     law = keys.centred_law(logits(np.ones((1, 1))))
-    other = perturbed(law, rng, size)
+    other = perturbed(law, rng, *(size * x for x in which))
     true, off = (head_moments(x.means[0], np.sqrt(x.variances[0]), V) for x in (law, other))
     stated = rounding.with_rounding(off, other, 0, m=other.means[0])
     assert stated.first > off.first
     assert np.abs(true.mean - off.mean).max() <= (stated.first + true.first) * off.spread
     assert np.abs(true.covariance - off.covariance).max() <= (stated.second + true.second) * off.spread**2
     assert np.abs(true.weights_mean - off.weights_mean).sum() <= stated.first + true.first
+
+
+@pytest.mark.parametrize("which", [(1.0, 0.0), (0.0, 50.0)])
+@pytest.mark.parametrize("seed", range(4))
+def test_wide_logits_that_are_off_are_covered(seed, which):
+    """Deviations of 100, means off by up to 1 and variances by up to 50: only the distance of the laws is small."""
+    rng = np.random.default_rng(seed)
+    keys, V = hw.GaussianKeys(rng.normal(size=(4, 1)), isotropic=rng.uniform(0.5e4, 1e4, 4)), rng.uniform(-1, 1, (4, 2))
+    law = keys.centred_law(logits(np.ones((1, 1))))
+    other = perturbed(law, rng, *which)
+    true, off = (head_moments(x.means[0], np.sqrt(x.variances[0]), V) for x in (law, other))
+    stated = rounding.with_rounding(off, other, 0, m=other.means[0])
+    apart = np.abs(true.mean - off.mean).max() / off.spread
+    assert 1e-5 <= apart <= stated.first <= 0.1
 
 
 def test_a_wide_key_is_told_by_its_distribution_and_a_far_one_not_at_all():

@@ -102,7 +102,7 @@ def _key_by_key(
         apart = np.where(share <= 0.5, 0.4 * means_error / s + share / 2, np.inf)
         sloped = (undecided + known) * rate
     near = ~far & ~(m == -np.inf)
-    by_distance = near & (apart < sloped)
+    by_distance = near & ((apart < sloped) | ((rate > _CLOSE) & np.isfinite(apart)))
     by_slope = near & ~by_distance
     eta = float(rate[by_slope].max(initial=0.0))
     if not eta <= _CLOSE:
