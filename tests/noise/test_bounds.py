@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import adversary_moments
 import headwright as hw
 from headwright.noise import carrier, cells, exact, grid, joint, nodes, pair, polynomials, spread
 from headwright.noise.exact import Integral, from_integral, head_moments, integral
@@ -239,3 +240,11 @@ def one_pair(m, s, cross, V, heads=None):
     heads = heads or tuple(head_moments(m[h], s[h], V) for h in (0, 1))
     tables = [exact.integral(m[h], s[h]) for h in (0, 1)]
     return pair.pair_moments(*tables, pair.PairLaw(m, s, cross), V, heads=heads)
+
+
+@pytest.mark.parametrize("family", adversary_moments.FAMILIES)
+def test_a_few_hostile_problems_of_each_family(family):
+    """The search of the benchmark, at its smallest."""
+    row = adversary_moments.family_row(family, count=2)
+    assert row["violations"] == 0
+    assert row["refused"] == 0
