@@ -11,9 +11,8 @@ weight further from the reference than the stated error of both.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ QUICK, FULL = 6, 60  # cases of a family
 SLOW = 10  # times fewer where one case takes a second
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """Mean, covariance and mean weights, and how well they are known."""
 
     mean: np.ndarray
