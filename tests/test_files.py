@@ -155,7 +155,7 @@ def test_a_header_is_not_believed_beyond_its_file(tmp_path, kind):
 
 def test_a_name_that_no_file_can_have(tmp_path):
     for name in ("a\0b.npy", "x" * 5000 + ".npy"):
-        with pytest.raises((InputError, OSError)):
+        with pytest.raises(InputError, match="no file"):
             read_array(tmp_path / name)
 
 

@@ -58,7 +58,7 @@ def _place(path: str) -> tuple[Path, str]:
     """The file and the array in it: `two.npz:K` is K of two.npz, unless there is a file of that very name."""
     whole, _, member = path.partition("::")
     head, colon, tail = whole.rpartition(":")
-    with contextlib.suppress(ValueError):  # a name that holds a NUL
+    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
         if Path(whole).is_file():
             return Path(whole), member
         if colon and Path(head).is_file():

@@ -1,18 +1,26 @@
 """What every command promises: JSON alone on stdout, exit codes, one-line errors, a fast and light start."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from headwright.cli import COMMANDS
 
+PROGRAM = (sys.executable, "-c", "from headwright.cli import main; main()")
 
-def run(*args, cwd=None):
-    return subprocess.run([sys.executable, "-c", "from headwright.cli import main; main()", *args],
-                          capture_output=True, text=True, timeout=120, cwd=cwd, check=False)  # fmt: skip
+
+def run(*args, cwd=None, **environment):
+    done = subprocess.run(
+        [*PROGRAM, *args], capture_output=True, timeout=120, cwd=cwd, check=False, env=os.environ | environment
+    )
+    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    done.stdout, done.stderr = (said.decode(encoding) for said in (done.stdout, done.stderr))
+    return done
 
 
 ATTEND = ("attend", "--keys", "[[1,0],[0,1]]", "--values", "[[1,2],[3,4]]", "--query", "[1,2]")
@@ -109,3 +117,145 @@ def test_help_and_import_are_light():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+FULL = "/dev/full"
+HEADS = (
+    "stress",
+    "--keys",
+    "[[1,0],[0,1]]",
+    "--values",
+    "[[1,0],[0,1]]",
+    "--query",
+    "[3,0]",
+    "--noise",
+    "isotropic=.01",
+)
+DESIGN = ("design", "--keys", "[[1,0],[0,1]]", "--copy", "0")
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="a disk that is always full")
+@pytest.mark.parametrize(
+    "args",
+    [(*DESIGN, "--save", FULL), ("check", "answers.md", "--csv", FULL), ("check", "answers.md", "--gradescope", FULL)],
+    ids=["design", "csv", "gradescope"],
+)
+def test_a_full_disk_is_one_line_and_exit_2(args, tmp_path):
+    (tmp_path / "answers.md").write_text("(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$")
+    done = run(*args, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert f"wanted to use {FULL}; got No space left on device; try:" in done.stderr
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="a disk that is always full")
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
+def test_output_that_cannot_be_written_is_one_line_and_exit_2(form):
+    with open(FULL, "w") as full:
+        done = subprocess.run([*PROGRAM, *ATTEND, *form], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (*HEADS, "--out", "taken"),
+        (*HEADS, "--out", "taken/deeper"),
+        (*DESIGN, "--save", "taken/D.json"),
+        (*DESIGN, "--save", "folder"),
+        (*DESIGN, "--out", "taken/deeper"),
+        ("reach", "--keys", "[[1,0],[0,1],[-1,-1]]", "--out", "taken/deeper"),
+        ("tour", "--out", "taken/deeper"),
+        ("lab", "--export", "taken/deeper"),
+    ],
+    ids=lambda args: " ".join(word for word in args if "[" not in word),
+)
+def test_a_file_where_a_folder_is_wanted_is_one_line_and_exit_2(args, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    (tmp_path / "folder").mkdir()
+    done = run(*args, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "taken").read_text() == "a file"
+
+
+def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    done = run(*HEADS, "--out", "taken/deeper", "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["status"] == "done"
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
+def test_a_closed_pipe_is_no_failed_check(form):
+    with subprocess.Popen([*PROGRAM, *ATTEND, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        assert program.wait(60) == 141
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize(
+    "args",
+    [ATTEND, (*ATTEND, "--json"), ("check", "--questions"), ("--help",), ("attend", "--keys", "ключ.npy")],
+    ids=["table", "json", "bank", "help", "error"],
+)
+def test_no_encoding_of_the_terminal_is_fatal(args, encoding):
+    usual = run(*args)
+    done = run(*args, PYTHONIOENCODING=encoding)
+    assert done.returncode == usual.returncode
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == len(usual.stderr.splitlines())
+    if "--json" in args:
+        assert done.stdout == usual.stdout
+
+
+def test_a_name_that_is_not_utf_8_can_be_spoken_of(tmp_path):
+    name = os.fsdecode(b"caf\xe9.npy")
+    done = run("attend", "--keys", name, "--values", "[[1]]", "--query", "[1]", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "caf\\udce9.npy" in done.stderr
+
+
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e[red]"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("attend", "--keys", f"{EVIL}.npy", "--values", "[[1]]", "--query", "[1]"),
+        ("attend", "--keys", f"there{EVIL}.npy", "--values", "[[1]]", "--query", "[1,2,3]"),
+        ("attend", f"--{EVIL}"),
+        (EVIL,),
+        ("certify", f"{EVIL}.json", "--keys", "[[1]]"),
+        ("check", f"{EVIL}.md"),
+        ("check", f"there{EVIL}.md"),
+        ("check", f"there{EVIL}.md", "--json"),
+        ("symmetry", f"{EVIL}:f", "--shape", "3,3"),
+        ("audit", EVIL, "--text", f"there{EVIL}.md"),
+        (*HEADS, "--out", f"figures{EVIL}"),
+        (*HEADS, "--out", f"figures{EVIL}", "--json"),
+        (*DESIGN, "--out", f"figures{EVIL}"),
+        ("reach", "--keys", "[[1,0],[0,1],[-1,-1]]", "--out", f"figures{EVIL}"),
+        ("lab", "--export", f"figures{EVIL}"),
+        ("bench", EVIL),
+    ],
+    ids=lambda args: args[0] if args[0].isalpha() else "no command",
+)
+def test_escapes_in_names_do_not_reach_the_terminal(args, tmp_path):
+    np.save(tmp_path / f"there{EVIL}.npy", np.eye(2))
+    (tmp_path / f"there{EVIL}.md").write_text("(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$")
+    done = run(*args, cwd=tmp_path)
+    assert done.returncode in (0, 1, 2)
+    assert "Traceback" not in done.stderr
+    for said in (done.stdout, done.stderr):
+        assert not set(said) & set("\x1b\x07\x9b\u202e"), said
+
+
+def test_words_of_a_file_are_not_markup(tmp_path):
+    done = run(*HEADS, "--out", "[bold]figures[/x]", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[bold]figures[/x]/output.svg" in done.stdout.replace("\n", "")

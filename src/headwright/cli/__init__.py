@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from importlib import import_module
 from typing import Any
 
 import rich_click as click
 
 from headwright import __version__
+from headwright.cli import terminal
 
 # command -> (module under headwright.cli, one-line help). Listing commands imports none of them.
 COMMANDS = {
@@ -57,17 +56,14 @@ def app() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Entry point: bad input is one line on stderr and exit 2, whoever found it; a closed pipe is no traceback."""
+    """Entry point: bad input is one line on stderr and exit 2, whoever found it."""
+    terminal.replace_unknown_characters()
     try:
         code = app.main(args, standalone_mode=False)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        place = context.command_path if context else "headwright"
-        click.echo(f"{place}: {' '.join(error.format_message().split())}", err=True)
+        terminal.complain(context.command_path if context else "headwright", error.format_message())
         raise SystemExit(2) from None
     except click.Abort:
         raise SystemExit(130) from None
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -10,6 +10,7 @@ from typing import Any
 import rich_click as click
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
@@ -88,11 +89,11 @@ def _render(console: Console, result: Any, shown: tuple[Any, ...], order: str, f
     if result.key_noise is not None:
         _render_key_noise(console, result.key_noise)
     if folder is not None:
-        console.print(f"report: {Path(folder) / 'report.html'}")
+        console.print(f"report: {Path(folder) / 'report.html'}", markup=False)
 
 
 def _heads(title: str, shown: tuple[Any, ...], columns: list[str]) -> Table:
-    table = Table(title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table = Table(title=escape(title), box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("head", no_wrap=True)
     for name in columns:
         table.add_column(_SHORT.get(name, name), no_wrap=True, justify="right")

@@ -6,6 +6,7 @@ from typing import Any
 
 import rich_click as click
 from rich.console import Console
+from rich.markup import escape
 
 from headwright.cli.conventions import ARRAY, Reply
 from headwright.cli.conventions import command as headwright_command
@@ -26,8 +27,8 @@ def command(design: str, K: Any, ball: bool) -> Reply:
 def _render(console: Console, result: Any) -> None:
     for check in result.checks:
         mark = "[green]✓[/green]" if check.holds else "[red]✗[/red]"
-        console.print(f"{mark} {check.name}: {check.detail}", soft_wrap=True)
+        console.print(f"{mark} {escape(f'{check.name}: {check.detail}')}", soft_wrap=True)
     if result.unchecked:
-        console.print(f"not checked again: {', '.join(result.unchecked)}")
+        console.print(f"not checked again: {escape(', '.join(result.unchecked))}")
     verdict = "holds" if result.holds else "does not hold"
-    console.print(f"design ({result.status}): [bold]{verdict}[/bold]")
+    console.print(f"design ({escape(result.status)}): [bold]{verdict}[/bold]")

@@ -118,7 +118,7 @@ def _render(console: Console, design: Any, data: dict[str, Any]) -> None:
     if design.proof is not None:
         console.print(_proof_lines(design.proof))
     for path in data.get("figures", []):
-        console.print(f"wrote {path}", soft_wrap=True)
+        console.print(f"wrote {path}", soft_wrap=True, markup=False)
 
 
 def _lines(design: Any, certificate: dict[str, Any]) -> list[tuple[str, str]]:

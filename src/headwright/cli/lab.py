@@ -29,7 +29,7 @@ def command(port: int, no_browser: bool, folder: Path | None) -> Reply:
         data = {"folder": str(folder), "files": len(written), "bytes": sum(written.values())}
         size = f"{data['files']} files, {data['bytes'] / 1024:.0f} KB in {folder}"
         hint = f"Serve them with: python -m http.server -d {folder}"
-        return Reply(data, lambda console: console.print(f"{size}\n{hint}", soft_wrap=True))
+        return Reply(data, lambda console: console.print(f"{size}\n{hint}", soft_wrap=True, markup=False))
     from headwright.lab.serve import serve
 
     serve(port=port, browser=not no_browser, announce=_announce)

@@ -105,7 +105,7 @@ def _render(console: Console, data: dict[str, Any]) -> None:
     if undecided:
         console.print("undecided: " + ", ".join(undecided[:_MOST_ROWS]))
     for path in data.get("figures", []):
-        console.print(f"wrote {path}", soft_wrap=True)
+        console.print(f"wrote {path}", soft_wrap=True, markup=False)
 
 
 def _details(data: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import rich_click as click
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.conventions import ARRAY, Reply
+from headwright.cli.conventions import ARRAY, Outputs, Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
@@ -58,12 +58,15 @@ def command(K: Any, V: Any, noise: str, method: str, out: str | None, beside: An
             options |= {"samples": asked["samples"], "seed": asked["seed"], "progress": progress}
         found = stress(setting, method=method, **options)
     data = _data(setting, found)
+    outputs = Outputs()
     if out:
         from headwright.report.noise import figures
 
         other = _beside(setting, beside)
-        data["figures"] = [str(path) for path in figures(setting, found, Path(out), beside=other)]
-    return Reply(data, lambda console: _render(console, setting, found, data), holds=found.moments.status == "done")
+        drawn = outputs.attempt(lambda: figures(setting, found, Path(out), beside=other)) or []
+        data["figures"] = [str(path) for path in drawn]
+    done = found.moments.status == "done"
+    return Reply(data, lambda console: _render(console, setting, found, data), holds=done, faults=outputs.faults)
 
 
 def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
@@ -169,7 +172,7 @@ def _render(console: Console, setting: Setting, found: Stress, data: dict[str, A
     if m.message:
         console.print(m.message)
     for path in data.get("figures", ()):
-        console.print(path)
+        console.print(path, soft_wrap=True, markup=False)
 
 
 def _coordinates(found: Stress) -> Table:

@@ -77,8 +77,8 @@ def _input_for(function: Any, X: np.ndarray) -> Any:
 
 
 def _render(console: Console, name: str, result: Symmetry) -> None:
-    console.print(f"{name}: {result.status}")
-    console.print(f"  {result.message}")
+    console.print(f"{name}: {result.status}", markup=False)
+    console.print(f"  {result.message}", markup=False)
     if result.counterexample:
         rows = ", ".join(str(i) for i in result.counterexample.rows[:12])
         console.print(f"  rows that differ after the swap: {rows}")

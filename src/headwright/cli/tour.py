@@ -47,7 +47,7 @@ def render(console: Console, stations: list[Station], report: Path) -> None:
         console.print(Padding(f"{mark}: {escape(station.finding)}", (0, 0, 1, 2)))
     held = sum(s.holds for s in stations)
     console.print(Rule(style="dim"))
-    console.print(f"{held} of {len(stations)} stations hold. Report with figures: {report}")
+    console.print(f"{held} of {len(stations)} stations hold. Report with figures: {escape(str(report))}")
 
 
 def _numbers(station: Station) -> Table:
