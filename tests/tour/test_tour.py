@@ -2,9 +2,16 @@
 
 import io
 import json
+import math
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
@@ -75,3 +82,71 @@ def test_terminal_output_fits_eighty_columns(stations, tmp_path):
     render(Console(file=page, width=80, highlight=False), stations, tmp_path / "report.html")
     assert "14 of 14 stations hold" in page.getvalue()
     assert max(len(line) for line in page.getvalue().splitlines()) <= 80
+
+
+NUMBER = re.compile(r"(?<![\w^])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?")
+# What a sentence says besides results: properties of its setting that its table has no row for.
+GIVEN = {"02": {"0"}, "03": {"100"}, "04": {"3"}, "07": {"1", "2"}, "09": {"12", "2,000", "0"}, "14": {"113"}}
+
+
+def numbers(text):
+    return [found.rstrip(",") for found in NUMBER.findall(text)]
+
+
+def size(number):
+    return abs(float(number.replace(",", "").rstrip(" %")))
+
+
+def same(number, value):
+    """Is `value` what was written, to the digits that were written? A percentage may stand for a share."""
+    digits = number.replace(",", "").rstrip(" %")
+    mantissa, _, exponent = digits.partition("e")
+    step = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return abs(size(number) - (100 * value if "%" in number else value)) <= 0.5001 * step
+
+
+@pytest.mark.parametrize("number", range(14), ids=lambda i: f"station-{i + 1}")
+def test_sentences_say_what_the_tables_say(stations, number):
+    """Every number of the verdict and the caption is in the station's table, or in the setting it speaks of."""
+    station = stations[number]
+    setting = " ".join([station.claim, *(c.quantity for c in station.comparisons), *station.facts])
+    known = [size(n) for n in numbers(setting)]
+    found = [value for c in station.comparisons for value in c.routes.values()]
+    if "times less" in station.finding:
+        found += [a / b for a in found for b in found if a > b > 0]
+    found += [math.exp(value) for value in found if value < 0]
+    for said in numbers(station.finding) + (numbers(station.caption) if station.id in CAPTIONS else []):
+        share = size(said) / 100 if "%" in said else size(said)
+        backed = said in GIVEN.get(station.id, ()) or share in known or any(same(said, value) for value in found)
+        assert backed, f"{said} in {station.finding!r} or {station.caption!r}"
+
+
+CAPTIONS = {"09"}  # captions that state results; the others name the axes' settings
+
+
+def test_the_dots_of_two_heads_are_where_the_caption_says(stations):
+    from headwright.tour import classic, heads
+
+    drawn = classic.draw_weights(heads.TWO, classic.long_or_short(classic.A), 0)[:2000, classic.A]
+    share = float(re.search(r"(\d+)%", stations[8].caption)[1]) / 100
+    assert np.mean(drawn > 0.45) == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / len(drawn)) + 0.005)
+    assert drawn.min() < 0.01
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl+C of Unix")
+def test_an_interrupted_tour_says_what_is_left(tmp_path):
+    program = [sys.executable, "-c", "from headwright.cli import main; main()", "tour", "--out", str(tmp_path / "t")]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tour:
+        while not (tmp_path / "t" / "station-01.png").exists():
+            assert tour.poll() is None, tour.stderr.read()
+            time.sleep(0.02)
+        tour.send_signal(signal.SIGINT)
+        out, said = tour.communicate(timeout=60)
+    assert tour.returncode == 130
+    assert out == ""
+    assert len(said.strip().splitlines()) == 1
+    there = {str(path) for path in (tmp_path / "t").iterdir()}
+    named = set(re.findall(r"\S+\.(?:svg|png|html)", said))
+    more = int((re.search(r"and (\d+) more", said) or [0, "0"])[1])
+    assert named <= there
+    assert len(named) + more == len(there)

@@ -53,17 +53,25 @@ def _error_by_routes(Q: np.ndarray, seed: int) -> tuple[dict[str, float], float]
 def two_hold(seed: int) -> Station:
     one, two = _error_by_routes(ONE, seed), _error_by_routes(TWO, seed)
     gain = one[0]["exact"] / two[0]["exact"]
+    # Head 1 gives v_a more than 0.9, and so the output more than 0.45, while e^{beta gamma} > 9 (n - 1).
+    held = float(ndtr((1 - math.log(9 * (N - 1)) / BETA) * math.sqrt(2)))
+    drawn, slack = sampled((draw_weights(TWO, long_or_short(A), seed)[:, A] > 0.45).astype(float))
     return Station(
         id="09",
         title="Two heads hold",
         claim=r"$q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$: head 1 finds $k_a$ whether it is long or short, head 2 does not look "
         r"at it, and $\frac12(c_1 + c_2) \approx \frac12(v_a + v_b)$.",
-        comparisons=(Comparison("E|c - target|^2, one head", *one), Comparison("E|c - target|^2, two heads", *two)),
+        comparisons=(
+            Comparison("E|c - target|^2, one head", *one),
+            Comparison("E|c - target|^2, two heads", *two),
+            Comparison("P(weight of v_a > 0.45), two heads", {"normal law": held, "drawn keys": drawn}, slack),
+        ),
         facts={"two heads are more than ten times better": gain > 10},
         finding=f"Mean squared error {one[0]['exact']:.3f} with one head, {two[0]['exact']:.4f} with two: {gain:.0f} times less. "
         "Not zero: see station 12.",
         draw=lambda: _draw_two(seed),
-        caption="Weight of v_a and v_b in the output, 2,000 draws: one head jumps between the ends, two heads stay in the middle.",
+        caption="Weight of v_a and v_b in the output, 2,000 draws. One head jumps between the ends. Two heads are at the middle "
+        f"in {held:.0%} of all draws; in the others head 1 lets go, and v_a keeps anything between 0 and 0.45.",
     )
 
 
@@ -161,8 +169,8 @@ def letting_go(seed: int) -> Station:
     drawn = draw_weights(TWO[:1], keys, seed)[:, A]
     lost, lost_slack = sampled((drawn < 0.5).astype(float))
     bad, bad_slack = sampled((squared_errors(draw_weights(TWO, keys, seed)) > 0.05).astype(float))
-    away = _error_by_routes(AWAY, seed)
-    two_heads = exact_squared_error(TWO, keys)
+    away, two = _error_by_routes(AWAY, seed), _error_by_routes(TWO, seed)
+    two_heads = two[0]["exact"]
     return Station(
         id="12",
         title="The 7.86 % nobody mentions",
@@ -175,6 +183,7 @@ def letting_go(seed: int) -> Station:
                        {"normal law": float(ndtr((edge - 1) * math.sqrt(2))), "drawn keys": lost}, lost_slack),
             Comparison("P(squared weight error > 0.05), two heads",
                        {"normal law": _tail(0.05), "drawn keys": bad}, bad_slack),
+            Comparison("E|c - target|^2, two heads", *two),
             Comparison("E|c - target|^2, one head that looks away", *away),
         ),
         facts={"it is not negligible": flip > 0.07,

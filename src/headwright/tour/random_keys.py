@@ -84,6 +84,7 @@ def one_length(seed: int) -> Station:
     def alpha_a(gamma: float) -> float:
         return float(1 / (1 + math.exp(min(BETA * (1 - gamma), 700)) + (N - 2) * math.exp(min(-BETA * gamma, 700))))
 
+    spread = math.sqrt(over_gamma(lambda g: alpha_a(g) ** 2) - over_gamma(alpha_a) ** 2)
     limit = moments(q, keys, MEANS, method="limit")
     inside = float(ndtr(0.5 * math.sqrt(2)) - ndtr(-0.5 * math.sqrt(2)))
     gammas = keys.sample(np.random.default_rng(seed), 20_000)[:, A, A]
@@ -99,12 +100,14 @@ def one_length(seed: int) -> Station:
             Comparison("E alpha_a^2", {"exact": float(exact.covariance[A, A] + exact.mean[A] ** 2),
                                        "integral over gamma": over_gamma(lambda g: alpha_a(g) ** 2),
                                        "drawn keys": second}, second_slack),
+            Comparison("standard deviation of alpha_a",
+                       {"exact": math.sqrt(exact.covariance[A, A]), "integral over gamma": spread}, EXACT),
             Comparison("Var alpha_a as beta grows", {"limit engine": float(limit.covariance[A, A]), "fair coin": 0.25}, EXACT),
             Comparison("P(0.5 < gamma < 1.5)", {"normal law": inside, "drawn keys": within}, within_slack),
         ),
         facts={"c is rarely near the average": float(np.mean(np.abs(drawn - 0.5) < 0.25)) < 0.1,
                "[0.5, 1.5] holds barely more than half of the time": inside < 0.53},
-        finding=f"alpha_a has mean {exact.weights_mean[A]:.3f} and standard deviation {math.sqrt(exact.covariance[A, A]):.3f}: "
+        finding=f"alpha_a has mean {exact.weights_mean[A]:.3f} and standard deviation {spread:.3f}: "
         f"a coin. gamma lies in [0.5, 1.5] only {inside:.0%} of the time, because 1/2 is a variance.",
         draw=lambda: _draw_coin(drawn),
         caption="alpha_a over 20,000 draws of the keys at beta = 30: nearly always close to 0 or to 1.",
@@ -129,6 +132,9 @@ def two_lengths(seed: int) -> Station:
     drawn = draw_weights(BETA * BOTH[None, :], long_or_short(A, B), seed)[:, A]
     mean, slack = sampled(drawn)
     second, second_slack = sampled(drawn**2)
+    # The error of a root is the error of the square over twice the root; over the root is on the safe side.
+    variance, variance_slack = sampled((drawn - drawn.mean()) ** 2)
+    spread = math.sqrt(exact_two.covariance[A, A])
     return Station(
         id="08",
         title="Both keys of random length",
@@ -140,9 +146,11 @@ def two_lengths(seed: int) -> Station:
             Comparison("E alpha_a, n = 20", {"exact": float(exact_two.mean[A]), "drawn keys": mean}, slack),
             Comparison("E alpha_a^2, n = 20", {"exact": float(exact_two.covariance[A, A] + exact_two.mean[A] ** 2),
                                                "drawn keys": second}, second_slack),
+            Comparison("standard deviation of alpha_a, n = 20",
+                       {"exact": spread, "drawn keys": math.sqrt(variance)}, variance_slack / spread),
         ),
         facts={"by symmetry neither key is favoured": abs(float(exact_two.mean[A] - exact_two.mean[B])) < EXACT},
-        finding=f"E alpha_a = {exact_two.mean[A]:.3f} with standard deviation {math.sqrt(exact_two.covariance[A, A]):.3f}; "
+        finding=f"E alpha_a = {exact_two.mean[A]:.3f} with standard deviation {spread:.3f}; "
         "noise on the other key does not cancel the first one's.",
         draw=lambda: _draw_lengths(seed),
         caption="The two lengths, 2,000 draws, coloured by which value the head returns; on the diagonal it averages.",
