@@ -1,6 +1,7 @@
 """`headwright stress` as people and scripts meet it."""
 
 import json
+import re
 
 import mpmath as mp
 import numpy as np
@@ -144,3 +145,29 @@ def test_bad_designs_are_refused(files, text):
     done = run(files, "--design", str(files / "D.json"), query=None)
     assert done.exit_code == 2
     assert "wanted" in done.output
+
+
+def test_value_and_error_are_in_the_same_unit(files):
+    done = run(files, "--tau", "0.1", noise=f"isotropic=1e-4,{CLASSIC}")
+    value, error = re.search(r"> 0\.1\) = ([\d.]+)% \(sampled, \+- ([\d.e-]+)%\)", done.stdout).groups()
+    data = json.loads(run(files, "--tau", "0.1", "--json", noise=f"isotropic=1e-4,{CLASSIC}").stdout)
+    found = data["far"]["probability"]
+    assert float(value) == pytest.approx(100 * found["value"], abs=1e-4)
+    assert float(error) == pytest.approx(100 * found["error"], rel=0.5)
+    exact = run(files, "--tau", "0.1")
+    assert re.search(r"= [\d.]+% \(exact, error at most [\d.e-]+%\)", exact.stdout)
+
+
+@pytest.mark.parametrize(("tau", "said"), [("5", r"< 0\.0046%"), ("0", r"> 99\.9954%")])
+def test_none_and_all_are_bounds(files, tau, said):
+    done = run(files, "--tau", tau, noise="isotropic=1e-2")
+    assert re.search(said + r" \(sampled, 95% confidence\)", done.stdout), done.stdout
+    assert "+- 0" not in done.stdout
+    data = json.loads(run(files, "--tau", tau, "--json", noise="isotropic=1e-2").stdout)
+    assert data["far"]["probability"]["error"] == pytest.approx(3 / 65536, rel=0.01)
+
+
+def test_a_small_share_is_not_printed_as_zero():
+    from headwright.cli.stress import _share
+
+    assert [_share(p) for p in (0.0, 1e-9, 6e-6, 0.5)] == ["0.000%", "< 0.001%", "0.001%", "50.000%"]

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.special import logit, ndtr
+from scipy.special import expit, logit, ndtr
+from scipy.stats import binom
 
 import headwright as hw
 import tolerances
 from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys, GaussianKeys
-from headwright.noise.far import exceedance
+from headwright.noise.far import CONFIDENCE, exceedance, interval
 
 N, A, B, BETA = 20, 3, 5, 30.0
 K = np.eye(N)
@@ -79,3 +80,51 @@ def test_bad_input_is_refused():
     for target, tau in ((TARGET[:-1], 0.1), (TARGET, -1.0), (TARGET, np.nan), (np.full(N, np.inf), 0.1)):
         with pytest.raises(InputError):
             exceedance(HEADS["one"], CLASSIC, K, target, tau)
+
+
+def rare(reach):
+    """Two noisy keys and a tau that is passed with probability 2 Phi(-reach): z_a - z_b ~ N(0, beta^2)."""
+    beta = 4.0
+    tau = np.sqrt(2) * (expit(beta * reach) - 0.5)
+    keys = GaussianKeys(np.eye(2)).radial({0: 0.5, 1: 0.5})
+    return (beta * np.ones(2), keys, np.eye(2), [0.5, 0.5], tau), 2 * ndtr(-reach)
+
+
+@pytest.mark.parametrize("samples", [2**8, 2**12, 2**16])
+@pytest.mark.parametrize("reach", [4.5, 5.5, 7.0])
+def test_a_count_of_none_is_bounded_by_what_it_can_know(reach, samples):
+    problem, truth = rare(reach)
+    found = exceedance(*problem, samples=samples)
+    assert found.method == "sampled"
+    assert found.value == 0.0
+    assert found.error > truth or samples * truth > 1
+    assert found.error == pytest.approx(-np.log1p(-CONFIDENCE) / samples, rel=0.02)
+    assert "95% confidence" in found.message
+
+
+def test_a_count_of_all_is_bounded_too():
+    q, keys, V, _, _ = rare(1.0)[0]
+    found = exceedance(q, keys, V, [9.0, 9.0], 1.0, samples=2**10)
+    assert found.value == 1.0
+    assert found.error == pytest.approx(-np.log1p(-CONFIDENCE) / 2**10, rel=0.02)
+
+
+def test_replicates_that_agree_on_something_are_not_certain_either():
+    # Far off is half of the line of the first number, and every Sobol replicate has exactly half of its points there.
+    keys = GaussianKeys(np.eye(3)).radial({0: 0.5, 1: 0.5})
+    Q, V, first = 4 * np.eye(3)[:2], np.eye(3)[:, :1], [1.0, 0.0]
+    middle = float(hw.multihead(Q, np.eye(3), V, mix=first).output[0])
+    found = exceedance(Q, keys, V, [0.0], middle, mix=first, samples=2**10)
+    assert (found.value, found.method) == (0.5, "sampled")
+    assert 0.01 < found.error < 0.1
+
+
+@pytest.mark.parametrize("draws", [20, 1000, 65536])
+def test_the_interval_covers_as_often_as_it_says(draws):
+    """Exactly, by summing the binomial law over all counts whose interval misses the truth."""
+    counts = np.unique(np.concatenate([np.arange(min(draws, 60) + 1), draws - np.arange(min(draws, 60) + 1)]))
+    ends = np.array([interval(int(k), draws) for k in counts])
+    for p in (1e-6, 1.0 / draws, 3.5 / draws, 20.0 / draws, 1 - 2.0 / draws):
+        chance = np.exp(binom.logpmf(counts, draws, p))
+        assert chance[p > ends[:, 1]].sum() <= 1 - CONFIDENCE + 1e-12
+        assert chance[p < ends[:, 0]].sum() <= 1 - CONFIDENCE + 1e-12

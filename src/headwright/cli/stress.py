@@ -20,6 +20,7 @@ from headwright.errors import InputError
 
 if TYPE_CHECKING:
     from headwright.noise.stress import Setting, Stress
+    from headwright.result import Estimate
 
 _MOST_ROWS = 8
 _VERSIONS = (1, 2)  # queries, mix, scale and bias are the same in both
@@ -160,19 +161,35 @@ def _render(console: Console, setting: Setting, found: Stress, data: dict[str, A
         console.print(_laws(found))
     console.print(f"E ||c - target||^2 = {found.squared_error:.6g}")
     if found.far is not None:
-        far = found.far
-        console.print(f"P(||c - target|| > {found.tau:g}) = {far.value:.4%} ({far.method}, +- {far.error:.1g})")
+        console.print(f"P(||c - target|| > {found.tau:g}) {_probability(found.far)}", markup=False)
     if found.limit is not None:
         for h, (chances, flip) in enumerate(zip(found.limit.probabilities, found.limit.flip, strict=True)):
             order = np.argsort(-chances, kind="stable")[:2]
-            first = ", ".join(f"key {i} {chances[i]:.3%}" for i in order if chances[i] > 0)
-            console.print(f"infinite sharpness, head {h + 1}: {first}; flip {float(flip):.3%}")
+            first = ", ".join(f"key {i} {_share(chances[i])}" for i in order if chances[i] > 0)
+            console.print(f"infinite sharpness, head {h + 1}: {first}; flip {_share(float(flip))}")
     size = "standard error" if m.method == "sampled" else "error at most"
     console.print(f"{size} {m.error:.1g}" + (f"; {m.status}" if m.status != "done" else ""))
     if m.message:
         console.print(m.message)
     for path in data.get("figures", ()):
         console.print(path, soft_wrap=True, markup=False)
+
+
+def _probability(far: Estimate) -> str:
+    """Value and error in the same unit; a count of none or of all is a bound, not a number."""
+    from headwright.noise.far import CONFIDENCE
+
+    if far.method != "sampled":
+        return f"= {far.value:.4%} ({far.method}, error at most {100 * far.error:.1g}%)"
+    if far.value in (0.0, 1.0):
+        sign, bound = ("<", far.error) if far.value == 0.0 else (">", 1.0 - far.error)
+        return f"{sign} {bound:.4%} (sampled, {CONFIDENCE:.0%} confidence)"
+    return f"= {far.value:.4%} (sampled, +- {100 * far.error:.1g}%)"
+
+
+def _share(probability: float) -> str:
+    """Three decimals of a percentage, and no zero for what is not."""
+    return "< 0.001%" if 0.0 < probability < 5e-6 else f"{probability:.3%}"
 
 
 def _coordinates(found: Stress) -> Table:

@@ -2,7 +2,8 @@
 
 With one random number the set where it is far off is a union of intervals: their ends are found by bisection and
 the probability is exact. Otherwise it is counted over scrambled Sobol points, with a standard error. (Integrating
-one number out, as `distribution.py` does, needs a monotone function, and a distance is not.)
+one number out, as `distribution.py` does, needs a monotone function, and a distance is not.) Replicates that all
+count the same, mostly none, show no spread, which is not certainty: independent draws then bound the probability.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import Any
 
 import array_api_compat as compat
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import betaincinv, ndtr
 
 from headwright import inputs
-from headwright.noise.normals import plan
+from headwright.noise.normals import Plan, plan
 from headwright.noise.problem import Problem, in_double, problems
 from headwright.noise.reduced import Reduced, reduced
 from headwright.noise.sampled import REPLICATES, SAMPLES, weights_drawn
@@ -24,6 +25,7 @@ from headwright.types import Array, Float
 _REACH, _UNIFORM = 9.0, 4096  # the line of one random number, and how finely it is searched
 _STEEP = np.linspace(-60.0, 60.0, 2401)  # the same in units of the logit around a change of winner
 _BISECTIONS = 60
+CONFIDENCE = 0.95  # of each end of the interval that independent draws give
 
 
 def exceedance(
@@ -54,12 +56,40 @@ def exceedance(
         return Estimate(float(far[0]), 0.0, "closed form")
     if small.dimension == 1:
         return _on_a_line(problem, small, target, tau)
-    points = plan(small.dimension, samples=samples, replicates=REPLICATES, kind="sobol", seed=seed)
-    counts = np.zeros(points.replicates)
-    for replicate, alpha in weights_drawn(small, points):
-        counts[replicate] += (_distance(problem, small, alpha, target) > tau).sum()
+
+    def far_off(kind: str) -> tuple[Float[np.ndarray, "r"], Plan]:
+        """How many points of each replicate are far off."""
+        points = plan(small.dimension, samples=samples, replicates=REPLICATES, kind=kind, seed=seed)
+        counts = np.zeros(points.replicates)
+        for replicate, alpha in weights_drawn(small, points):
+            counts[replicate] += (_distance(problem, small, alpha, target) > tau).sum()
+        return counts, points
+
+    counts, points = far_off("sobol")
     shares = counts / points.size
-    return Estimate(float(shares.mean()), float(shares.std(ddof=1) / np.sqrt(len(shares))), "sampled")
+    value, error = float(shares.mean()), float(shares.std(ddof=1) / np.sqrt(len(shares)))
+    if error > 0.0:
+        return Estimate(value, error, "sampled", message="standard error")
+    return _without_spread(value, int(far_off("plain")[0].sum()), points.samples)
+
+
+def _without_spread(value: float, hits: int, draws: int) -> Estimate:
+    low, high = interval(hits, draws)
+    error = max(high - value, value - low)
+    words = (
+        f"no spread; {hits:,} of {draws:,} independent draws: {low:.2g} to {high:.2g} with {CONFIDENCE:.0%} confidence"
+    )
+    return Estimate(value, error, "sampled", message=words)
+
+
+def interval(hits: int, draws: int) -> tuple[float, float]:
+    """Clopper and Pearson's interval: each end is exceeded by the truth in at most 1 - CONFIDENCE of all samples.
+
+    P(at most `hits` of `draws` | high) = 1 - CONFIDENCE,   for no hits (1 - high)^draws, so that high = 3 / draws
+    """
+    low = 0.0 if hits == 0 else float(betaincinv(hits, draws - hits + 1, 1 - CONFIDENCE))
+    high = 1.0 if hits == draws else float(betaincinv(hits + 1, draws - hits, CONFIDENCE))
+    return low, high
 
 
 def _distance(problem: Problem, small: Reduced, alpha: Array, target: Array) -> Float[np.ndarray, "s"]:
