@@ -105,19 +105,14 @@ def weights(z: Logits, *, mask: Any = None) -> Weights:
         mask = _visible(mask, z)
         z = xp.where(mask, z, xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z)))
     # softmax(z) = softmax(z - max z); the largest term is then e^0 = 1 and nothing overflows.
-    e = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
+    with np.errstate(over="ignore"):  # a difference beyond all floats is -inf, and its weight 0, as it should
+        e = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
     return e / xp.sum(e, axis=-1, keepdims=True)
 
 
 def _visible(mask: Any, z: Logits) -> Mask:
     xp = compat.array_namespace(z)
-    mask = xp.asarray(mask, device=compat.device(z))
-    if not xp.isdtype(mask.dtype, "bool"):
-        raise InputError(
-            wanted="a boolean mask, True where a key may be seen",
-            got=f"dtype {mask.dtype}",
-            attempt="mask.astype(bool); additive masks go to bias=",
-        )
+    mask = inputs.flags("mask", mask, like=z)
     try:
         mask = xp.broadcast_to(mask, z.shape)
     except (ValueError, RuntimeError, TypeError):

@@ -15,30 +15,57 @@ import numpy as np
 from headwright.errors import InputError
 from headwright.types import Array
 
+# The arguments that may be left out, wherever they occur: a name has one sense in the whole package. Any other
+# None is a mistake of the caller's.
+OPTIONAL = frozenset({"bias", "covariance", "diagonal", "factors", "isotropic", "mask", "mix", "start", "value_noise"})
+
+_LONGEST = 60  # characters of a value that a message repeats
+
 
 def arrays(*, unchecked: tuple[str, ...] = (), **named: Any) -> tuple[Any, tuple[Any, ...]]:
     """`xp, (q, K) = arrays(q=q, K=K)`: the common namespace and every input as a float array of it.
 
-    `None` stays `None`. Floats keep the widest precision given; integers and lists become float64 (the
-    library's default float where it has no float64). All entries are finite but those of arrays named in
-    `unchecked`, whose user finds out by other means.
+    `None` stays `None` where it is `OPTIONAL`. Floats keep the widest precision given; integers and lists become
+    float64 (the library's default float where it has no float64). All entries are finite but those of arrays named
+    in `unchecked`, whose user finds out by other means.
     """
-    given = {name: x for name, x in named.items() if x is not None}
-    library = [x for x in given.values() if _is_foreign(x)]
+    given = {name: x for name, x in named.items() if x is not None or name not in OPTIONAL}
+    library: list[Any] = [x for x in given.values() if _is_foreign(x)]
     if not library:
         made = {name: _numpy(name, x, name not in unchecked) for name, x in given.items()}
         dtype = np.result_type(*(x.dtype for x in made.values())) if made else np.dtype(float)
         return compat.array_namespace(np.empty(0)), tuple(
-            None if x is None else made[name].astype(dtype, copy=False) for name, x in named.items()
+            made[name].astype(dtype, copy=False) if name in made else None for name in named
         )
-    xp = compat.array_namespace(*library)
-    device, floats = compat.device(library[0]), [x.dtype for x in library if _is_float(xp, x)]
+    xp, device = _common(library)
+    floats = [x.dtype for x in library if _is_float(xp, x)]
     dtype = xp.result_type(*floats) if floats else xp.asarray(1.0).dtype
     made = {name: _foreign(name, x, xp, dtype, device, name not in unchecked) for name, x in given.items()}
     return xp, tuple(made.get(name) for name in named)
 
 
+def _common(library: list[Any]) -> tuple[Any, Any]:
+    """The one library and the one device of all arrays that are not NumPy's."""
+    try:
+        xp = compat.array_namespace(*library)
+    except TypeError:
+        kinds = sorted({type(x).__module__.partition(".")[0] for x in library})
+        raise InputError(
+            wanted="arrays of one library", got=" and ".join(kinds), attempt="convert all of them to one"
+        ) from None
+    devices = {str(compat.device(x)) for x in library}
+    if len(devices) > 1:
+        raise InputError(wanted="arrays on one device", got=" and ".join(sorted(devices)), attempt="move them together")
+    return xp, compat.device(library[0])
+
+
 def _numpy(name: str, value: Any, check: bool) -> np.ndarray:
+    if value is None:
+        raise InputError(wanted=f"{name} as an array of numbers", got="None", attempt=f"pass {name}")
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(
+            wanted=f"{name} without masked entries", got="a masked array", attempt="remove those rows, or fill them"
+        )
     try:
         array = np.asarray(value)
     except ValueError:
@@ -47,12 +74,18 @@ def _numpy(name: str, value: Any, check: bool) -> np.ndarray:
             got="rows of different length",
             attempt="pad or split the rows",
         ) from None
+    except Exception as reason:  # an object that calls itself an array and cannot be made one
+        raise InputError(
+            wanted=f"{name} as an array of numbers",
+            got=f"{type(value).__name__} ({type(reason).__name__})",
+            attempt="convert it to a NumPy array first",
+        ) from None
     if array.dtype.kind in "biu":
         array = array.astype(float)
     if array.dtype.kind != "f":
         raise InputError(
             wanted=f"{name} as an array of real numbers",
-            got=f"dtype {array.dtype}",
+            got=f"dtype {array.dtype}" if array.ndim else shown(value),
             attempt="convert it to floats first",
         )
     array = array if array.dtype.itemsize >= 4 else array.astype(np.float32)
@@ -63,9 +96,32 @@ def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any, check: boo
     if _is_foreign(value):
         if xp.isdtype(value.dtype, "complex floating"):
             raise InputError(wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part")
+        if getattr(value, "is_meta", False) or "strided" not in str(getattr(value, "layout", "strided")):
+            raise InputError(
+                wanted=f"{name} as a dense array of numbers", got="a sparse or empty shell", attempt="x.to_dense()"
+            )
         value = xp.astype(value, dtype, copy=False)
         return finite(name, value) if check else value
     return xp.asarray(_numpy(name, value, check), dtype=dtype, device=device)
+
+
+def flags(name: str, value: Any, *, like: Array) -> Array:
+    """A boolean array of the library and on the device of `like`."""
+    xp = compat.array_namespace(like)
+    try:
+        made = xp.asarray(value, device=compat.device(like))
+        boolean = xp.isdtype(made.dtype, "bool")
+    except Exception:  # ragged, sparse, of another library, or no array at all
+        raise InputError(
+            wanted=f"a boolean {name}, one flag per key", got=shown(value), attempt=f"{name}=[True, False, True]"
+        ) from None
+    if not boolean:
+        raise InputError(
+            wanted=f"a boolean {name}, True where a key may be seen",
+            got=f"dtype {made.dtype}",
+            attempt=f"{name}.astype(bool); additive masks go to bias=",
+        )
+    return made
 
 
 def _is_foreign(value: Any) -> bool:
@@ -131,18 +187,36 @@ def index(name: str, value: Any, n: int) -> int:
     except TypeError:
         number = -1
     if isinstance(value, (bool, np.bool_)) or not 0 <= number < n:
-        raise InputError(wanted=f"{name} between 0 and {n - 1}", got=repr(value), attempt="count keys from 0")
+        raise InputError(wanted=f"{name} between 0 and {n - 1}", got=shown(value), attempt="count keys from 0")
     return number
 
 
 def number(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_ends: bool = False) -> float:
-    """One finite number in [low, high], or in (low, high) with `open_ends`."""
+    """One finite number in [low, high], or in (low, high) with `open_ends`. Text is no number."""
     try:
-        x = float(value)
-    except (TypeError, ValueError):
+        x = float("nan") if isinstance(value, (str, bytes, bytearray)) or np.ndim(value) else float(value)
+    except Exception:  # whatever an object raises that is no number, 10**400 among them
         x = float("nan")
     inside = low < x < high if open_ends else low <= x <= high
     if not np.isfinite(x) or not inside:
         bounds = f"{'(' if open_ends else '['}{low:g}, {high:g}{')' if open_ends else ']'}"
-        raise InputError(wanted=f"{name} in {bounds}", got=repr(value), attempt="pass one finite number in that range")
+        raise InputError(wanted=f"{name} in {bounds}", got=shown(value), attempt="pass one finite number in that range")
     return x
+
+
+def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """One whole number in [low, high]; 3.0 is one, 3.5, "3" and True are not."""
+    top = np.inf if high is None else high
+    x = number(name, value, low=low, high=top)
+    if isinstance(value, (bool, np.bool_)) or x != int(x):
+        raise InputError(wanted=f"{name} as a whole number", got=shown(value), attempt=f"{name}={max(low, 1)}")
+    return int(x)
+
+
+def shown(value: Any) -> str:
+    """What the caller gave, short enough for a message; some objects cannot even be printed."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of 5,000 digits, a broken __repr__
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -22,6 +22,7 @@ from headwright.result import to_numpy
 from headwright.types import Array
 
 Layer = Callable[[Array], Array]
+_MOST = 10**9  # permutations
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,23 @@ def permutation(
     """
     xp = compat.array_namespace(X) if compat.is_array_api_obj(X) else None
     X = X if xp is not None else inputs.arrays(X=X)[1][0]
-    if X.ndim < 2 or 0 in X.shape or axis not in (-1, -2):
+    if X.ndim < 2 or 0 in X.shape or not isinstance(axis, int) or axis not in (-1, -2):
         raise InputError(
             wanted="X of shape (..., n, d), axis -2 or -1",
-            got=f"shape {tuple(X.shape)}, axis {axis}",
+            got=f"shape {tuple(X.shape)}, axis {inputs.shown(axis)}",
             attempt="one row per token",
         )
-    tokens = list(range(X.shape[axis])) if among is None else [inputs.index("token", i, X.shape[axis]) for i in among]
+    tokens = list(range(X.shape[axis])) if among is None else _tokens(among, X.shape[axis])
+    budget = inputs.whole("budget", budget, low=1, high=_MOST)
+    rng = np.random.default_rng(inputs.whole("seed", seed, low=0))
+    if not callable(layer):
+        raise InputError(wanted="a layer to call on X", got=inputs.shown(layer), attempt="pass a function or a module")
     probe = _Probe(layer, X, axis)
     if probe.stochastic:
         return Symmetry(
             False, "stochastic", probe.wobble, probe.rounding, 2, None,
             "two calls on the same input differ: the layer is random (dropout on?); call layer.eval() first",
         )  # fmt: skip
-    rng = np.random.default_rng(seed)
     worst, tried, broken = 0.0, 0, None
     for order in islice(_orders(tokens, X.shape[axis], rng, budget), budget):
         error, rows = probe.mismatch(np.arange(X.shape[axis]), order)
@@ -85,6 +89,16 @@ def permutation(
     )
     status = "equivariant" if broken is None else "broken"
     return Symmetry(broken is None, status, worst, probe.rounding, tried, broken, message)
+
+
+def _tokens(among: Any, n: int) -> list[int]:
+    try:
+        given = list(among)
+    except TypeError:
+        given = [None]
+    if any(i is None for i in given):
+        raise InputError(wanted="among as a list of tokens", got=inputs.shown(among), attempt="among=[0, 2, 3]")
+    return [inputs.index("token", i, n) for i in given]
 
 
 class _Probe:
@@ -128,7 +142,10 @@ class _Probe:
                 got=type(made).__name__,
                 attempt="wrap it: lambda x: layer(x)[0]",
             )
-        made = to_numpy(made).astype(float)
+        made = to_numpy(made)
+        if made.dtype.kind not in "fiub":
+            raise InputError(wanted="real outputs", got=f"dtype {made.dtype}", attempt="return the real part")
+        made = made.astype(float)
         if not np.isfinite(made).all():
             raise InputError(wanted="finite outputs", got="NaN or infinity", attempt="check the layer on this input")
         return made

@@ -7,6 +7,7 @@ part      = name ["@" key] "=" number           name is isotropic or radial; @ke
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def law_from_text(text: str, means: Any) -> GaussianKeys:
                 if key is None
                 else inputs.index(f"the key in {part!r}", int(key) if key.isdecimal() else key, n)
             )
-            variances[name][where] += inputs.number(f"the variance in {part!r}", value, low=0.0)
+            variances[name][where] += inputs.number(f"the variance in {part!r}", _number(value), low=0.0)
     return GaussianKeys(means, diagonal=diagonal, **variances)
 
 
@@ -59,6 +60,14 @@ def _bits(value: str, part: str) -> dict[str, Any]:
     if rest:
         raise InputError(wanted="bits=B/channel/GROUP", got=repr(part), attempt="--noise bits=4/channel/32")
     return {"bits": _whole(bits), "per": per, "group": group}
+
+
+def _number(text: str) -> float:
+    """A number, or NaN, which every check downstream refuses by name."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _whole(text: str) -> int:

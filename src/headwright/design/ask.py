@@ -158,7 +158,7 @@ def _fewest(found: Split) -> str:
 
 
 def _count(heads: Any, m: int) -> int | str:
-    if heads == "auto":
+    if isinstance(heads, str) and heads == "auto":
         return "auto"
     count = inputs.number("heads", heads, low=1, high=m)
     if count != int(count) or isinstance(heads, bool):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from headwright import inputs
 from headwright.design import hull
 from headwright.design.pursuit import Field, Pursuit, pursue
 from headwright.design.reach_record import Found, Reach, SetReach
@@ -25,6 +26,7 @@ from headwright.design.separate import (
     verdict,
 )
 from headwright.design.space import Space
+from headwright.errors import InputError
 from headwright.types import Float, Keys
 
 Progress = Callable[[int, int], None]
@@ -48,6 +50,8 @@ def reach(
     report = progress or (lambda done, total: None)
     columns = hull.used_columns(K, resolution=resolution)
     if sets is not None:
+        if not isinstance(sets, Iterable) or getattr(sets, "ndim", 1) == 0:
+            raise InputError(wanted="a list of sets of keys", got=inputs.shown(sets), attempt="sets=[[0, 1], [2]]")
         members = [set_of_keys(S, len(K)) for S in sets]
         # Keys that are all equal use no coordinate; sets are compared on one all the same.
         space = Space(columns if len(columns) else np.zeros(1, int), np.arange(len(K)))

@@ -113,8 +113,8 @@ def computable(name: str, array: Array) -> None:
 
 
 def _several(keys: Any) -> list[Any]:
-    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
-        raise InputError(wanted="a list of keys to average", got=repr(keys), attempt="average([a, b], K)")
+    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable) or getattr(keys, "ndim", 1) == 0:
+        raise InputError(wanted="a list of keys to average", got=inputs.shown(keys), attempt="average([a, b], K)")
     found = list(keys)
     if not found:
         raise InputError(wanted="at least one key to average", got="none", attempt="average([a, b], K)")

@@ -47,7 +47,9 @@ class Frame:
 def state(K: Any, V: Any = None, q: Any = None) -> str:
     """Keys, values and queries in the language of the page's address. Without V the first two coordinates of the
     keys are the values, without q the first key is the query."""
-    _, (K, V, q) = inputs.arrays(K=K, V=V, q=q)
+    given = {"K": K} | {name: x for name, x in (("V", V), ("q", q)) if x is not None}
+    _, made = inputs.arrays(**given)
+    K, V, q = (dict(zip(given, made, strict=True)).get(name) for name in ("K", "V", "q"))
     n, d = inputs.shape("K", K, "n", "d").shape
     if not (n <= MOST_KEYS and 2 <= d <= MOST_COORDINATES):
         raise InputError(

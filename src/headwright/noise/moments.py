@@ -11,6 +11,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright import inputs
 from headwright.errors import InputError
 from headwright.noise.problem import Problem, as_given, problems
 from headwright.types import Array, Float, Values
@@ -72,8 +73,9 @@ def moments(
 
 
 def _route(method: str) -> Callable[..., Moments]:
-    if method not in METHODS:
-        raise InputError(wanted=f"method one of {', '.join(METHODS)}", got=repr(method), attempt='method="exact"')
+    if not isinstance(method, str) or method not in METHODS:
+        known = ", ".join(METHODS)
+        raise InputError(wanted=f"method one of {known}", got=inputs.shown(method), attempt='method="exact"')
     module, function = METHODS[method]
     return getattr(import_module(module), function)
 

@@ -124,7 +124,7 @@ def problems(
     mix = attention.head_mix(mix, like=groups[0])
     scale = inputs.number("scale", scale)
     bias = None if bias is None else _per_logit("bias", bias, xp, (h, n))
-    mask = None if mask is None else _visible(mask, xp, (h, n), compat.device(V))
+    mask = None if mask is None else _visible(mask, xp, (h, n), V)
     noise = None if value_noise is None else _value_noise(value_noise, xp, V.shape)
     for group in (groups[i, ...] for i in range(groups.shape[0])):
         yield Problem(group, keys, V, mix, scale, bias, mask, noise, float(xp.finfo(V.dtype).eps))
@@ -141,15 +141,8 @@ def _per_logit(name: str, array: Array, xp: Any, shape: tuple[int, int]) -> Arra
         ) from None
 
 
-def _visible(mask: Any, xp: Any, shape: tuple[int, int], device: Any) -> Array:
-    mask = xp.asarray(mask, device=device)
-    if not xp.isdtype(mask.dtype, "bool"):
-        raise InputError(
-            wanted="a boolean mask, True where a key may be seen",
-            got=f"dtype {mask.dtype}",
-            attempt="mask.astype(bool); additive masks go to bias=",
-        )
-    mask = _per_logit("mask", mask, xp, shape)
+def _visible(mask: Any, xp: Any, shape: tuple[int, int], like: Array) -> Array:
+    mask = _per_logit("mask", inputs.flags("mask", mask, like=like), xp, shape)
     if not bool(xp.all(xp.any(mask, axis=-1))):
         raise InputError(
             wanted="at least one visible key for every head",
