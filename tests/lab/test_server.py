@@ -2,7 +2,13 @@
 
 import asyncio
 import http.client
+import itertools
 import json
+import os
+import re
+import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
@@ -99,6 +105,41 @@ def test_bad_input_is_answered_in_words(ask, case):
     assert "Traceback" not in answer["error"]
 
 
+def test_lists_that_nest_too_deep_are_refused_even_where_nobody_reads_them(ask):
+    def nested(depth):
+        return {**QUERY, "extra": json.loads("[" * depth + "1" + "]" * depth)}
+
+    assert ask("attend", nested(limits.DEPTH - 1))[0] == 200
+    status, answer = ask("attend", nested(limits.DEPTH + 1))
+    assert status == 400
+    assert "nested" in answer["error"]
+
+
+HOSTILE = [None, [], {}, "", "x", True, -1, 0, 0.5, 7, 1e308, 10**30, [[]], [None], ["a"], [[1, 2], [3]], {"a": {}}]
+TARGETS = [*HOSTILE, {"0": [], "1": 1}, {"0": "x"}, {"-1": 1}, {"1e3": 1}, {"9" * 5000: 1}, [0, []], [0, "1"], [0, 0.5]]
+ASKED = {
+    "attend": {**QUERY, "mix": [1.0], "scale": 1.0},
+    "moments": {**QUERY, "isotropic": 0.1, "radial": [0, 0, 0], "mix": [1.0], "scale": 1.0},
+    "reach": {"keys": K},
+    "design": {"kind": "copy", "target": 0, "keys": K, "leak": 0.1, "heads": 1, "scale": 1.0},
+    "check": {"text": "(c) i. $q = \\beta(\\mu_a + \\mu_b)$"},
+}
+
+
+@pytest.mark.parametrize(("name", "field"), [(name, field) for name, body in ASKED.items() for field in body])
+def test_no_value_of_any_field_is_a_fault_of_ours(ask, name, field):
+    for value in HOSTILE:
+        status, answer = ask(name, {**ASKED[name], field: value})
+        assert status in (200, 400, 413), (value, answer)
+
+
+@pytest.mark.parametrize("kind", ["average", "mixture"])
+def test_no_target_is_a_fault_of_ours(ask, kind):
+    for target in TARGETS:
+        status, answer = ask("design", {**ASKED["design"], "kind": kind, "target": target})
+        assert status in (200, 400), (target, answer)
+
+
 def test_limits_are_answered_in_words(ask):
     deep = "[" * 50 + "]" * 50
     assert ask("attend", f'{{"queries": {deep}}}')[0] == 400
@@ -131,6 +172,8 @@ def test_strangers_are_refused(send):
     assert send("GET", "/", host="[")[0] in (400, 403)
     assert send("POST", "/api/attend", body, content_type=json_kind, origin="http://evil.example")[0] == 403
     assert send("POST", "/api/attend", body, content_type=json_kind, origin="null")[0] == 403
+    for origin in ("http://[", "http://[::1", "http://127.0.0.1:x", "", "[", "http://\uff0f"):
+        assert send("POST", "/api/attend", body, content_type=json_kind, origin=origin.encode())[0] == 403, origin
     assert send("PUT", "/api/attend", body, content_type=json_kind)[0] == 405
     assert send("GET", "/api/attend")[0] in (404, 405)
     assert send("GET", "/", host="localhost")[0] == 200
@@ -148,6 +191,9 @@ def test_every_answer_is_guarded(send, path):
     policy = headers["content-security-policy"]
     assert "script-src 'self'" in policy
     assert "unsafe" not in policy
+    directives = dict(part.split(maxsplit=1) for part in policy.split("; "))
+    assert directives["frame-ancestors"] == "'none'"
+    assert directives["default-src"] == "'none'"
     assert headers["x-content-type-options"] == "nosniff"
     if not path.endswith(".js"):
         assert b"style=" not in body
@@ -240,3 +286,114 @@ def test_an_engine_that_dies_is_replaced():
     statuses = in_a_loop(run())
     assert statuses[0] in (200, 500)
     assert statuses[1:] == [200, 200]
+
+
+def test_an_engine_has_a_memory_limit():
+    resource = pytest.importorskip("resource", reason="limits of Unix")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("limits of another process can be read on Linux only")
+
+    async def run():
+        workers = Workers(1)
+        await workers.start()
+        (process,) = workers._all
+        limit = resource.prlimit(process.pid, resource.RLIMIT_AS)
+        await workers.stop()
+        return limit
+
+    assert in_a_loop(run()) == (limits.MEMORY, limits.MEMORY)
+
+
+HALVES = (b"G", b"GET / HTTP/1.1\r\nHost: 127", b"", b"POST /api/attend HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+          b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")  # fmt: skip
+
+
+def test_a_body_that_never_comes_is_answered(lab, monkeypatch):
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", urlsplit(lab).port), timeout=30) as slow:
+        slow.sendall(HALVES[-1])
+        answer = b""
+        while b"too slowly" not in answer:
+            part = slow.recv(4096)
+            assert part, answer
+            answer += part
+    assert b" 408 " in answer.splitlines()[0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a limit of open files")
+def test_half_open_connections_do_not_keep_others_out(tmp_path):
+    """300 of them, at a server that may open 256 files, as on a Mac."""
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "from headwright.lab.serve import serve; serve(browser=False, announce=lambda a: print(a, flush=True))"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as lab:
+        port = urlsplit(lab.stdout.readline().decode()).port
+        opened = []
+        try:
+            for half in itertools.islice(itertools.cycle(HALVES), 300):
+                one = socket.create_connection(("127.0.0.1", port), timeout=10)
+                one.sendall(half)
+                opened.append(one)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            for path in ("/", "/js/main.js", "/data/site.json"):
+                connection.request("GET", path)
+                response = connection.getresponse()
+                response.read()
+                assert response.status == 200
+            connection.close()
+        finally:
+            for one in opened:
+                one.close()
+            lab.terminate()
+
+
+def test_the_address_is_printed_when_somebody_answers_there():
+    program = [sys.executable, "-c", "from headwright.cli import main; main()", "lab", "--no-browser"]
+    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as lab:
+        try:
+            port = int(re.search(r"127\.0\.0\.1:(\d+)", lab.stderr.readline())[1])
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("GET", "/")
+            assert connection.getresponse().status == 200
+            connection.close()
+        finally:
+            lab.terminate()
+
+
+def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(monkeypatch):
+    """Calls are given up while engines start in place of those that earlier calls lost: none may be forgotten."""
+    begun = []
+    create = asyncio.create_subprocess_exec
+
+    async def counted(*command, **settings):
+        process = await create(*command, **settings)
+        begun.append(process)
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
+
+    async def run():
+        workers = Workers(2)
+        await workers.start()
+        for _ in range(6):
+            calls = [asyncio.ensure_future(workers.call("moments", SLOW)) for _ in range(2)]
+            await asyncio.sleep(0.1)
+            for call in calls:
+                call.cancel()
+            await asyncio.wait(calls)
+        alive = sum(process.returncode is None for process in begun)
+        status, _ = await workers.call("attend", QUERY)
+        await workers.stop()
+        return alive, status
+
+    alive, status = in_a_loop(run())
+    assert alive <= 2
+    assert status == 200
+    assert all(process.returncode is not None for process in begun)
+
+
+def test_an_engine_that_cannot_start_is_said_so(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false" if os.path.exists("/bin/false") else sys.executable + "none")
+    with pytest.raises((RuntimeError, OSError)):
+        in_a_loop(Workers(1).start())

@@ -88,7 +88,7 @@ def design(body: dict[str, Any]) -> dict[str, Any]:
         "mixture": lambda target: {_key(k): share for k, share in dict(target).items()},
     }
     kind, keys = _need(body, "kind"), _need(body, "keys")
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise InputError(wanted=f"kind {' | '.join(kinds)}", got=repr(kind)[:40], attempt="copy")
     try:
         target = kinds[kind](_need(body, "target"))

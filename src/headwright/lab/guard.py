@@ -53,9 +53,9 @@ class Guard:
 
 def _refusal(method: str, headers: Headers) -> JSONResponse | None:
     host, origin = headers.get("host", ""), headers.get("origin")
-    if _name(f"//{host}") not in _OWN_NAMES:
+    if _part(f"//{host}", "hostname").lower() not in _OWN_NAMES:
         return _no(403, f"wanted a request to 127.0.0.1; got one to {host[:80]!r}; try: open the address printed")
-    if origin is not None and urlsplit(origin).netloc != host:
+    if origin is not None and _part(origin, "netloc") != host:
         return _no(403, f"wanted a request from the lab's own page; got {origin[:80]!r}; try: reload the page")
     if method not in ("GET", "HEAD", "POST"):
         return _no(405, f"wanted GET or POST; got {method[:20]!r}; try: POST with JSON")
@@ -73,9 +73,10 @@ def too_large(got: str) -> str:
     return f"wanted at most {limits.BODY_BYTES:,} bytes; got {got}; try: a smaller request"
 
 
-def _name(address: str) -> str:
+def _part(address: str, name: str) -> str:
+    """A part of an address, empty if there is none or no sense in it."""
     try:
-        return (urlsplit(address).hostname or "").lower()
+        return getattr(urlsplit(address), name) or ""
     except ValueError:
         return ""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from headwright.errors import InputError
 
+CONNECTIONS = 100  # that may be open without a whole request
 BODY_BYTES = 1 << 20
 BODY_SECONDS = 10.0  # to send the body
 ENTRIES = 100_000  # numbers in all arrays of a request together

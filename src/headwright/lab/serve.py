@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import threading
@@ -9,16 +10,19 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 
-from headwright.errors import InputError, MissingExtra
+from headwright.errors import HeadwrightError, InputError, MissingExtra
 
 try:
     import uvicorn
 except ImportError:
     raise MissingExtra("uvicorn", "lab") from None
 
+from headwright.lab import limits
 from headwright.lab.app import build
+from headwright.lab.connections import Connection
 
 ADDRESS = "127.0.0.1"
+_GLANCE = 0.01  # seconds between looks at whether the server has started
 
 
 def _listen(port: int) -> socket.socket:
@@ -39,6 +43,8 @@ def _server(*, framed: bool = False) -> uvicorn.Server:
     # The default access log would bury the one line people need: the address.
     config = uvicorn.Config(
         build(framed=framed),
+        http=Connection,
+        limit_concurrency=2 * limits.CONNECTIONS,
         log_level="warning",
         access_log=False,
         timeout_keep_alive=60,
@@ -48,14 +54,25 @@ def _server(*, framed: bool = False) -> uvicorn.Server:
 
 
 def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None] = lambda _: None) -> None:
-    """Serve until Ctrl+C; `announce` is given the address."""
+    """Serve until Ctrl+C; `announce` is given the address, as soon as somebody answers there."""
     listener = _listen(port)
     address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
-    announce(address)
-    if browser:
-        threading.Timer(0.8, webbrowser.open, [address]).start()
+
+    async def run() -> None:
+        server = _server()
+        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(_GLANCE)
+        if server.started:
+            announce(address)
+            if browser:
+                threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        await serving
+        if not server.started:
+            raise HeadwrightError("wanted to start the lab's engine; got none; try: python -m headwright.lab.worker")
+
     with contextlib.suppress(KeyboardInterrupt):
-        _server().run(sockets=[listener])
+        asyncio.run(run())
 
 
 @contextlib.contextmanager
@@ -65,7 +82,7 @@ def serving(*, port: int = 0, framed: bool = False) -> Iterator[str]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
-        time.sleep(0.01)
+        time.sleep(_GLANCE)
     try:
         yield f"http://{ADDRESS}:{listener.getsockname()[1]}/"
     finally:

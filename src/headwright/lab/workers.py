@@ -11,6 +11,8 @@ from typing import Any
 from headwright.lab import limits
 
 _LINE = 64 << 20  # the longest answer
+_LONGEST_PAUSE = 30.0  # seconds between attempts to start an engine
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class Workers:
@@ -18,15 +20,16 @@ class Workers:
 
     def __init__(self, count: int = 2, *, seconds: float = limits.SECONDS) -> None:
         self._count, self._seconds = count, seconds
-        self._idle: asyncio.Queue[asyncio.subprocess.Process | None] = asyncio.Queue()
+        self._idle: asyncio.Queue[asyncio.subprocess.Process] = asyncio.Queue()
         self._all: set[asyncio.subprocess.Process] = set()
+        self._starting: set[asyncio.Future[None]] = set()
+        self._stopped = False
 
     async def start(self) -> None:
-        for process in await asyncio.gather(*(self._spawn() for _ in range(self._count))):
-            self._idle.put_nowait(process)
+        await asyncio.gather(*(self._add() for _ in range(self._count)))
 
-    async def _spawn(self) -> asyncio.subprocess.Process:
-        one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    async def _add(self) -> None:
+        """One more engine, ready before it is offered: imports do not count as a request's time."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -34,12 +37,30 @@ class Workers:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_LINE,
-            env={**os.environ, **one_thread},
+            env={**os.environ, **_ONE_THREAD},
         )
         self._all.add(process)
         assert process.stdout is not None
-        await process.stdout.readline()  # "ready": imports do not count as the request's time
-        return process
+        try:
+            said = await process.stdout.readline()
+        except BaseException:
+            await self._end(process)
+            raise
+        if said != b"ready\n":
+            await self._end(process)
+            raise RuntimeError("the engine did not start; its messages are above")
+        self._idle.put_nowait(process)
+
+    async def _replace(self) -> None:
+        """Another engine for one that has ended; a start that fails is tried again, later and later."""
+        pause = 1.0
+        while True:
+            try:
+                await self._add()
+                return
+            except (RuntimeError, OSError):
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def call(self, name: str, body: Any) -> tuple[int, str]:
         try:
@@ -47,12 +68,20 @@ class Workers:
         except TimeoutError:
             return 503, _error("wanted a free engine; got all of them busy; try: again in a moment")
         try:
-            if process is None or process.returncode is not None:
-                process = await self._spawn()
             return await self._ask(process, f"{json.dumps([name, body])}\n".encode())
         finally:
-            alive = process is not None and process.returncode is None
-            self._idle.put_nowait(process if alive else None)
+            self._give_back(process)
+
+    def _give_back(self, process: asyncio.subprocess.Process) -> None:
+        """Offer the engine again. One that has ended is replaced, by a start that is no part of any request: a
+        visitor who leaves while it goes on must neither stop it nor leave it behind."""
+        if process in self._all and process.returncode is None:
+            self._idle.put_nowait(process)
+        elif not self._stopped:
+            self._all.discard(process)
+            start = asyncio.ensure_future(self._replace())
+            self._starting.add(start)
+            start.add_done_callback(self._starting.discard)
 
     async def _ask(self, process: asyncio.subprocess.Process, line: bytes) -> tuple[int, str]:
         assert process.stdin is not None
@@ -81,6 +110,10 @@ class Workers:
         await process.wait()
 
     async def stop(self) -> None:
+        self._stopped = True
+        for start in list(self._starting):
+            start.cancel()
+        await asyncio.gather(*self._starting, return_exceptions=True)
         for process in list(self._all):
             await self._end(process)
 
