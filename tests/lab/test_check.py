@@ -62,6 +62,17 @@ def test_text_never_becomes_markup(open_page):
     assert HOSTILE[span.start : span.end] in page.locator("#marked mark").all_inner_texts()
 
 
+@pytest.mark.parametrize("text", ["hello", "# Only a title", "$x^2 + y^2$"])
+def test_a_text_without_an_answer_is_told_so(open_page, text):
+    page = open_page("check.html")
+    judge(page, text)
+    assert "No answer was recognised" in page.locator("#verdicts").inner_text()
+    # And the pane goes on working.
+    page.locator("#edit").click()
+    judge(page, "(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$")
+    page.wait_for_selector(".verdict.correct")
+
+
 def test_faults_are_shown(open_page, tmp_path):
     page = open_page("check.html")
     page.locator("#judge").click()

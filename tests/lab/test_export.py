@@ -62,6 +62,28 @@ def test_the_copy_works_without_an_engine(open_page, served):
     open_page("cards.html", base=served)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["index.html", "check.html", "cards.html"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_opened_by_double_click_says_how_to_open_it(chromium, copy, name, width):
+    page = chromium.new_page(viewport={"width": width, "height": 860})
+    page.goto((copy / name).as_uri())
+    assert page.locator(".as-file").is_visible()
+    said = page.locator("body").inner_text()
+    assert "python -m http.server" in said
+    assert "headwright lab" in said
+    assert not page.locator("main").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_page_from_a_server_does_not(open_page, served):
+    page = open_page("index.html", base=served)
+    assert not page.locator(".as-file").is_visible()
+    assert page.locator("main").is_visible()
+
+
 def test_the_guide_tells_the_size(copy):
     guide = Path(__file__).parents[2] / "docs" / "guides" / "lab.md"
     said = re.search(r"(\d+) files, (\d+) KB in site", guide.read_text(encoding="utf-8"))

@@ -50,3 +50,14 @@ def test_what_the_page_cannot_show_is_refused(data):
 
 def test_zero_queries_and_keys_are_fine():
     assert "beta=1.0" in hw.lab.widget(np.zeros((2, 2)), V[:2], [0.0, 0.0]).address
+
+
+def test_a_frame_may_stand_in_pages_of_this_machine_only():
+    from headwright.lab.guard import Guard
+
+    def ancestors(framed):
+        policy = Guard(None, framed=framed).headers["Content-Security-Policy"]
+        return dict(part.split(maxsplit=1) for part in policy.split("; "))["frame-ancestors"].split()
+
+    assert ancestors(False) == ["'none'"]
+    assert ancestors(True) == ["http://127.0.0.1:*", "http://localhost:*"]

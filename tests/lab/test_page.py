@@ -306,3 +306,14 @@ def saved(page, picture, kind, folder):
     file = folder / f"{picture}.{kind.lower()}"
     download.value.save_as(file)
     return file
+
+
+@pytest.mark.parametrize("station", ["15", "99"])
+def test_a_station_that_is_not_there_is_said_so_and_the_first_is_shown(open_page, station):
+    page = open_page(f"#station={station}")
+    assert f"wanted a station between 1 and 14; got {station}" in page.locator("#toast").inner_text()
+    assert page.locator("#station-number").inner_text() == "Station 1 of 14"
+    page.wait_for_function("() => document.getElementById('station-text').textContent.trim() !== ''")
+    page.evaluate("location.hash = '#station=77'")
+    page.wait_for_function("() => document.getElementById('toast').textContent.includes('got 77')")
+    assert page.locator("#station-title").inner_text() != ""

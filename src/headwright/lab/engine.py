@@ -33,6 +33,8 @@ def answer(name: str, body: Any) -> tuple[int, dict[str, Any]]:
         return 501, {"error": f"wanted the part of headwright behind {name!r}; got none here ({error})"}
     except MemoryError:
         return 413, {"error": "wanted a problem that fits in memory; got a larger one; try: fewer keys"}
+    except ArithmeticError:
+        return 400, {"error": "wanted numbers that can be computed with; got an overflow; try: smaller ones"}
     except RecursionError:
         return 400, {"error": "wanted shallow data; got lists nested too deep; try: a list of rows"}
     except Exception as error:  # a fault of ours: told to the page in one line, in full to the terminal

@@ -114,6 +114,20 @@ function tally(verdicts) {
   return line;
 }
 
+/** What to do when no answer was found: an empty pane would say less. */
+function nothing() {
+  const host = element("article", "", "verdict unread");
+  const top = element("header");
+  top.append(element("h2", "No answer was recognised in this text"));
+  host.append(
+    top,
+    element("p", "Nothing in it reads as an answer to one of the questions, so nothing was judged."),
+    element("p", "Name the question and write the formula, as in the line below; the button “An example” fills in a whole sheet.", "soft"),
+    element("code", "(c) i. $q = \\beta(\\mu_a + \\mu_b)$ with $\\beta \\gg 0$", "read"),
+  );
+  return host;
+}
+
 async function judge() {
   const text = find("text").value;
   find("fault").textContent = "";
@@ -130,7 +144,7 @@ async function judge() {
     const shown = verdicts.filter((v) => v.status !== "missing");
     const missing = verdicts.filter((v) => v.status === "missing").map((v) => titles[v.question] ?? v.question);
     mark(report.text, shown.map((verdict, at) => ({ verdict, at })));
-    const lines = [tally(verdicts), ...shown.map(card)];
+    const lines = shown.length ? [tally(verdicts), ...shown.map(card)] : [nothing()];
     if (missing.length) lines.push(element("p", `Not found in the text: ${missing.join("; ")}.`, "hint"));
     for (const note of report.notes ?? []) lines.push(element("p", note, "hint"));
     find("verdicts").replaceChildren(...lines);

@@ -18,7 +18,7 @@ import { read } from "./owndata.js";
 import { copy, theme, toast } from "./page.js";
 import { createSavers } from "./pictures.js";
 import { toPython } from "./python.js";
-import { fromHash, toHash } from "./state.js";
+import { fromHash, InputError, toHash } from "./state.js";
 import { createStations, startHash } from "./stations.js";
 import { createStore } from "./store.js";
 import { createValuePlane } from "./valueplane.js";
@@ -34,7 +34,10 @@ setEngine(site.engine);
 function stateOf(hash) {
   const first = startHash(site.stations, 1);
   try {
-    return fromHash(hash.includes("=") ? hash : first, presets);
+    const state = fromHash(hash.includes("=") ? hash : first, presets);
+    const last = site.stations.length;
+    if (state.station > last) throw new InputError(`a station between 1 and ${last}`, `${state.station}`, `#station=${last}`);
+    return state;
   } catch (reason) {
     toast(/** @type {Error} */ (reason).message);
     return fromHash(first, presets);
