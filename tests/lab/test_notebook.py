@@ -55,8 +55,11 @@ def test_zero_queries_and_keys_are_fine():
 def test_a_frame_may_stand_in_pages_of_this_machine_only():
     from headwright.lab.guard import Guard
 
+    async def nobody(*_):
+        pass
+
     def ancestors(framed):
-        policy = Guard(None, framed=framed).headers["Content-Security-Policy"]
+        policy = Guard(nobody, framed=framed).headers["Content-Security-Policy"]
         return dict(part.split(maxsplit=1) for part in policy.split("; "))["frame-ancestors"].split()
 
     assert ancestors(False) == ["'none'"]
