@@ -182,6 +182,17 @@ def test_a_file_where_a_folder_is_wanted_is_one_line_and_exit_2(args, tmp_path):
     assert (tmp_path / "taken").read_text() == "a file"
 
 
+@pytest.mark.skipif(not Path(FULL).exists(), reason="a disk that is always full")
+def test_what_can_be_written_is_written(tmp_path):
+    done = run(*DESIGN, "--save", FULL, "--out", "figures", "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    said = json.loads(done.stdout)
+    assert said["status"] == "reached"
+    assert said["figures"]
+    assert all((tmp_path / name).stat().st_size > 1000 for name in said["figures"])
+
+
 def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path):
     (tmp_path / "taken").write_text("a file")
     done = run(*HEADS, "--out", "taken/deeper", "--json", cwd=tmp_path)

@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from headwright import files
-from headwright.cli.conventions import Reply, progress
+from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
@@ -56,12 +56,13 @@ def command(model: str, texts: tuple[str, ...], folder: str | None, sheet: str |
 
     result = audit(model, words, key_bits=key_bits, progress=progress, **options)
     shown = result.sorted(order) if order else result.cards
+    outputs = Outputs()
     if sheet is not None:
-        files.write_text(Path(sheet), result.to_csv())
+        outputs.attempt(lambda: files.write_text(Path(sheet), result.to_csv()))
     if folder is not None:
-        files.write_text(Path(folder) / "report.html", result.to_html())
+        outputs.attempt(lambda: files.write_text(Path(folder) / "report.html", result.to_html()))
     data = result.plain() | {"heads": [card.plain() for card in shown]}
-    return Reply(data, lambda console: _render(console, result, shown, order, folder))
+    return Reply(data, lambda console: _render(console, result, shown, order, folder), faults=outputs.faults)
 
 
 def _bits(text: str) -> tuple[int, ...]:

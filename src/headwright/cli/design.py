@@ -9,7 +9,7 @@ import rich_click as click
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.conventions import ARRAY, Reply
+from headwright.cli.conventions import ARRAY, Outputs, Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
@@ -43,18 +43,20 @@ def command(K: Any, save_as: str | None, out: str | None, ball: bool, **asked: A
 
     design = _design(K, asked)
     data = document(design)
+    outputs = Outputs()
     if save_as:
-        write_json(save_as, data)
+        outputs.attempt(lambda: write_json(save_as, data))
     enclosed = design.certify(method="ball") if ball and design.status != "impossible" else None
     if out:
         from headwright.report.design import figures
 
-        data["figures"] = [str(path) for path in figures(design, Path(out))]
+        drawn = outputs.attempt(lambda: figures(design, Path(out))) or []
+        data["figures"] = [str(path) for path in drawn]
     if enclosed is not None:
         data["ball_certificate"] = enclosed
     certain = design.robust is not None or design.status == "nearest" or data["certificate"]["holds"]
     holds = design.status != "undecided" and certain and (enclosed is None or enclosed.holds)
-    return Reply(data, lambda console: _render(console, design, data), holds=holds)
+    return Reply(data, lambda console: _render(console, design, data), holds=holds, faults=outputs.faults)
 
 
 def _design(K: Any, asked: dict[str, Any]) -> Any:

@@ -13,7 +13,7 @@ import rich_click as click
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.conventions import ARRAY, Reply
+from headwright.cli.conventions import ARRAY, Outputs, Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
@@ -44,11 +44,13 @@ def command(
         found = reach(K, sets=asked, tolerance=tolerance, progress=report)
     data = _data(found, proofs)
     data["witnesses"] = [{"index": j, **vars(found.witness(j))} for j in witnesses]
+    outputs = Outputs()
     if out and isinstance(found, Reach):
         from headwright.report.reach import picture
 
-        data["figures"] = [str(path) for path in picture(found, Path(out))]
-    return Reply(data, lambda console: _render(console, data), holds="undecided" not in found.status)
+        data["figures"] = [str(path) for path in outputs.attempt(lambda: picture(found, Path(out))) or []]
+    decided = "undecided" not in found.status
+    return Reply(data, lambda console: _render(console, data), holds=decided, faults=outputs.faults)
 
 
 def _numbers(text: str) -> list[int]:
