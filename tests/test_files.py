@@ -299,3 +299,22 @@ def test_finished_files_are_noted(tmp_path):
         write_text(tmp_path / "b", "x")
     write_text(tmp_path / "c", "x")
     assert written == [tmp_path / "a", tmp_path / "b"]
+
+
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_a_write_that_is_interrupted_after_the_rename_is_noted(tmp_path, monkeypatch, old):
+    if old is not None:
+        (tmp_path / "a").write_bytes(old)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "_sync_folder", interrupt)
+    with noting_writes() as written, pytest.raises(KeyboardInterrupt):
+        write_bytes(tmp_path / "a", b"new")
+    assert written == [tmp_path / "a"]
+    monkeypatch.setattr(os, "replace", lambda *_: interrupt(None))
+    with noting_writes() as written, pytest.raises(KeyboardInterrupt):
+        write_bytes(tmp_path / "a", b"newer")
+    assert written == []
+    assert (tmp_path / "a").read_bytes() == b"new"

@@ -177,9 +177,12 @@ def write_bytes(path: str | Path, data: bytes) -> Path:
     """Write beside the goal and rename over it: an interrupted run leaves the old file or none. A link stays and
     its target is written; a device, a pipe or the program's own output is written to, not replaced."""
     path = Path(path)
+    there = None
+    looked = False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         there = _status(path)
+        looked = True
         own = _own_output(there)
         if own is not None:
             own.flush()
@@ -192,10 +195,20 @@ def write_bytes(path: str | Path, data: bytes) -> Path:
     except OSError as reason:
         # Named after the goal: the name of the temporary file helps nobody.
         raise OSError(reason.errno, reason.strerror or str(reason), str(path)) from None
+    except KeyboardInterrupt:
+        # It may come after the rename: another file stands there now, and whoever tells what is left must know.
+        now = _status(path)
+        if looked and now is not None and (there is None or now.st_ino != there.st_ino):
+            _note(path)
+        raise
+    _note(path)
+    return path
+
+
+def _note(path: Path) -> None:
     finished = _finished.get()
     if finished is not None:
         finished.append(path)
-    return path
 
 
 def _status(path: Path) -> os.stat_result | None:
