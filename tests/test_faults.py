@@ -3,9 +3,8 @@ them is what `benchmarks/plant_faults.py` finds out."""
 
 import ast
 
-import pytest
-
 import plant_faults
+import pytest
 
 FAULTS = plant_faults.read_faults()
 
