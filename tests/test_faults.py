@@ -3,8 +3,9 @@ them is what `benchmarks/plant_faults.py` finds out."""
 
 import ast
 
-import plant_faults
 import pytest
+
+import plant_faults
 
 FAULTS = plant_faults.read_faults()
 

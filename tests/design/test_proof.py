@@ -103,3 +103,12 @@ def test_a_contradiction_excludes_one_head_only():
     assert isinstance(d.proof, Contradiction)
     assert d.certify().holds
     assert not examine_proof(replace(d.claim(), one_head=False), K, d.proof).holds
+
+
+def test_a_combination_that_vanishes_exactly_is_a_proof():
+    """The ball around a residual of zero reaches below zero: no root may be taken of it."""
+    keys = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [0.0, 0.0]])
+    design = hw.design.copy(3, keys, leak=0.01)
+
+    assert design.status == "impossible"
+    assert design.proof.exact

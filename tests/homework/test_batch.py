@@ -215,7 +215,9 @@ def test_workers_that_cannot_start_are_said_once(monkeypatch, capfd):
 
 
 def children() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
+    """The workers of this process; other tests may have started other processes."""
+    running = [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p in running if any("homework." in word for word in p.cmdline())]
 
 
 def test_one_worker_serves_many_calls_and_threads_get_their_own():
@@ -314,3 +316,9 @@ def test_modules_in_a_students_folder_are_not_imported(tmp_path):
         [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("correct", "")
+
+
+@pytest.mark.parametrize("given", [None, 5, b"q = k_a", ["answers.md"]])
+def test_what_is_no_document_is_refused_in_words(given):
+    with pytest.raises(InputError, match="the path of a file, or the text itself"):
+        hw.check(given)

@@ -10,7 +10,7 @@ import pytest
 import adversary_moments
 import headwright as hw
 from headwright.noise import carrier, cells, exact, grid, joint, nodes, pair, polynomials, spread
-from headwright.noise.exact import Integral, from_integral, head_moments, integral
+from headwright.noise.exact import head_moments
 from headwright.noise.nodes import Nodes
 from headwright.noise.transform import transform
 
@@ -52,7 +52,7 @@ def _tables_of_the_usual_order():
 @pytest.mark.parametrize("order", [6, 4])
 @pytest.mark.parametrize("law", LAWS[:3])
 def test_too_few_lattice_points(order, law, monkeypatch):
-    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     m, s, V = problem(law, 300)
     true = head_moments(m, s, V)
     set_order(monkeypatch, order)
@@ -62,7 +62,7 @@ def test_too_few_lattice_points(order, law, monkeypatch):
 @pytest.mark.parametrize(("count", "visible"), [(5, 1e-9), (3, 1e-6)])
 @pytest.mark.parametrize("law", [LAWS[0], LAWS[1], LAWS[4]])
 def test_too_few_chebyshev_nodes(count, visible, law, monkeypatch):
-    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     monkeypatch.setattr(grid, "_CHEBYSHEV", count)
     m, s, V = problem(law, 300)
     covers(spread.logits_moments(m, s, V), head_moments(m, s, V), visible=visible)
@@ -104,7 +104,7 @@ KNOBS = {
 @pytest.mark.parametrize("knob", KNOBS)
 @pytest.mark.parametrize("law", [LAWS[1], LAWS[4]])
 def test_knobs_of_the_grid(knob, law, monkeypatch):
-    monkeypatch.setattr(spread, "_WORTH", 1000)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     settings, visible = KNOBS[knob]
     m, s, V = problem(law, 600)
     true = head_moments(m, s, V)
@@ -141,32 +141,39 @@ def without_ends(one: Nodes, density, low: float, high: float) -> Nodes:
     return replace(one, u=one.u[kept], weight=one.weight[kept] * density.sum() / density[kept].sum())
 
 
-@pytest.mark.parametrize("cut", [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)])
-@pytest.mark.parametrize("law", LAWS[:3])
-def test_ends_that_are_cut_off(cut, law):
-    m, s, V = problem(law, 12)
-    whole = integral(m, s)
-    mass = whole.density * whole.r.sum(axis=1)
-    fewer = without_ends(whole.nodes, mass, *cut)
-    t = transform(fewer.u[:, None] + m, s)
-    found = from_integral(Integral(fewer, t.psi.sum(axis=1), t.r, t.w), V)
-    assert abs(found.weights_mean.sum() - 1) <= 1e-9
-    covers(found, from_integral(whole, V), visible=1e-5)
-
-
-@pytest.mark.parametrize("cut", [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)])
-def test_ends_that_are_cut_off_from_the_grid(cut, monkeypatch):
-    m, s, V = problem(LAWS[1], 300)
-    whole = integral(m, s)
-    true = from_integral(whole, V)
+def cut_nodes(m, s, cut, *, sure):
+    """The engine's nodes for keys of these laws, without their ends. Logits are counted from the key that is highest
+    even `sure` deviations below its mean."""
+    m = m - np.max(m - sure * s)
 
     def fewer(*law, **options):
         one = nodes.nodes(*law, **options)
         t = transform(one.u[:, None] + m, s)
         return without_ends(one, one.weight * np.exp(t.psi.sum(axis=1)) * t.r.sum(axis=1), *cut)
 
-    monkeypatch.setattr(spread, "_WORTH", 1000)
-    monkeypatch.setattr(cells, "nodes", fewer)
+    return fewer
+
+
+CUTS = [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)]
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("law", LAWS[:3])
+def test_ends_that_are_cut_off(cut, law, monkeypatch):
+    m, s, V = problem(law, 12)
+    true = head_moments(m, s, V)
+    monkeypatch.setattr(exact, "nodes", cut_nodes(m, s, cut, sure=exact._SURE))
+    found = head_moments(m, s, V)
+    assert abs(found.weights_mean.sum() - 1) <= 1e-9
+    covers(found, true, visible=1e-5)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_ends_that_are_cut_off_from_the_grid(cut, monkeypatch):
+    m, s, V = problem(LAWS[1], 300)
+    true = head_moments(m, s, V)
+    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(cells, "nodes", cut_nodes(m, s, cut, sure=cells._REACH))
     found = spread.logits_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= 1e-7
     covers(found, true, visible=1e-5)
@@ -224,7 +231,9 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
     monkeypatch.setattr(nodes, "_BEND", 6.0)
     monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=0.9))
-    monkeypatch.setattr(pair.PairGrid, "identity", lambda *_: 0.0)
+    monkeypatch.setattr(pair, "_KINK", np.inf)  # beyond it the pair is sampled instead
+    found = pair.sum_pairs
+    monkeypatch.setattr(pair, "sum_pairs", lambda *given: replace(found(*given), total=1.0))
     coarse = one_pair(m, s, cross, V, heads=heads)
     assert 1e-10 <= np.abs(coarse.covariance - fine.covariance).max() <= coarse.error + fine.error
 

@@ -167,3 +167,17 @@ def test_dependent_keys_are_refused_by_the_exact_route(case):
     q, keys, V = case
     with pytest.raises(InputError, match="sampled"):
         hw.moments(q, CorrelatedKeys(keys, np.ones((1, 5, 3))), V)
+
+
+@pytest.mark.parametrize("options", [{"scale": 1e200}, {"scale": -1e308}])
+def test_a_scale_whose_square_is_no_number_is_refused(options, rng):
+    keys = hw.GaussianKeys(rng.normal(size=(4, 3)), isotropic=0.1)
+    with pytest.raises(InputError, match="covariance of the logits"):
+        hw.moments(rng.normal(size=3), keys, rng.normal(size=(4, 2)), **options)
+
+
+@pytest.mark.parametrize("samples", [0, -1, 1e20, 10**400, 1.5, None, "many", float("nan")])
+def test_a_number_of_samples_that_never_ends_is_refused(samples, rng):
+    keys = hw.GaussianKeys(rng.normal(size=(4, 3)), isotropic=0.1)
+    with pytest.raises(InputError, match="samples"):
+        hw.moments(rng.normal(size=3), keys, rng.normal(size=(4, 2)), method="sampled", samples=samples)

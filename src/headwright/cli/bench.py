@@ -39,6 +39,7 @@ def _load(name: str) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look for the names in their annotations
     spec.loader.exec_module(module)
     return module
 

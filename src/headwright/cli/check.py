@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.conventions import Reply, progress
+from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 from headwright.files import write_json, write_text
@@ -27,24 +26,24 @@ _MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
 
 
 class _Verdicts(Reply):
-    """A reply whose exit code also tells documents in which nothing could be judged, and outputs that could not be
-    written (2), from an answer that fails (1)."""
+    """A reply whose exit code tells documents in which nothing could be judged (2) from an answer that fails (1)."""
 
-    def __init__(self, reports: Sequence[Any], bank: Any, unwritten: Sequence[str]) -> None:
+    def __init__(self, reports: Sequence[Any], bank: Any, outputs: Outputs) -> None:
         from headwright.homework.exports import rows
 
         order = [question.id for question in bank]
-        Reply.__init__(self, {"verdicts": rows(reports)}, lambda console: _render(console, reports, order))
-        self.holds = all(report.holds for report in reports)
-        self.unwritten = unwritten
+        Reply.__init__(
+            self,
+            {"verdicts": rows(reports)},
+            lambda console: _render(console, reports, order),
+            holds=all(report.holds for report in reports),
+            faults=outputs.faults,
+        )
         self.unjudged = any(all(v.status == "unread" for v in report.verdicts) for report in reports)
 
-    def show(self, as_json: bool) -> None:
-        Reply.show(self, as_json)
-        for line in self.unwritten:
-            click.echo(f"headwright check: {line}", err=True)
-        if self.unwritten or (self.holds and self.unjudged):
-            raise SystemExit(2)
+    @property
+    def exit_code(self) -> int:
+        return 2 if self.faults or (self.holds and self.unjudged) else 0 if self.holds else 1
 
 
 @headwright_command("check")
@@ -81,18 +80,16 @@ def _judge(
     """Judge everything and write every output that can be written."""
     from headwright.homework import exports
 
-    unwritten: list[str] = []
+    outputs = Outputs()
     if html_folder:
-        reports = _with_pages(Path(html_folder), _documents(paths), bank, unwritten)
+        reports = _with_pages(Path(html_folder), _documents(paths), bank, outputs)
     else:
         reports = [outcome.report for outcome in _judged(_documents(paths), bank)]
     if csv_file:
-        with _or_noted(csv_file, unwritten):
-            write_text(csv_file, exports.as_csv(reports))
+        outputs.attempt(lambda: write_text(csv_file, exports.as_csv(reports)))
     if gradescope_file:
-        with _or_noted(gradescope_file, unwritten):
-            write_json(gradescope_file, exports.gradescope(reports, bank))
-    return _Verdicts(reports, bank, unwritten)
+        outputs.attempt(lambda: write_json(gradescope_file, exports.gradescope(reports, bank)))
+    return _Verdicts(reports, bank, outputs)
 
 
 def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iterable[Any]:
@@ -101,35 +98,28 @@ def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iter
     return progress(judge_many(documents, bank, pages=pages), "checking", total=len(documents))
 
 
-def _with_pages(path: Path, documents: Sequence[Any], bank: Any, unwritten: list[str]) -> list[Any]:
+def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Outputs) -> list[Any]:
     """The reports, with pages written on the way; what cannot be written is noted once and costs no verdict."""
     from headwright.homework import batch, exports, page_folder, pages
 
     reports: list[Any] = []
     left = iter(_judged(documents, bank, pages=True))
-    with _or_noted(path, unwritten), page_folder.opened(path) as folder:
-        for outcome in left:
-            reports.append(outcome.report)
-            folder.add(outcome.report, outcome.page)
-        titles = {question.id: question.title for question in bank}
-        drawn = batch.draw([fault.answer for fault in exports.faults(reports)])
 
-        def draw(latex: str) -> str:
-            return drawn.get(latex) or pages.as_text(latex)
+    def write_pages() -> None:
+        with page_folder.opened(path) as folder:
+            for outcome in left:
+                reports.append(outcome.report)
+                folder.add(outcome.report, outcome.page)
+            titles = {question.id: question.title for question in bank}
+            drawn = batch.draw([fault.answer for fault in exports.faults(reports)])
 
-        folder.finish(pages.index_page(folder.entries, titles, draw=draw))
+            def draw(latex: str) -> str:
+                return drawn.get(latex) or pages.as_text(latex)
+
+            folder.finish(pages.index_page(folder.entries, titles, draw=draw))
+
+    outputs.attempt(write_pages)
     return reports + [outcome.report for outcome in left]
-
-
-@contextmanager
-def _or_noted(path: str | Path, unwritten: list[str]) -> Iterator[None]:
-    """What the operating system refuses is said at the end; until then everything else goes on."""
-    from headwright.homework.sources import printable
-
-    try:
-        yield
-    except OSError as reason:
-        unwritten.append(f"{printable(path)} could not be written: {reason.strerror or reason}")
 
 
 def _documents(paths: tuple[str, ...]) -> list[Any]:

@@ -36,7 +36,7 @@ def command(name: str, **settings: Any) -> Callable[[Callable[..., Any]], click.
                 reply = _attempt(f"headwright {name}", written, lambda: _answer(function(**arguments), as_json))
             for fault in reply.faults:
                 complain(f"headwright {name}", _in_words(fault))
-            raise SystemExit(2 if reply.faults else 0 if reply.holds else 1)
+            raise SystemExit(reply.exit_code)
 
         json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
         return click.command(name, **settings)(json_option(run))
@@ -106,6 +106,10 @@ class Reply:
         self, data: Any, render: Callable[[Console], None], *, holds: bool = True, faults: Sequence[OSError] = ()
     ) -> None:
         self.data, self.render, self.holds, self.faults = data, render, holds, faults
+
+    @property
+    def exit_code(self) -> int:
+        return 2 if self.faults else 0 if self.holds else 1
 
     def show(self, as_json: bool) -> None:
         if as_json:

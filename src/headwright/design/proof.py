@@ -130,7 +130,8 @@ def _fits(K: Keys, proof: Combination, *, slack: float = 1.0) -> bool:
         residual = (arb_mat([parts]) * arb_mat([[arb(x) for x in row] for row in rows])).entries()
         lengths = [sum((arb(x) * arb(x) for x in row), arb(0)).sqrt() for row in rows]
         room = sum((abs(w) * length for w, length in zip(parts, lengths, strict=True)), arb(0)) * arb(KEY_ROUNDING)
-        return bool(sum((x * x for x in residual), arb(0)).sqrt() <= room * arb(slack))
+        # Squares are compared: the ball of a vanishing residual reaches below zero and has no root.
+        return bool(sum((x * x for x in residual), arb(0)) <= (room * arb(slack)) ** 2)
     finally:
         ctx.prec = before
 

@@ -63,7 +63,7 @@ def judge_many(
             run.stop()
 
 
-def check(source: str | Path, *, bank: Bank | str | Path | None = None) -> Report:
+def check(source: Any, *, bank: Bank | str | Path | None = None) -> Report:
     """Judge one document, a file or the text itself, within the limits of one document (`limits`)."""
     questions = bank if isinstance(bank, Bank) else load(bank)
     (outcome,) = judge_many([named(source)], questions)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from headwright.errors import InputError
 from headwright.homework.document import is_file
@@ -39,8 +40,14 @@ def _spelled_out(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def named(given: str | Path) -> Source:
+def named(given: Any) -> Source:
     """One document: a file, or the text itself. What looks like the name of a file must be one."""
+    if not isinstance(given, (str, Path)):
+        raise InputError(
+            wanted="a document: the path of a file, or the text itself",
+            got=type(given).__name__,
+            attempt='check("answers.md")',
+        )
     text = str(given)
     is_name = isinstance(given, Path) or _FILE_NAME.fullmatch(text) is not None
     if is_name and not is_file(given):

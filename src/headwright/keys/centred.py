@@ -64,7 +64,7 @@ def centred_law(ask: Logits, mu: Keys, longest: float, parts: tuple[Part, ...]) 
     def total(terms: list[Array], *shape: int) -> Array:
         zeros = xp.zeros(shape, dtype=Q.dtype, device=compat.device(Q))
         added = sum(terms[1:], start=terms[0]) if terms else zeros
-        return inputs.finite("covariance of the logits", added if scale == 1.0 else added * scale**2)
+        return inputs.finite("covariance of the logits", added if scale == 1.0 else added * scale * scale)
 
     h, n = found.means.shape
     with np.errstate(over="ignore", invalid="ignore"):

@@ -123,7 +123,9 @@ class GaussianKeys:
         def total(terms: list[Array], *shape: int) -> Array:
             first, *others = terms or [xp.zeros(shape, dtype=means.dtype, device=compat.device(means))]
             added = sum(others, start=first)
-            return inputs.finite("covariance of the logits", added if scale == 1.0 else added * scale**2)
+            with np.errstate(over="ignore"):
+                added = added if scale == 1.0 else added * scale * scale
+            return inputs.finite("covariance of the logits", added)
 
         variances = total([part.variances(Q, overlaps) for part in parts], h, n)
         return LogitsLaw(

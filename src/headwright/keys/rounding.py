@@ -8,7 +8,6 @@ group is allowed. Rounding and the variance it is predicted to have use one and 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -62,25 +61,14 @@ def _in_groups(keys: Any, function: Callable[[Block], Block], *, bits: int, per:
     """Apply `function` to all groups at once: groups run along axis 1 of a `(blocks, group, columns)` view."""
     xp, (keys,) = inputs.arrays(keys=keys)
     inputs.shape("keys", keys, "n", "d")
-    _whole_number("bits", bits, _MOST_BITS)
+    inputs.whole("bits", bits, low=1, high=_MOST_BITS)
     if per not in _AXIS:
         raise InputError(wanted="per='channel' or per='token'", got=repr(per), attempt="per='channel'")
     rows = keys if _AXIS[per] == 0 else keys.T
     length, columns = rows.shape
-    size = length if group is None else min(_whole_number("group", group), length)
+    size = length if group is None else min(inputs.whole("group", group, low=1), length)
     full = length - length % size
     blocks = [xp.reshape(rows[:full], (full // size, size, columns)), rows[None, full:]]
     done = [xp.reshape(function(block), (-1, columns)) for block in blocks if 0 not in block.shape]
     out = done[0] if len(done) == 1 else xp.concat(done)
     return out if _AXIS[per] == 0 else out.T
-
-
-def _whole_number(name: str, value: Any, most: int | None = None) -> int:
-    try:
-        number = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1 or (most and number > most):
-        limit = f"from 1 to {most}" if most else "of at least 1"
-        raise InputError(wanted=f"{name} as a whole number {limit}", got=repr(value), attempt=f"{name}=4")
-    return number

@@ -70,13 +70,19 @@ def evaluations(nodes: tuple[int, int], s: Float[np.ndarray, "2"], c: float) -> 
 def room(nodes: tuple[int, int], s: Float[np.ndarray, "2"], c: float) -> float:
     """Bytes `bivariate` takes for one key, its result not counted."""
     by_sinc = _by_sinc(nodes, s, c) < _by_steps(nodes, s)
-    g = 2 * _NUMBERS / (_sinc_step(s, c) if by_sinc else min(0.4, 0.2 / max(s)))
+    g = 2 * _NUMBERS / (_sinc_step(s, c) if by_sinc else _plain_step(max(s)))
     return _ALIVE * 8 * g * max(nodes)
+
+
+def _plain_step(widest: float) -> float:
+    """Of g, so that no logit advances by more than a fifth: aliasing is then exp(-2 pi^2/h^2) from the density and
+    exp(-pi^2/(s h)) from exp(-e^y), as in the one-logit rule."""
+    return 0.2 / max(0.5, widest)
 
 
 def _by_steps(nodes: tuple[int, int], s: Float[np.ndarray, "2"]) -> float:
     """Nodes of g times nodes of u, in exponentials, spline values and products."""
-    g = 2 * _NUMBERS / min(0.4, 0.2 / max(s))
+    g = 2 * _NUMBERS / _plain_step(max(s))
     return g * (sum(nodes) * _SPLINE + nodes[0] * nodes[1] * _PRODUCTS)
 
 
@@ -143,9 +149,8 @@ def _against_sinc(y: Float[np.ndarray, "u g"], s: float, h: float, top: int) -> 
 
 def _conditional(grid: Nodes, m: float, slope: float, rest: float, s: float, top: int):
     """Nodes g and the one-logit expectations at `u + m + slope g`: (top + 1, g, u)."""
-    widest = max(s, abs(slope), 1e-300)
-    # Aliasing exp(-2 pi^2/h^2) from the density, exp(-pi^2/(s h)) from exp(-e^y): as in the one-logit rule.
-    h = min(0.4, 0.2 / widest)
+    widest = max(s, abs(slope))
+    h = _plain_step(widest)
     reach = 9.5 + min(widest, 3.0) * (top > 1)
     finer = int(np.ceil(grid.step / (abs(slope) * h))) if slope else _FINEST + 1
     if grid.uniform and finer <= _FINEST:

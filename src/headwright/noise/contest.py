@@ -7,6 +7,7 @@ number are constant between a few values of it: exact, too. Anything else is sam
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import array_api_compat as compat
 import numpy as np
@@ -28,7 +29,7 @@ from headwright.types import Array, Float
 TIE = 64
 
 
-def settle(problem: Problem, *, samples: int, seed: int) -> Moments:
+def settle(problem: Problem, *, samples: Any, seed: int) -> Moments:
     """Moments in the limit of all heads of `problem` together."""
     contest = _contest(problem)
     small = contest.small

@@ -19,55 +19,77 @@ from headwright.errors import InputError
 from headwright.keys import GaussianKeys
 from headwright.noise.given import Given, conditioned
 from headwright.noise.problem import in_double, problems
+from headwright.noise.rounding import largest_shift
 from headwright.result import Estimate
 from headwright.types import Float
 
 SAMPLES = 2**15
 _BISECTIONS = 64
 _ENDS = (-744.0, 36.7)  # logits of the smallest weight above 0 and of the largest below 1
+_EVALUATED = 16 * float(np.finfo(float).eps)  # the special functions themselves
 
 
 @dataclass(frozen=True)
 class WeightDistribution:
     """The law of one weight. `density`, `cdf` and `quantile` take one number or several and return an `Estimate`;
-    `error` is the largest of any entry: 0 for the closed form, the difference of two rules for a quadrature, a
-    standard error if sampled."""
+    `error` is the largest of any entry: for a quadrature the difference of two rules, a standard error if sampled, and
+    what rounding of the logits may have done.
+
+    Rounding moves the logit of the weight by at most `shift`, draw by draw, so that the true distribution function lies
+    between this one moved to the left and moved to the right by as much."""
 
     method: str  # "closed form", "quadrature" or "sampled"
     deviation: float  # s_c
+    shift: float
     _replicates: tuple[Given, ...]
 
     def cdf(self, x: Any) -> Estimate:
         """P(alpha_a <= x)."""
         x = _numbers("x", x)
 
-        def below(given: Given, x: np.ndarray) -> np.ndarray:
-            found = given.below(np.clip(logit(np.clip(x, 0.0, 1.0)), *_ENDS), self.deviation)[0]
+        def below(given: Given, x: np.ndarray, moved: float) -> np.ndarray:
+            y = np.clip(logit(np.clip(x, 0.0, 1.0)), *_ENDS)
+            found = given.below(y + moved * (1 + np.abs(y)), self.deviation)[0]
             return np.where(x < 1, np.where(x < 0, 0.0, found), 1.0)
 
         return self._estimate(below, x)
 
     def density(self, x: Any) -> Estimate:
-        """The density of alpha_a at x, for x strictly between 0 and 1."""
+        """The density of alpha_a at x, for x strictly between 0 and 1. What rounding does to it is estimated: by how
+        much it changes over the distance that rounding may move it."""
         if self.deviation == 0.0:
             raise InputError(
                 wanted="a weight with noise of its own", got="one without a density", attempt="ask for its cdf"
             )
-        # d(logit x)/dx = 1 / (x (1 - x))
-        return self._estimate(
-            lambda given, x: given.below(logit(x), self.deviation)[1] / (x * (1 - x)),
-            _numbers("x", x, open_unit=True),
-        )
+
+        def slope(given: Given, x: np.ndarray, moved: float) -> np.ndarray:
+            y = logit(x)
+            # d(logit x)/dx = 1 / (x (1 - x))
+            return given.below(y + moved * (1 + np.abs(y)), self.deviation)[1] / (x * (1 - x))
+
+        return self._estimate(slope, _numbers("x", x, open_unit=True))
 
     def quantile(self, p: Any) -> Estimate:
         """The x with P(alpha_a <= x) = p, for p strictly between 0 and 1."""
-        return self._estimate(lambda given, p: expit(_root(given, p, self.deviation)), _numbers("p", p, open_unit=True))
 
-    def _estimate(self, of: Callable[[Given, np.ndarray], np.ndarray], at: np.ndarray) -> Estimate:
-        """The value at every entry of `at` from all replicates, and the largest error."""
-        rows = np.stack([of(given, at.ravel()) for given in self._replicates])
-        value, error = _COMBINED[self.method](rows)
-        return Estimate(value=value.reshape(at.shape)[()], error=float(np.max(error)), method=self.method)
+        def root(given: Given, p: np.ndarray, moved: float) -> np.ndarray:
+            y = _root(given, p, self.deviation)
+            return expit(y + moved * (1 + np.abs(y)))
+
+        return self._estimate(root, _numbers("p", p, open_unit=True))
+
+    def _estimate(self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray) -> Estimate:
+        """The value at every entry of `at` from all replicates, and the largest error. `of` takes a last argument: how
+        far the logit is moved, relative to one more than its size."""
+        value, error = self._combined(of, at, 0.0)
+        moved = [self._combined(of, at, side * self.shift)[0] for side in (-1.0, 1.0)]
+        rounding = np.max(np.abs(np.stack(moved) - value), initial=_EVALUATED)
+        return Estimate(value=value.reshape(at.shape)[()], error=float(np.max(error) + rounding), method=self.method)
+
+    def _combined(
+        self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray, moved: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return _COMBINED[self.method](np.stack([of(given, at.ravel(), moved) for given in self._replicates]))
 
 
 # method -> (value, error) from the replicates; a quadrature has two of them, the coarse and the fine rule.
@@ -96,7 +118,7 @@ def weight_distribution(
     scale: float = 1.0,
     bias: Any = None,
     mask: Any = None,
-    samples: int = SAMPLES,
+    samples: Any = SAMPLES,
     seed: int = 0,
 ) -> WeightDistribution:
     """The law of the weight of `key` under one query `q` (d,). `samples` and `seed` serve only where neither a
@@ -108,7 +130,9 @@ def weight_distribution(
         raise InputError(wanted="one query", got=f"{problem.heads} heads", attempt="ask for one head at a time")
     scene = conditioned(problem, inputs.index("key", key, len(keys)))
     method, replicates = scene.replicates(samples, seed)
-    return WeightDistribution(method, scene.deviation, replicates)
+    # The logit of a weight is z_a minus the log-sum-exp of the others: either may be off.
+    shift = 2 * float(largest_shift(problem)[0])
+    return WeightDistribution(method, scene.deviation, shift, replicates)
 
 
 def _numbers(name: str, value: Any, *, open_unit: bool = False) -> np.ndarray:

@@ -4,6 +4,9 @@ With one random number the set where it is far off is a union of intervals: thei
 the probability is exact. Otherwise it is counted over scrambled Sobol points, with a standard error. (Integrating
 one number out, as `distribution.py` does, needs a monotone function, and a distance is not.) Replicates that all
 count the same, mostly none, show no spread, which is not certainty: independent draws then bound the probability.
+
+Rounding of the logits moves the output by at most some delta in every draw. So the truth lies between the probabilities
+of being further than tau + delta and than tau - delta, and the exact routes state that.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from headwright import inputs
 from headwright.noise.normals import Plan, plan
 from headwright.noise.problem import Problem, in_double, problems
 from headwright.noise.reduced import Reduced, reduced
+from headwright.noise.rounding import largest_shift
 from headwright.noise.sampled import REPLICATES, SAMPLES, weights_drawn
 from headwright.result import Estimate, to_numpy
 from headwright.types import Array, Float
@@ -35,7 +39,7 @@ def exceedance(
     target: Any,
     tau: float,
     *,
-    samples: int = SAMPLES,
+    samples: Any = SAMPLES,
     seed: int = 0,
     mix: Any = None,
     scale: float = 1.0,
@@ -51,9 +55,7 @@ def exceedance(
     tau = inputs.number("tau", tau, low=0.0)
     small = reduced(problem)
     if small.dimension == 0:
-        nothing = problem.xp.zeros((1, 0), dtype=target.dtype, device=compat.device(target))
-        far = _distance(problem, small, small.weights(nothing), target) > tau
-        return Estimate(float(far[0]), 0.0, "closed form")
+        return _without_noise(problem, small, target, tau)
     if small.dimension == 1:
         return _on_a_line(problem, small, target, tau)
 
@@ -98,18 +100,40 @@ def _distance(problem: Problem, small: Reduced, alpha: Array, target: Array) -> 
     return np.sqrt(to_numpy(xp.sum(apart * apart, axis=1)).astype(float))
 
 
+def _blur(problem: Problem) -> float:
+    """How far rounding of the logits may move the output: dc/dz_i = alpha_i (v_i - c), which adds up to no more than
+    the largest distance between two values."""
+    V = to_numpy(problem.values)
+    across = 2 * float(np.sqrt(((V - V.mean(axis=0)) ** 2).sum(axis=1)).max())
+    size = float(np.abs(V).max()) * V.shape[1] * float(np.finfo(float).eps)
+    return float(np.abs(to_numpy(problem.mix)) @ (largest_shift(problem) * across + 8 * size))
+
+
+def _without_noise(problem: Problem, small: Reduced, target: Array, tau: float) -> Estimate:
+    nothing = problem.xp.zeros((1, 0), dtype=target.dtype, device=compat.device(target))
+    distance = float(_distance(problem, small, small.weights(nothing), target)[0])
+    open_question = abs(distance - tau) <= _blur(problem)
+    return Estimate(float(distance > tau), float(open_question), "closed form")
+
+
 def _on_a_line(problem: Problem, small: Reduced, target: Array, tau: float) -> Estimate:
     """Search g for sign changes of `||c(g) - target|| - tau`, refine them, add up the far intervals. The same search
     with every second point tells whether a pair of changes may have been missed."""
     like = problem.values
 
-    def far(g: np.ndarray) -> np.ndarray:
-        numbers = problem.xp.asarray(g[:, None], dtype=like.dtype, device=compat.device(like))
-        return _distance(problem, small, small.weights(numbers), target) > tau
+    def further_than(distance: float, g: Float[np.ndarray, "s"]) -> float:
+        def far(g: np.ndarray) -> np.ndarray:
+            numbers = problem.xp.asarray(g[:, None], dtype=like.dtype, device=compat.device(like))
+            return _distance(problem, small, small.weights(numbers), target) > distance
+
+        return _probability(far, g)
 
     g = _searched(small)
-    fine, coarse = (_probability(far, grid) for grid in (g, g[::2]))
-    return Estimate(fine, abs(fine - coarse) + float(np.finfo(float).eps), "exact")
+    value = further_than(tau, g)
+    missed = abs(value - further_than(tau, g[::2]))
+    blur = _blur(problem)
+    rounding = max(abs(value - further_than(distance, g)) for distance in (tau - blur, tau + blur))
+    return Estimate(value, missed + rounding + float(np.finfo(float).eps), "exact")
 
 
 def _searched(small: Reduced) -> Float[np.ndarray, "s"]:

@@ -11,6 +11,7 @@ that logit is Gaussian. So with z* the value of z_c at which alpha_a = x,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import array_api_compat as compat
 import numpy as np
@@ -91,7 +92,7 @@ class Conditioned:
         """How many numbers are left: those of the other keys but c, and a's own where c is not a."""
         return self.others.dimension + (0 if self.place is None else int(self.spread > 0) - 1)
 
-    def replicates(self, samples: int, seed: int) -> tuple[str, tuple[Given, ...]]:
+    def replicates(self, samples: Any, seed: int) -> tuple[str, tuple[Given, ...]]:
         """The name of the route and its sets of points."""
         if self.dimension == 0:
             return "closed form", (self.at(np.zeros((1, 0)), np.ones(1)),)

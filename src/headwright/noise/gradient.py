@@ -90,10 +90,10 @@ def _by_query(problem: Problem, heads, by_logit: list[LogitsGradient], pairs: di
     mu = to_numpy(problem.keys.means).astype(float)
     grad = np.stack([problem.scale * gradient.means @ mu for gradient in by_logit])
     for h, gradient in enumerate(by_logit):
-        grad[h] += 2 * problem.scale**2 * _pull(problem, gradient.variances, Q[h])
+        grad[h] += 2 * problem.scale * problem.scale * _pull(problem, gradient.variances, Q[h])
     for (g, h), weights in by_cross.items():
-        grad[g] += problem.scale**2 * _pull(problem, weights, Q[h])
-        grad[h] += problem.scale**2 * _pull(problem, weights, Q[g])
+        grad[g] += problem.scale * problem.scale * _pull(problem, weights, Q[h])
+        grad[h] += problem.scale * problem.scale * _pull(problem, weights, Q[g])
     return grad
 
 

@@ -53,7 +53,7 @@ def winners(q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: An
     return Winners(probabilities, first, flip, max(one.error for one in each))
 
 
-def limit_moments(problem: Problem, *, samples: int = SAMPLES, seed: int = 0) -> Moments:
+def limit_moments(problem: Problem, *, samples: Any = SAMPLES, seed: int = 0) -> Moments:
     """Moments at infinite sharpness; `heads_weights_mean` are the winners' probabilities. `samples` and `seed`
     serve only heads whose joint law has no exact route."""
     given, problem = problem, in_double(problem)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,6 +22,7 @@ from headwright.types import Float
 # dimensions costs seconds per replicate and gains nothing (and the direction numbers end at 21,201).
 _SOBOL_DIMENSIONS = 256
 _BITS = 30
+_MOST = 1 << _BITS  # points that one Sobol set has
 KINDS = ("sobol", "plain")
 
 
@@ -62,10 +64,10 @@ class Plan:
         return draw
 
 
-def plan(dimension: int, *, samples: int, replicates: int, kind: str, seed: int) -> Plan:
+def plan(dimension: int, *, samples: Any, replicates: Any, kind: str, seed: int) -> Plan:
     """A checked plan. The block size is rounded up to a power of two: Sobol points are balanced only then."""
-    samples = int(inputs.number("samples", samples, low=1))
-    replicates = int(inputs.number("replicates", replicates, low=2))
+    samples = inputs.whole("samples", samples, low=1, high=_MOST)
+    replicates = inputs.whole("replicates", replicates, low=2, high=_MOST)
     if kind not in KINDS:
         raise InputError(wanted=f"kind one of {', '.join(KINDS)}", got=repr(kind), attempt='kind="sobol"')
     size = power_of_two(-(-samples // replicates))

@@ -13,6 +13,9 @@ inequality, for f_i <= s_i^2 / 2), and E[c] and E[c c'] move by at most twice th
 way, and keys out of reach, whatever rounding did, by the weight they cannot exceed.
 
 Of two heads, d Cov[c, c'] / d Cov(z_i, z_i') = E[(dc/dz_i)(dc'/dz_i')] is at most 4 min(W_i, W_i').
+
+Where a whole distribution is asked for, draws are compared one by one (`largest_shift`): with the same normal number g,
+no logit is off by more than e_i + |g| f_i / s_i (nor by more than e_i + |g| sqrt(f_i)).
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.keys import CentredLaw
+from headwright.keys.products import UNIT
 from headwright.noise.exact import HeadMoments
+from headwright.noise.problem import Problem
 from headwright.result import to_numpy
 from headwright.types import Array, Float
 
@@ -74,6 +79,33 @@ def rounding(
     )
 
 
+def largest_shift(problem: Problem) -> Float[np.ndarray, "h"]:
+    """How far rounding may have moved any logit of each head in any draw that is ever seen; keys out of reach, which
+    have no weight, are left out. Arithmetic on the logits adds a few units of their own size."""
+    law = problem.law
+    visible = np.ones(tuple(law.means.shape), dtype=bool) if problem.mask is None else to_numpy(problem.mask)
+    return np.array([_shift_of_head(law, h, seen) for h, seen in enumerate(visible)])
+
+
+def _shift_of_head(law: CentredLaw, h: int, seen: np.ndarray) -> float:
+    m = np.where(seen, to_numpy(law.means[h, ...]), -np.inf)
+    s = np.sqrt(to_numpy(law.variances[h, ...]))
+    means_error = np.broadcast_to(to_numpy(law.means_error[h, ...]), m.shape)
+    variances_error = np.broadcast_to(to_numpy(law.cross_error(h, h)), m.shape)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wider = np.where(variances_error > 0, variances_error / np.maximum(s, np.sqrt(variances_error)), 0.0)
+        shift = means_error + _REACH * wider
+        far = _out_of_reach(m, s, shift)
+        size = np.abs(m) + _REACH * s
+    near = seen & ~far & np.isfinite(m)
+    return float((shift + 8 * UNIT * (1.0 + size))[near].max(initial=0.0))
+
+
+def _out_of_reach(m: np.ndarray, s: np.ndarray, off: np.ndarray) -> np.ndarray:
+    """Keys whose weight is below e^-43 in every plausible draw, though every logit may be off by `off`."""
+    return m + np.minimum(s * s / 2, _REACH * s) + 2 * off < np.max(m - _REACH * s - 2 * off) - _DEEP
+
+
 def pair_rounding(law: CentredLaw, rows: tuple[int, int], heads: tuple[HeadMoments, HeadMoments]) -> float:
     """What rounding of the covariances of logits may do to the covariance of two heads."""
     least = np.minimum(*(_undecided(head) for head in heads))
@@ -97,7 +129,7 @@ def _key_by_key(
     """The sum over all keys; `known` is how well all W_i together are known."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = means_error + variances_error / 2
-        far = m + np.minimum(s * s / 2, _REACH * s) + 2 * rate < np.max(m - _REACH * s - 2 * rate) - _DEEP
+        far = _out_of_reach(m, s, rate)
         share = variances_error / (s * s)
         apart = np.where(share <= 0.5, 0.4 * means_error / s + share / 2, np.inf)
         sloped = (undecided + known) * rate

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import array_api_compat as compat
 import numpy as np
@@ -36,7 +36,7 @@ Weigh = Callable[[Reduced, Array], Array]  # normal numbers -> weights of the no
 def sampled_moments(
     problem: Problem,
     *,
-    samples: int = SAMPLES,
+    samples: Any = SAMPLES,
     seed: int = 0,
     kind: str = "sobol",
     replicates: int = REPLICATES,
