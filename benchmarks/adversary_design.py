@@ -21,7 +21,7 @@ from headwright import design
 from headwright.design.certificate import Certificate, examine
 from headwright.design.meaning import Claim
 
-CASES = 30
+CASES = 100
 QUICK_CASES = 4
 STARTS = 3
 LEAKS = (1e-6, 1e-3, 0.05, 0.2, 0.34, 0.45)

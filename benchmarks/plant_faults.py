@@ -76,26 +76,27 @@ def copied_tree() -> Iterator[Path]:
         yield copy
 
 
-def run_tests(tree: Path, tests: list[str]) -> int:
-    """The exit code of pytest on the copy; its `src` stands before the installed package."""
+def run_tests(tree: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
+    """pytest on the copy, whose `src` stands before the installed package."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = os.environ | {"PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=900).returncode
+    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, errors="replace")
 
 
 def outcome(fault: Fault) -> str:
     with copied_tree() as tree:
         file = tree / fault.file
         file.write_text(planted(fault, file.read_text(encoding="utf-8")), encoding="utf-8")
-        code = run_tests(tree, fault.tests)
+        code = run_tests(tree, fault.tests).returncode
     return {PASSED: "SURVIVES", FAILED: "caught"}.get(code, f"BROKEN (pytest exit {code})")
 
 
-def broken_without_faults(faults: list[Fault]) -> bool:
-    """Do the tests fail even in the sound tree? Then nothing they say about faults counts."""
+def broken_without_faults(faults: list[Fault]) -> str:
+    """What fails even in the sound tree, if anything does: then nothing that tests say about faults counts."""
     tests = sorted({test for fault in faults for test in fault.tests})
     with copied_tree() as tree:
-        return run_tests(tree, tests) != PASSED
+        found = run_tests(tree, tests)
+    return "" if found.returncode == PASSED else found.stdout[-2000:]
 
 
 def main() -> int:
@@ -107,8 +108,9 @@ def main() -> int:
     if not chosen:
         print("no fault has such a name")
         return 2
-    if broken_without_faults(chosen):
-        print("the tests fail without any fault: repair them first")
+    broken = broken_without_faults(chosen)
+    if broken:
+        print(f"the tests fail without any fault: repair them first\n{broken}")
         return 2
     caught = 0
     with ThreadPoolExecutor(given.jobs) as pool:
