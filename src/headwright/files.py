@@ -234,8 +234,8 @@ def _replace(goal: Path, data: bytes, there: os.stat_result | None) -> None:
     # The system takes the umask off this; an old file's own permissions are kept instead.
     mode = 0o666 if there is None else stat.S_IMODE(there.st_mode)
     temporary = goal.with_name(f".headwright-{secrets.token_hex(8)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()

@@ -96,7 +96,7 @@ def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any, check: boo
     if _is_foreign(value):
         if xp.isdtype(value.dtype, "complex floating"):
             raise InputError(wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part")
-        if getattr(value, "is_meta", False) or "strided" not in str(getattr(value, "layout", "strided")):
+        if compat.is_torch_array(value) and (value.is_meta or "strided" not in str(value.layout)):
             raise InputError(
                 wanted=f"{name} as a dense array of numbers", got="a sparse or empty shell", attempt="x.to_dense()"
             )
