@@ -141,3 +141,15 @@ def test_other_libraries_get_their_own_arrays_back(library, rng):
 def test_bad_input_is_refused(low, high, d, word):
     with pytest.raises(InputError, match=word):
         worst_case(low, high, d)
+
+
+def test_a_shift_common_to_all_keys_changes_no_range(rng):
+    """Means on a coarse lattice, so that the shifted ones are numbers, too."""
+    m = np.round(rng.normal(size=(6, 1)) * 256) / 256
+    V = rng.uniform(-1, 1, (6, 2))
+    ranges = []
+    for shift in (0.0, 2.0**40):
+        keys = GaussianKeys(m + shift, isotropic=0.3)
+        found = stress(Setting(np.ones((1, 1)), keys, V, np.ones(1)))
+        ranges.append([found.worst_low, found.worst_high])
+    np.testing.assert_allclose(ranges[1], ranges[0], rtol=0, atol=tolerances.ROUNDING)

@@ -17,6 +17,7 @@ from typing import Any
 import rich_click as click
 from rich.console import Console
 
+from headwright.cli.interrupt import noting_presses, raise_if_pressed
 from headwright.cli.terminal import complain, console, give_up_output
 from headwright.errors import HeadwrightError, InputError
 from headwright.files import noting_writes, read_array
@@ -32,7 +33,7 @@ def command(name: str, **settings: Any) -> Callable[[Callable[..., Any]], click.
     def wrap(function: Callable[..., Reply]) -> click.Command:
         @functools.wraps(function)
         def run(*, as_json: bool, **arguments: Any) -> None:
-            with noting_writes() as written:
+            with noting_presses(), noting_writes() as written:
                 reply = _attempt(f"headwright {name}", written, lambda: _answer(function(**arguments), as_json))
             for fault in reply.faults:
                 complain(f"headwright {name}", _in_words(fault))
@@ -149,10 +150,12 @@ ARRAY = ArrayFile()
 
 
 def progress(items: Iterable[Any], label: str, total: int | None = None) -> Iterable[Any]:
-    """Iterate with a bar on a terminal's stderr, and in silence elsewhere."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    from rich.progress import track
+    """Iterate with a bar on a terminal's stderr, and in silence elsewhere; Ctrl+C is heard between two items."""
+    if sys.stderr.isatty():
+        from rich.progress import track
 
-    yield from track(items, description=label, total=total, console=Console(stderr=True), transient=True)
+        items = track(items, description=label, total=total, console=Console(stderr=True), transient=True)
+    for item in items:
+        raise_if_pressed()
+        yield item
+        raise_if_pressed()

@@ -14,6 +14,7 @@ from headwright.noise.distribution import WeightDistribution, weight_distributio
 from headwright.noise.far import exceedance
 from headwright.noise.limit import Winners, winners
 from headwright.noise.moments import Moments, moments
+from headwright.noise.problem import problems
 from headwright.noise.worst import worst_case
 from headwright.result import Estimate
 from headwright.types import Float, Heads, Mix, Values
@@ -22,6 +23,7 @@ from headwright.types import Float, Heads, Mix, Values
 # a sample or an integral per key, where the moments do not.
 MANY = 20_000
 WIDE = 2_000_000  # and beyond this many entries of V the worst case, one search per coordinate
+_FURTHEST = 1e300
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -120,13 +122,21 @@ def _weights(setting: Setting, calm: Float[np.ndarray, "h n"], key: int | None) 
 
 
 def _range(setting: Setting, sigmas: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on every coordinate of the output: head by head, each in its own box of logits."""
+    """Bounds on every coordinate of the output: head by head, each in its own box of logits. What all logits of a head
+    have in common is taken off first, and a box is wider by what rounding may have moved its logit."""
     sigmas = inputs.number("sigmas", sigmas, low=0.0)
-    law = setting.keys.logits_law(setting.queries, scale=setting.scale, bias=setting.bias)
-    reach = sigmas * np.sqrt(law.variances)
+    extras = {"bias": setting.bias, "mask": None, "value_noise": None}
+    (problem,) = problems(
+        setting.queries, setting.keys, setting.values, mix=setting.mix, scale=setting.scale, extras=extras
+    )
+    law = problem.law
+    rounding = np.stack([law.cross_error(h, h) for h in range(problem.heads)])
+    reach = sigmas * np.sqrt(law.variances + rounding) + law.means_error
+    # A key further below the others than a double can say is as far below as a double can.
+    means = np.maximum(law.means, -_FURTHEST)
     V, low, high = setting.values, [], []
     for v in V.T:
-        ends = [worst_case(m - r, m + r, v) for m, r in zip(law.means, reach, strict=True)]
+        ends = [worst_case(m - r, m + r, v) for m, r in zip(means, reach, strict=True)]
         sides = np.array([[w * float(e.low), w * float(e.high)] for w, e in zip(setting.mix, ends, strict=True)])
         low.append(sides.min(axis=1).sum())
         high.append(sides.max(axis=1).sum())
