@@ -136,3 +136,13 @@ def test_too_large_files_are_not_opened(tmp_path, monkeypatch):
 def test_old_notebooks_with_worksheets():
     old = {"worksheets": [{"cells": [{"cell_type": "markdown", "source": "$q$"}]}]}
     assert math(json.dumps(old), ".ipynb") == ["q"]
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\x07", "\x9b", "\ud83d", "\udc00"])
+def test_no_character_that_an_output_cannot_show_stays_in_the_text(character):
+    """Not left to whoever writes or prints it: every quotation comes out of this text."""
+    text = f"(b) ii. $q = 5(k_a + k_b)$ {character} and so on"
+    document = read_text(text, name="answers", suffix=".md")
+
+    assert character not in document.text
+    assert len(document.text) == len(text)
