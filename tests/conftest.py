@@ -1,6 +1,7 @@
 """Test runs check every shape annotation of the package (jaxtyping + beartype); users never pay for it."""
 
 import os
+import signal
 
 import jaxtyping
 import numpy as np
@@ -13,6 +14,11 @@ jaxtyping.install_import_hook("headwright", "shapes.check")
 settings.register_profile("headwright", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("headwright")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A shell lets its background jobs ignore Ctrl+C, and their children inherit that. The programs under test are
+# somebody's foreground.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What no machine of ours can have: an accelerator, and the material beside our own checkout.
 _NOT_TO_BE_HAD = ("CUDA", "../shared")
