@@ -18,8 +18,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from headwright import design
-from headwright.design.certificate import Certificate, examine
-from headwright.design.meaning import Claim
+from headwright.design.proofs.certificate import Certificate, examine
+from headwright.design.proofs.reached import Claim
 
 CASES = 100
 QUICK_CASES = 4

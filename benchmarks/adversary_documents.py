@@ -11,7 +11,6 @@ import json
 import math
 import os
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,10 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tests.homework.corpus.documents import document
+
 from headwright.homework import exports
 from headwright.homework.batch import Judged, judge_many
 from headwright.homework.limits import OUR_FAULT
-from headwright.homework.sources import Source, printable
+from headwright.homework.reading.sources import Source, printable
 from headwright.homework.verdict import Verdict
 from headwright.result import plain
 
@@ -147,9 +148,6 @@ def _noise(rng: random.Random) -> Case:
 
 def _damaged(rng: random.Random) -> Case:
     """What scanners, editors and haste do to answers: stretches are lost or doubled."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from homework.corpus.documents import document
-
     written = document(rng.randrange(10**6))
     text = written.text
     for _ in range(rng.randint(0, 8)):

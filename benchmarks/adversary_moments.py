@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.hostile_moments import FAMILIES, SLOW_FAMILIES, Case
 
 from headwright.errors import InputError
-from headwright.noise.exact import head_moments
-from hostile_moments import FAMILIES, SLOW_FAMILIES, Case
+from headwright.noise.head.integral import head_moments
 
 SEED = 20
 QUICK = 6  # cases of a family

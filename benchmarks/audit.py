@@ -69,7 +69,7 @@ def _model(name: str, package: str | None):
     import transformers
 
     if package:
-        from headwright.trained.load import load
+        from headwright.trained.loading.load import load
 
         return load(package)[0]
     sizes = {"GPT-2-tiny": {"n_embd": 64, "n_layer": 2, "n_head": 2}}.get(name, {})

@@ -31,9 +31,9 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
 
     from headwright.trained.batches import Batch
     from headwright.trained.capture import run
-    from headwright.trained.measures import Look
-    from headwright.trained.rows import stream
-    from headwright.trained.tally import Tally
+    from headwright.trained.measures.from_rows import Look
+    from headwright.trained.measures.tally import Tally
+    from headwright.trained.rows.stream import stream
 
     model = build(getattr(torch, dtype))
     ids = torch.randint(1, 32_000, (1, tokens), device="cuda", generator=torch.Generator("cuda").manual_seed(0))

@@ -6,27 +6,23 @@ class and at its end; flat means that the second is not larger. Accuracy stands 
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import psutil
+from tests.homework.corpus.documents import document
+from tests.homework.corpus.scoring import score
 
 from headwright.homework.batch import end_idle_workers, judge_many
-from headwright.homework.formats import read_file
-from headwright.homework.sources import Source
+from headwright.homework.reading.formats import read_file
+from headwright.homework.reading.sources import Source
 
-_TESTS = Path(__file__).resolve().parents[1] / "tests"
 _CLASS, _SMALL = 1_000, 32
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    sys.path.insert(0, str(_TESTS))
-    from homework.corpus.documents import document
-    from homework.corpus.scoring import score
-
     written = [document(seed) for seed in range(_SMALL if quick else _CLASS)]
     with tempfile.TemporaryDirectory() as folder:
         documents = []

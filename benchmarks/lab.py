@@ -16,7 +16,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwright.lab import content, engine
+from headwright.lab import content
+from headwright.lab.engines import calls as engine
 from headwright.lab.serve import serving
 
 KEYS, SAMPLES, HEADS = 32, 2000, 2

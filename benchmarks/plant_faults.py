@@ -7,10 +7,10 @@ A fault is one replacement in one file, written down as data:
 
     [[fault]]
     name = "certificate: the rounding bound is 0"
-    file = "src/headwright/design/certificate.py"
+    file = "src/headwright/design/proofs/certificate.py"
     find = '''text that stands in the file exactly once'''
     plant = '''what is put in its place'''
-    tests = ["tests/design/test_certificate.py"]
+    tests = ["tests/design/proofs/test_certificate.py"]
 
 The named tests must pass without the fault and fail with it; a fault that they do not notice is a survivor.
 """

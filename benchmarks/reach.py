@@ -55,7 +55,7 @@ def table(quick: bool, names: list[str]) -> dict[str, Any]:
 
 
 def _row(name: str, make: Callable[[], np.ndarray | None], peer: str, asked: int) -> dict[str, Any]:
-    from headwright.design.reachability import reach
+    from headwright.design.separation.reachability import reach
 
     K = make()
     if K is None:

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from headwright.noise import exact, joint, nodes, pair
-from headwright.noise.cells import make_cells
-from headwright.noise.cost import grid_pays
-from headwright.noise.exact import head_moments
-from headwright.noise.spread import COLUMNS, logits_moments
+from headwright.noise.head import integral as exact
+from headwright.noise.head import nodes
+from headwright.noise.head.integral import head_moments
+from headwright.noise.heads import joint, pair
+from headwright.noise.many.cells import make_cells
+from headwright.noise.many.cost import grid_pays
+from headwright.noise.many.moments import COLUMNS, logits_moments
 
 WIDTHS = (1e1, 1e3, 1e4, 1e7, 1e16, 1e100)
 SIZES = (49, 200, 5000)

@@ -7,8 +7,9 @@ import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from tests import shapes
 
-jaxtyping.install_import_hook("headwright", "shapes.check")
+jaxtyping.install_import_hook("headwright", f"{shapes.__name__}.check")
 
 # No deadline: a loaded machine must not fail a test. Fixed seed: two runs test the same examples.
 settings.register_profile("headwright", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

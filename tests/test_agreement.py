@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tolerances import EXACT_MEAN, SIGMAS
 
 import headwright as hw
-from tolerances import EXACT_MEAN, SIGMAS
 
 N = 20
 MU = np.eye(N)

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests import reference
+from tests.cases import AVERAGING
+from tests.tolerances import ROUNDING, SINGLE
 
 import headwright as hw
-import reference
-from cases import AVERAGING
 from headwright import attention
 from headwright.errors import InputError
-from tolerances import ROUNDING, SINGLE
 
 
 @pytest.fixture

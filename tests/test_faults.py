@@ -4,8 +4,7 @@ them is what `benchmarks/plant_faults.py` finds out."""
 import ast
 
 import pytest
-
-import plant_faults
+from benchmarks import plant_faults
 
 FAULTS = plant_faults.read_faults()
 

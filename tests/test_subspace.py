@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
+from tests.tolerances import ROUNDING
 
 import headwright as hw
 from headwright.errors import InputError
-from tolerances import ROUNDING
 
 AMPLIFIED = 1e3  # random subspaces of this test amplify rounding by less than this
 

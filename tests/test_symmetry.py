@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.tolerances import ROUNDING
 
 import headwright as hw
 from headwright.errors import InputError
-from tolerances import ROUNDING
 
 N, D = 6, 4
 

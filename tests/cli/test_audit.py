@@ -17,7 +17,7 @@ from rich.console import Console
 
 from headwright.cli.audit import _render, command
 from headwright.trained.cards import Audit, Card
-from headwright.trained.measures import TITLES
+from headwright.trained.measures.from_rows import TITLES
 
 _TEXT = "One two three, one two three. " * 4
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.tolerances import COMBINATION
 
-from headwright.cli.reach import command
-from tolerances import COMBINATION
+from headwright.cli.heads.reach import command
 
 SQUARE = "[[0,0],[1,0],[0,1],[1,1],[0.5,0.5],[0.5,0],[1,1]]"
 

@@ -7,11 +7,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests import reference, tolerances
 
 import headwright as hw
-import reference
-import tolerances
-from headwright.cli.stress import command
+from headwright.cli.heads.stress import command
 
 N, A, B, BETA = 20, 3, 5, 30.0
 K = np.eye(N)
@@ -168,6 +167,6 @@ def test_none_and_all_are_bounds(files, tau, said):
 
 
 def test_a_small_share_is_not_printed_as_zero():
-    from headwright.cli.stress import _share
+    from headwright.cli.heads.stress import _share
 
     assert [_share(p) for p in (0.0, 1e-9, 6e-6, 0.5)] == ["0.000%", "< 0.001%", "0.001%", "50.000%"]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import reference
+from tests.cases import AVERAGING
+from tests.tolerances import ROUNDING
 
 import headwright as hw
-import reference
-from cases import AVERAGING
 from headwright.design import closed_form
 from headwright.errors import InputError
-from tolerances import ROUNDING
 
 
 def test_numbers_everybody_quotes():

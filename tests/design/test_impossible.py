@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.awkward import awkward
+from tests.tolerances import CEILING
 
 import headwright as hw
-from awkward import awkward
-from headwright.design import one_head
-from headwright.design.cheapest import Cheapest
-from headwright.design.proof import Combination, Contradiction, in_rationals
-from tolerances import CEILING
+from headwright.design.proofs.proof import Combination, Contradiction, in_rationals
+from headwright.design.solve import one_head
+from headwright.design.solve.cheapest import Cheapest
 
 KEYS = awkward()
 # Geometries whose keys are exact, with a key known to be impossible.

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from benchmarks import adversary_saved
 
-import adversary_saved
 import headwright as hw
 from headwright.design.saved import _digest, document
 from headwright.errors import InputError

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tolerances import FEEDBACK
 
 import headwright as hw
 from headwright.design.storage import neighbours, representable, rounded
-from tolerances import FEEDBACK
 
 torch = pytest.importorskip("torch", reason="bfloat16 by another hand")
 

@@ -1,9 +1,9 @@
 """Instances satisfy what the questions assume, and never make a wrong answer pass by their size."""
 
 import numpy as np
+from tests.tolerances import ROUNDING
 
 from headwright.exercise.instances import instances
-from tolerances import ROUNDING
 
 
 def test_keys_are_orthonormal_and_bases_orthogonal():

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from headwright.homework import pages, worker
-from headwright.homework.document import Document
+from headwright.homework.reading.document import Document
 from headwright.homework.verdict import Report, Verdict
 
 KEPT: list[bytearray] = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks import adversary_documents
 
-import adversary_documents
 from headwright.homework.batch import Judged
 from headwright.homework.limits import OUR_FAULT
 from headwright.homework.verdict import Report, Span, Verdict

@@ -17,7 +17,7 @@ from headwright import watched
 from headwright.errors import HeadwrightError, InputError
 from headwright.homework import batch, limits
 from headwright.homework.batch import judge_many
-from headwright.homework.sources import Source, printable, sources
+from headwright.homework.reading.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
 
 RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$"
@@ -83,7 +83,7 @@ def test_refused_documents_are_unread_with_the_reason():
 def test_an_answer_of_the_parent_is_the_answer_of_the_worker():
     """The report comes back as it was made: nothing is lost between the processes."""
     from headwright.homework import judge_document
-    from headwright.homework.formats import read_text
+    from headwright.homework.reading.formats import read_text
     from headwright.result import plain
 
     report = hw.check(WRONG)
@@ -133,7 +133,7 @@ def test_files_whose_names_are_shown_alike_are_two(tmp_path):
 def misbehaving(monkeypatch):
     """Workers in which a document does what its name says; none of them is kept for other tests."""
     batch.end_idle_workers()
-    monkeypatch.setattr(batch, "WORKER", "homework.misbehaving")
+    monkeypatch.setattr(batch, "WORKER", "tests.homework.misbehaving")
     yield
     batch.end_idle_workers()
 
@@ -206,7 +206,7 @@ def test_what_a_library_prints_is_no_answer(misbehaving, capfd):
 
 def test_workers_that_cannot_start_are_said_once(monkeypatch, capfd):
     batch.end_idle_workers()
-    monkeypatch.setattr(batch, "WORKER", "homework.no_such_module")
+    monkeypatch.setattr(batch, "WORKER", "tests.homework.no_such_module")
     with pytest.raises(HeadwrightError, match="got none that starts"):
         hw.check(RIGHT)
 
@@ -248,8 +248,8 @@ def test_stopping_early_ends_the_busy_workers(misbehaving):
 
 SCRIPT = """
 from headwright.homework import batch
-from headwright.homework.sources import Source
-batch.WORKER = "homework.misbehaving"
+from headwright.homework.reading.sources import Source
+batch.WORKER = "tests.homework.misbehaving"
 print("started", flush=True)
 list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """
@@ -277,7 +277,7 @@ def test_a_script_without_a_main_guard_may_judge_many(tmp_path):
     script.write_text(
         "import headwright as hw\n"
         "from headwright.homework.batch import judge_many\n"
-        "from headwright.homework.sources import Source\n"
+        "from headwright.homework.reading.sources import Source\n"
         f"text = {RIGHT!r}\n"
         "found = list(judge_many([Source('a', text=text), Source('b', text=text)], workers=2))\n"
         "print([o.report.verdicts[0].status for o in found], hw.check(text).verdicts[0].status)\n"

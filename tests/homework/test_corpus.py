@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.homework.corpus.answers import ANSWERS
+from tests.homework.corpus.documents import Written, document
+from tests.homework.corpus.handmade import development_set, phrasings, sheets
+from tests.homework.corpus.layouts import LAYOUTS
+from tests.homework.corpus.scoring import Score, score
 
 from headwright.homework.batch import judge_many
-from headwright.homework.sources import Source
-from homework.corpus.answers import ANSWERS
-from homework.corpus.documents import Written, document
-from homework.corpus.handmade import development_set, phrasings, sheets
-from homework.corpus.layouts import LAYOUTS
-from homework.corpus.scoring import Score, score
+from headwright.homework.reading.sources import Source
 
 STUDENTS = 192  # twelve per layout
 MOST_MISJUDGED = 0.02

@@ -8,7 +8,7 @@ import pytest
 
 from headwright.homework.batch import judge_many
 from headwright.homework.limits import MOST_CHARACTERS, OUR_FAULT
-from headwright.homework.sources import Source
+from headwright.homework.reading.sources import Source
 
 SECONDS = 1.0  # of processor time allowed per document here; users get five
 

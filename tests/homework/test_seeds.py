@@ -13,10 +13,11 @@ SEEDS = ROOT.parent / "shared" / "seeds"
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared is not beside this checkout")
 def test_no_graded_answer_is_misjudged():
-    program = "import json, check_seeds; print(json.dumps([(e, got) for e, got, _ in check_seeds.compare()]))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT / "benchmarks", capture_output=True, text=True, check=True
+    program = (
+        "import json; from benchmarks import check_seeds; "
+        "print(json.dumps([(e, got) for e, got, _ in check_seeds.compare()]))"
     )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     rows = [(e, got) for e, got in json.loads(done.stdout) if e["kind"] != "prose"]
     wrong = [(e["file"], e["question"], e["verdict"], got) for e, got in rows if got not in (e["verdict"], "unread")]
     assert not wrong
@@ -24,7 +25,7 @@ def test_no_graded_answer_is_misjudged():
 
 
 def test_the_benchmark_answers_without_the_documents(monkeypatch, tmp_path):
-    import check_seeds
+    from benchmarks import check_seeds
 
     monkeypatch.setattr(check_seeds, "SEEDS", tmp_path)
     assert check_seeds.run(quick=True)["rows"] == []

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import tolerances
 
-import tolerances
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys, rounded
 

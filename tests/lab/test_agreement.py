@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 
 pytestmark = pytest.mark.browser
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text())

@@ -3,8 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-import lab as benchmark
+from benchmarks import lab as benchmark
 
 pytestmark = pytest.mark.browser
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests import tolerances
 
-import tolerances
 from headwright.cli.lab import command
 from headwright.lab.export import export
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 from headwright.errors import InputError
 
 K = [[2.0, 0.5], [0.0, 1.5], [-1.0, -1.0]]

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 from headwright.lab import content
 
 pytestmark = pytest.mark.browser

@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 from headwright.lab import limits
-from headwright.lab.workers import Workers
+from headwright.lab.engines.pool import Workers
 
 K = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]
 V = [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]

@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 from headwright.lab import content
 
 A, B = np.eye(20)[:2]

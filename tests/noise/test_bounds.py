@@ -6,13 +6,18 @@ from functools import partial
 
 import numpy as np
 import pytest
+from benchmarks import adversary_moments
 
-import adversary_moments
 import headwright as hw
-from headwright.noise import carrier, cells, exact, grid, joint, nodes, pair, polynomials, spread
-from headwright.noise.exact import head_moments
-from headwright.noise.nodes import Nodes
-from headwright.noise.transform import transform
+from headwright.noise.head import integral as exact
+from headwright.noise.head import nodes
+from headwright.noise.head.integral import head_moments
+from headwright.noise.head.nodes import Nodes
+from headwright.noise.head.transform import transform
+from headwright.noise.heads import joint, pair
+from headwright.noise.many import cells, grid, polynomials
+from headwright.noise.many import moments as spread
+from headwright.noise.many import transfer as carrier
 
 # deviation of the means, smallest and largest deviation of the logits
 LAWS = [(1.0, 0.5, 2.0), (3.0, 0.5, 2.0), (3.0, 1.0, 1.0), (0.3, 0.2, 0.4), (8.0, 0.5, 2.0), (10.0, 0.0, 30.0)]

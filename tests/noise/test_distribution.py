@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import tolerances
 
 import headwright as hw
-import tolerances
 from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys, GaussianKeys
 from headwright.noise.distribution import weight_distribution

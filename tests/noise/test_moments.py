@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, SINGLE
 
 import headwright as hw
 from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys
-from tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, SINGLE
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.tolerances import ROUNDING
 
 import headwright as hw
 from headwright.noise import exceedance, weight_distribution
 from headwright.noise.problem import Problem
-from tolerances import ROUNDING
 
 MEANS = np.array([[0.3], [-0.4], [0.1], [0.0]])
 ONE_NOISY = np.array([0.9, 0.0, 0.0, 0.0])

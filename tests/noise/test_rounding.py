@@ -7,14 +7,14 @@ import mpmath as mp
 import numpy as np
 import pytest
 from tests.noise import twin
+from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS
 
 import headwright as hw
 from headwright.errors import InputError
 from headwright.keys import CentredLaw, Logits, centred
 from headwright.noise import exceedance, rounding, weight_distribution, winners
-from headwright.noise.exact import head_moments
-from headwright.noise.gradient import squared_error
-from tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS
+from headwright.noise.gradient.squared_error import squared_error
+from headwright.noise.head.integral import head_moments
 
 
 def reference(q, K, V, covariances, **options):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import tolerances
 
-import tolerances
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
 from headwright.noise.stress import Setting, stress

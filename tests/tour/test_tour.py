@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
+from tests.cases import FLIP, INSIDE_HALF
+from tests.tolerances import ROUNDING
 
-from cases import FLIP, INSIDE_HALF
 from headwright.cli import app
 from headwright.cli.tour import render
 from headwright.result import plain
 from headwright.tour import STATIONS, Comparison, Station, walk
-from tolerances import ROUNDING
 
 
 @pytest.fixture(scope="module")

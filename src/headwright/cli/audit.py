@@ -111,7 +111,7 @@ def _widest(console: Console, tables: list[Table]) -> Table:
 
 
 def _render_key_noise(console: Console, noise: Any) -> None:
-    from headwright.trained.quantise import UNSETTLED
+    from headwright.trained.cache.quantise import UNSETTLED
     from headwright.trained.report import budget_counts, settings_line
 
     table = Table("bits", "step per", "predicted", "measured", "rank corr.", title=_NOISE_TITLE)

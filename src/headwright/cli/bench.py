@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,8 @@ def command(name: str | None, quick: bool) -> Reply:
 
 
 def _load(name: str) -> Any:
-    sys.path.insert(0, str(_FOLDER))
-    spec = importlib.util.spec_from_file_location(name, _FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for the names in their annotations
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(_FOLDER.parent))
+    return importlib.import_module(f"benchmarks.{name}")
 
 
 def _render(console: Console, result: dict[str, Any]) -> None:

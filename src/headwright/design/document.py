@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from headwright.design.meaning import Claim, Face
-from headwright.design.proof import Combination, Contradiction
+from headwright.design.proofs.proof import Combination, Contradiction
+from headwright.design.proofs.reached import Claim, Face
 from headwright.design.storage import STORAGES
 from headwright.errors import InputError
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from headwright import attention
-from headwright.design.certificate import Certificate, examine, examine_proof, mixed_bounds
-from headwright.design.meaning import Claim, Face
-from headwright.design.proof import Combination, Contradiction
+from headwright.design.proofs.certificate import Certificate, examine, examine_proof, mixed_bounds
+from headwright.design.proofs.proof import Combination, Contradiction
+from headwright.design.proofs.reached import Claim, Face
 from headwright.design.target import Target, Wanted
 from headwright.types import Array, Float, Heads, Mix
 
@@ -37,9 +37,10 @@ class Robustness:
 class Design:
     """What was asked and what came out.
 
-    `status` is "reached" (the queries do it: `headwright.design.meaning` says what that is), "impossible" (`proof` says
-    why; the queries are the best there are), "nearest" (the Kullback-Leibler closest mixture; for random keys, the
-    best heads found) or "undecided" (neither a query nor a proof was found).
+    `status` is "reached" (the queries do it: `headwright.design.proofs.reached` says what that
+    is), "impossible" (`proof` says why; the queries are the best there are), "nearest" (the
+    Kullback-Leibler closest mixture; for random keys, the best heads found) or "undecided"
+    (neither a query nor a proof was found).
     `leak` is the mass outside the target, known to +- `leak_error`; `leak_asked` what was allowed; `sharpness` the lead
     of the weakest key of the target over the strongest other, in query units; `norm` the length of the longest query
     and `lower_bound` what no query that reaches the target (for the same split) can be shorter than; `ceiling` the

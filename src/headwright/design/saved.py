@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from headwright import attention, inputs
-from headwright.design import proof as proofs
-from headwright.design.certificate import Certificate, examine, examine_proof
 from headwright.design.document import FORMAT, VERSION, Saved, parsed, read_json
-from headwright.design.meaning import most_bent
-from headwright.design.proof import Combination, Contradiction
+from headwright.design.proofs import proof as proofs
+from headwright.design.proofs.certificate import Certificate, examine, examine_proof
+from headwright.design.proofs.proof import Combination, Contradiction
+from headwright.design.proofs.reached import most_bent
 from headwright.design.record import Design, measured, shown
 from headwright.design.target import Target, Wanted, computable
 from headwright.errors import InputError

@@ -22,7 +22,7 @@ from typing import Any
 from headwright.errors import HeadwrightError
 from headwright.exercise.bank import Bank, load
 from headwright.homework import limits
-from headwright.homework.sources import Source, named
+from headwright.homework.reading.sources import Source, named
 from headwright.homework.verdict import Report, restored, unreadable
 from headwright.result import plain
 from headwright.watched import Allowance, Died, Ended, Watched

@@ -8,11 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from headwright.exercise.bank import Bank
-from headwright.homework import limits, words
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.arithmetic import Mismatch, Unknown
-from headwright.homework.document import Document
-from headwright.homework.formula import parse, symbols
+from headwright.homework import limits
 from headwright.homework.judges.condition import judge_condition
 from headwright.homework.judges.distribution import judge_distribution
 from headwright.homework.judges.equivariance import checked_equations, judge_equivariance
@@ -21,11 +17,16 @@ from headwright.homework.judges.output import judge_output
 from headwright.homework.judges.positions import judge_positions
 from headwright.homework.judges.query import judge_queries, judge_query
 from headwright.homework.judges.selfattention import judge_self_matrices, judge_self_output
+from headwright.homework.judges.steps import check_steps
 from headwright.homework.judges.variation import judge_variation
-from headwright.homework.locate import Located
-from headwright.homework.queries import Heads
-from headwright.homework.statements import Piece, Statement
-from headwright.homework.steps import check_steps
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.locating.locate import Located
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import parse, symbols
+from headwright.homework.meaning.statements import Piece, Statement
+from headwright.homework.reading.document import Document
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.queries import Heads
 from headwright.homework.verdict import Outcome, Span, Verdict
 
 QUOTE = 400

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from headwright.errors import InputError
 from headwright.files import write_text
 from headwright.homework.pages import DESCRIPTION, Entry
-from headwright.homework.sources import printable
+from headwright.homework.reading.sources import printable
 from headwright.homework.verdict import Report
 
 _LOCK = ".headwright-check.lock"

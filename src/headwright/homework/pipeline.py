@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwright.exercise.bank import Bank, load
-from headwright.homework.document import Document
 from headwright.homework.judge import judge
-from headwright.homework.locate import locate
-from headwright.homework.queries import Heads
-from headwright.homework.statements import stream
+from headwright.homework.locating.locate import locate
+from headwright.homework.meaning.statements import stream
+from headwright.homework.reading.document import Document
+from headwright.homework.scenes.queries import Heads
 from headwright.homework.verdict import Report
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from headwright.exercise.bank import Bank, load, restored
 from headwright.homework import limits
-from headwright.homework.document import Document
-from headwright.homework.formats import read_file, read_text
 from headwright.homework.pipeline import judge_document
-from headwright.homework.sources import Source
+from headwright.homework.reading.document import Document
+from headwright.homework.reading.formats import read_file, read_text
+from headwright.homework.reading.sources import Source
 from headwright.homework.verdict import Report, unreadable
 from headwright.result import plain
 from headwright.watched import answer_lines

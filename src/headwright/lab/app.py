@@ -22,8 +22,8 @@ except ImportError:
     raise MissingExtra("starlette", "lab") from None
 
 from headwright.lab import content, limits
+from headwright.lab.engines.pool import Workers
 from headwright.lab.guard import Guard, too_large
-from headwright.lab.workers import Workers
 
 
 def build(*, workers: int = 2, seconds: float = limits.SECONDS, framed: bool = False) -> Starlette:

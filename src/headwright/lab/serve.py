@@ -69,7 +69,9 @@ def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None
                 threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         await serving
         if not server.started:
-            raise HeadwrightError("wanted to start the lab's engine; got none; try: python -m headwright.lab.worker")
+            raise HeadwrightError(
+                "wanted to start the lab's engine; got none; try: python -m headwright.lab.engines.process"
+            )
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(run())

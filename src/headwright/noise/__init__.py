@@ -9,15 +9,15 @@ from headwright.noise.moments import Moments, moments
 
 if TYPE_CHECKING:
     from headwright.noise.distribution import weight_distribution
-    from headwright.noise.far import exceedance
-    from headwright.noise.limit import winners
+    from headwright.noise.exceedance import exceedance
+    from headwright.noise.limit.moments import winners
     from headwright.noise.worst import worst_case
 
 # name -> file of this folder it lives in, imported when first used.
 _HOME = {
-    "exceedance": "far",
+    "exceedance": "exceedance",
     "weight_distribution": "distribution",
-    "winners": "limit",
+    "winners": "limit.moments",
     "worst_case": "worst",
 }
 

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from headwright import inputs
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
-from headwright.noise.given import Given, conditioned
+from headwright.noise.conditioned import Given, conditioned
 from headwright.noise.problem import in_double, problems
 from headwright.noise.rounding import largest_shift
 from headwright.result import Estimate

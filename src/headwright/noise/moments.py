@@ -18,9 +18,9 @@ from headwright.types import Array, Float, Values
 
 # method -> (module, function); imported when first asked for.
 METHODS = {
-    "exact": ("headwright.noise.joint", "exact_moments"),
-    "sampled": ("headwright.noise.sampled", "sampled_moments"),
-    "limit": ("headwright.noise.limit", "limit_moments"),
+    "exact": ("headwright.noise.heads.joint", "exact_moments"),
+    "sampled": ("headwright.noise.sampling.moments", "sampled_moments"),
+    "limit": ("headwright.noise.limit.moments", "limit_moments"),
 }
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from headwright.keys import CentredLaw
 from headwright.keys.products import UNIT
-from headwright.noise.exact import HeadMoments
+from headwright.noise.head.integral import HeadMoments
 from headwright.noise.problem import Problem
 from headwright.result import to_numpy
 from headwright.types import Array, Float

@@ -11,8 +11,8 @@ import numpy as np
 from headwright import attention, inputs
 from headwright.keys import GaussianKeys
 from headwright.noise.distribution import WeightDistribution, weight_distribution
-from headwright.noise.far import exceedance
-from headwright.noise.limit import Winners, winners
+from headwright.noise.exceedance import exceedance
+from headwright.noise.limit.moments import Winners, winners
 from headwright.noise.moments import Moments, moments
 from headwright.noise.problem import problems
 from headwright.noise.worst import worst_case

@@ -16,7 +16,7 @@ def audit(model: Any, texts: Any, **options: Any) -> Any:
 
 
 def layers(model: Any, words: Any) -> Any:
-    """The queries, keys and values of `model` on `words`, layer by layer: see `headwright.trained.handover.layers`."""
-    from headwright.trained.handover import layers as run
+    """The queries, keys and values of `model` on `words`: `headwright.trained.layer_by_layer.layers`."""
+    from headwright.trained.layer_by_layer import layers as run
 
     return run(model, words)

@@ -11,16 +11,17 @@ import numpy as np
 from headwright import inputs
 from headwright.errors import InputError
 from headwright.result import to_numpy
-from headwright.trained import capture, quantise
+from headwright.trained import capture
 from headwright.trained.batches import Batch, batches
+from headwright.trained.cache import quantise
 from headwright.trained.capture import Layer
 from headwright.trained.cards import Audit, Card
 from headwright.trained.library import torch, transformers
-from headwright.trained.load import load
-from headwright.trained.measures import Look
-from headwright.trained.rows import stream
-from headwright.trained.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
-from headwright.trained.tally import Tally
+from headwright.trained.loading.load import load
+from headwright.trained.measures.from_rows import Look
+from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
+from headwright.trained.measures.tally import Tally
+from headwright.trained.rows.stream import stream
 
 # Tokens on which the tapped model is compared with the untouched one.
 _COMPARED = 48

@@ -13,7 +13,7 @@ from headwright.errors import InputError
 from headwright.result import to_numpy
 from headwright.trained.capture import Layer
 from headwright.trained.library import torch
-from headwright.trained.marks import Marks
+from headwright.trained.rows.tokens import Marks
 
 # Where configurations keep the number of positions they were made for.
 _POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError, MissingExtra
-from headwright.trained.measures import TITLES
+from headwright.trained.measures.from_rows import TITLES
 from headwright.types import Float
 
 

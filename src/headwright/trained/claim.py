@@ -108,7 +108,7 @@ def check_claim(model: Any, texts: Any, claim: str, *, angle: float = 30.0, **wo
 
 def _per_head(heads: Any, marks: Any, claim: Claim) -> Any:
     """Head by head, rows that see more keys than the claim speaks of."""
-    from headwright.trained.sampled import Sample
+    from headwright.trained.measures.sampled import Sample
 
     sample = Sample.of_rows(heads, marks, np.flatnonzero(marks.queries))
     for head in range(heads.q.shape[0]):

@@ -9,10 +9,10 @@ import numpy as np
 
 from headwright.report import style
 from headwright.report.page import page
+from headwright.trained.cache.quantise import PER, UNSETTLED, KeyNoise, Setting
 from headwright.trained.cards import Audit, Card
 from headwright.trained.drawings import anchor, head_map, weights_image
-from headwright.trained.measures import TITLES
-from headwright.trained.quantise import PER, UNSETTLED, KeyNoise, Setting
+from headwright.trained.measures.from_rows import TITLES
 
 
 def report(audit: Audit) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from headwright.homework import words
-from headwright.homework.answer import Answer
-from headwright.homework.arithmetic import Mismatch, Unknown, Value
-from headwright.homework.document import Segment
-from headwright.homework.evaluate import evaluate
-from headwright.homework.formula import Missing, Node
-from headwright.homework.statements import Said
-from headwright.homework.worlds import Scene
+from headwright.homework.locating.answer import Answer
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Missing, Node
+from headwright.homework.meaning.statements import Said
+from headwright.homework.reading.document import Segment
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value
+from headwright.homework.scenes.evaluate import evaluate
+from headwright.homework.scenes.scene import Scene
 
 VALUE_NAMES = {"v": "values", "V": "values", "nu": "values", "N": "values"}
 

@@ -15,17 +15,17 @@ import numpy as np
 
 from headwright import attention
 from headwright.exercise.instances import SEED, Instance, orthonormal
-from headwright.homework import words
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.arithmetic import Mismatch, Unknown, Value
-from headwright.homework.evaluate import evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
-from headwright.homework.sizes import size_of
-from headwright.homework.statements import Statement
-from headwright.homework.target import target_letter
-from headwright.homework.terms import KEYS, bare, is_score
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.meaning.sizes import size_of
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.target import target_letter
+from headwright.homework.meaning.terms import KEYS, bare, is_score
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value
+from headwright.homework.scenes.evaluate import evaluate
+from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import Roles, Scene
 
 ENOUGH = 0.9
 MARGIN = 20.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headwright.homework import words
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.formula import Chain, tree, walk
 from headwright.homework.judges.claims import length
-from headwright.homework.shapes import tags
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Chain, tree, walk
+from headwright.homework.meaning.shapes import tags
 from headwright.homework.verdict import Outcome
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headwright.exercise.instances import SEED
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.arithmetic import Mismatch, Unknown, Value, agree, softmax
-from headwright.homework.evaluate import evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, tree, walk
-from headwright.homework.statements import Statement
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, agree, softmax
+from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.verdict import Outcome
 
 SIZE = 6

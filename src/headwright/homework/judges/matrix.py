@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
-from headwright.homework.answer import Answer, Judged, decide, unread
-from headwright.homework.arithmetic import Mismatch, Unknown, Value, describe
-from headwright.homework.evaluate import evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
-from headwright.homework.statements import Statement
-from headwright.homework.terms import bare
+from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import bare
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, describe
+from headwright.homework.scenes.evaluate import evaluate
+from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import Roles, Scene
 
 ROLES = {"A": "basis a", "B": "basis b", "a": "basis a", "b": "basis b", "v": "values", "V": "values"}
 EXACT = 1e-9

@@ -8,8 +8,8 @@ import numpy as np
 
 from headwright.design.closed_form import sharpness
 from headwright.exercise.instances import Instance, instances
-from headwright.homework.formula import Symbol
-from headwright.homework.queries import (
+from headwright.homework.meaning.formula import Symbol
+from headwright.homework.scenes.queries import (
     GROWING,
     Heads,
     distance,

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from headwright.exercise.instances import instances
-from headwright.homework import words
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.arithmetic import Mismatch, agree
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.judges.claims import NEAR, VALUE_NAMES, members
-from headwright.homework.shapes import tags
-from headwright.homework.statements import Statement
-from headwright.homework.target import LETTERS, target_letter
-from headwright.homework.terms import KEYS, OUTPUTS, bare, head
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.meaning.shapes import tags
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.target import LETTERS, target_letter
+from headwright.homework.meaning.terms import KEYS, OUTPUTS, bare, head
+from headwright.homework.scenes.arithmetic import Mismatch, agree
+from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import Roles, Scene
 
 
 def judge_output(answer: Answer) -> Judged:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.exercise.instances import SEED
-from headwright.homework import words
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.arithmetic import Mismatch, Unknown, agree
-from headwright.homework.evaluate import evaluate
-from headwright.homework.formula import Chain, Symbol
 from headwright.homework.judges.equivariance import SIZE, Ledger, layer, layer_weights
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Chain, Symbol
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown, agree
+from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.verdict import Outcome
 
 REPAIR = "say that P X + Phi differs from P (X + Phi)"

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwright.homework.answer import Answer, Judged, decide, tentative, unread
-from headwright.homework.arithmetic import Mismatch, Unknown
-from headwright.homework.formula import Chain, Missing, Node, Symbol, symbols, tree
 from headwright.homework.judges.outcomes import different, fails, fixed, no_scale, passes, random_keys
 from headwright.homework.judges.scales import noise_scaled, size_fault
-from headwright.homework.queries import (
+from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
+from headwright.homework.meaning.sizes import size_of
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import bare
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.queries import (
     NOISE,
     SMALL,
     Heads,
     reaches,
     reaches_times,
 )
-from headwright.homework.roles import glued, rejoined, vector_roles
-from headwright.homework.sizes import size_of
-from headwright.homework.statements import Statement
-from headwright.homework.terms import bare
+from headwright.homework.scenes.roles import glued, rejoined, vector_roles
+from headwright.homework.scenes.scene import spell
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import spell
 
 
 def judge_query(answer: Answer) -> Judged:

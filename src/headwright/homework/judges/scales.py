@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
-from headwright.homework.formula import Symbol
 from headwright.homework.judges.outcomes import LEAK, NEAR_ENOUGH, enough, example, model, off_by, shown, wanted_weights
-from headwright.homework.queries import (
+from headwright.homework.meaning.formula import Symbol
+from headwright.homework.meaning.sizes import Size
+from headwright.homework.scenes.queries import (
     NOISE,
     Heads,
     distance,
@@ -15,9 +16,8 @@ from headwright.homework.queries import (
     query,
     values,
 )
-from headwright.homework.sizes import Size
+from headwright.homework.scenes.scene import Scene, spell
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import Scene, spell
 
 
 def size_fault(symbol: Symbol, size: Size, heads: Heads, target: dict[str, float]) -> list[Outcome]:

@@ -8,14 +8,14 @@ import numpy as np
 
 from headwright import attention
 from headwright.exercise.instances import SEED, Instance, orthonormal
-from headwright.homework.answer import Answer, Judged, decide, unread
-from headwright.homework.arithmetic import Mismatch, Unknown, Value, agree
-from headwright.homework.evaluate import evaluate
-from headwright.homework.formula import Chain, Missing, Node, Symbol
-from headwright.homework.statements import Statement
-from headwright.homework.terms import bare
+from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import bare
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, agree
+from headwright.homework.scenes.evaluate import evaluate
+from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import Roles, Scene
 
 D, BETAS = 7, (4.0, 8.0, 16.0)
 CLOSE = 1e-3

@@ -9,17 +9,17 @@ from dataclasses import replace
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
-from headwright.homework import words
-from headwright.homework.answer import Answer, Judged, unread
-from headwright.homework.arithmetic import agree
-from headwright.homework.formula import Chain, Symbol, symbols, tree
-from headwright.homework.formula.characters import simplify
 from headwright.homework.judges.claims import NEAR, VALUE_NAMES, attempted, length
 from headwright.homework.judges.outcomes import FLIP
-from headwright.homework.statements import Statement
-from headwright.homework.terms import OUTPUTS, PAIR, bare, head
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Chain, Symbol, symbols, tree
+from headwright.homework.meaning.formula.characters import simplify
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import OUTPUTS, PAIR, bare, head
+from headwright.homework.scenes.arithmetic import agree
+from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
-from headwright.homework.worlds import Roles, Scene
 
 SHARP = 10.0
 
@@ -57,8 +57,8 @@ def _one_head(answer: Answer) -> Judged:
     covariance = [s for s in answer.statements if _is_covariance(s.chain)]
     if covariance:
         return Judged(Outcome("correct", "the limit covariance of c is (v_a - v_b)(v_a - v_b)'/4"), tuple(covariance))
-    from headwright.homework.steps.kinds import formula_in_length
-    from headwright.homework.steps.points import setting_of
+    from headwright.homework.judges.steps.kinds import formula_in_length
+    from headwright.homework.judges.steps.points import setting_of
 
     setting = setting_of(answer)
     formulas = [(s, o) for s in answer.statements if (o := formula_in_length(s.chain, setting)) is not None]

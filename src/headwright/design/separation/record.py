@@ -1,0 +1,198 @@
+"""What `reach` found: one verdict per key (or per set), with its witness or its proof made on demand.
+
+A key with an exact copy can never win alone: copies get equal scores from every query. Copies are decided as a
+group; `reachable` is False for each of them, `status` says "shared" when the group can win, and `groups` has them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from headwright import inputs
+from headwright.design.proofs.ceiling import ceiling
+from headwright.design.proofs.proof import Combination
+from headwright.design.separation import hull
+from headwright.design.separation.placed import Space, combination
+from headwright.design.separation.rational import margin
+from headwright.design.separation.separate import Selectable
+from headwright.errors import InputError
+from headwright.types import Bool, Float, Keys, Query
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A query of unit length under which `members` (one key, or a group of copies) beat every other key by at
+    least `margin`, checked on all keys against the rounding bound; infinite when there is no other key. A query found
+    in rational arithmetic stands in `rational`, as whole numbers in text; where float64 has too few digits for it,
+    `margin` is not positive and `query` is only its rounding."""
+
+    query: Query
+    margin: float
+    members: tuple[int, ...]
+    rational: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Keys equal in every coordinate. `status` "shared": they can win, together only."""
+
+    keys: tuple[int, ...]
+    status: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """Verdicts on distinct points, before copies and unused coordinates are put back. Points in neither table won
+    with the query `k - mean`."""
+
+    mean: Float[np.ndarray, "r"]
+    queries: dict[int, Float[np.ndarray, "r"]] = field(default_factory=dict)
+    verdicts: dict[int, Selectable] = field(default_factory=dict)
+
+    def status(self, point: int) -> str:
+        return _WORDS[self.verdicts[point].status] if point in self.verdicts else "reachable"
+
+
+_WORDS = {"selectable": "reachable", "unselectable": "unreachable", "undecided": "undecided"}
+
+
+@dataclass(frozen=True)
+class Reach:
+    """For every key: `reachable` (it can win alone) and `status`: "reachable", "shared" (only together with its
+    exact copies), "unreachable" or "undecided". `dimension` is that of the keys' affine hull, found with `tolerance`
+    (relative to the size of the keys)."""
+
+    reachable: Bool[np.ndarray, "n"]
+    status: tuple[str, ...]
+    groups: tuple[Group, ...]
+    dimension: int
+    tolerance: float
+    _keys: Keys
+    _space: Space
+    _found: Found
+
+    @classmethod
+    def of(cls, K: Keys, *, space: Space, found: Found, resolution: float) -> Reach:
+        first = space.first
+        number = {int(key): point for point, key in enumerate(space.distinct)}
+        copies = Counter(first.tolist())
+        status = [found.status(number[int(i)]) for i in first]
+        status = [
+            "shared" if s == "reachable" and copies[int(i)] > 1 else s for s, i in zip(status, first, strict=True)
+        ]
+        groups = tuple(Group(tuple(np.flatnonzero(first == i).tolist()), status[i]) for i, c in copies.items() if c > 1)
+        return cls(
+            reachable=np.array([s == "reachable" for s in status]),
+            status=tuple(status),
+            groups=groups,
+            dimension=hull.dimension(K, space.columns, resolution=resolution),
+            tolerance=resolution,
+            _keys=K,
+            _space=space,
+            _found=found,
+        )
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that were judged, in float64."""
+        return self._keys
+
+    @property
+    def count(self) -> int:
+        """Keys that can win alone."""
+        return int(self.reachable.sum())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        found = Counter(self.status)
+        return {word: found[word] for word in ("reachable", "shared", "unreachable", "undecided")}
+
+    def witness(self, j: int) -> Witness:
+        """A query under which key j (or, if it is shared, its group) beats every other key."""
+        j = inputs.index("j", j, len(self.status))
+        if self.status[j] not in ("reachable", "shared"):
+            raise InputError(
+                wanted="a key that some query selects", got=f"key {j}: {self.status[j]}", attempt=f"proof({j})"
+            )
+        point, members = self._point(j)
+        digits = None
+        if point in self._found.verdicts:
+            y = np.asarray(self._found.verdicts[point].query)
+            digits = self._found.verdicts[point].rational
+        else:
+            y = self._found.queries.get(point)
+            y = self._keys[j, self._space.columns] - self._found.mean if y is None else y
+        query = self._space.lift(y, self._keys.shape[1])
+        alone = len(members) == len(self.status)
+        digits = None if digits is None else self._space.spread_out(digits, self._keys.shape[1])
+        return Witness(query, np.inf if alone else margin(self._keys, members, query), members, digits)
+
+    def proof(self, j: int) -> Combination:
+        """Key j as a convex combination of other keys: why no query selects it alone."""
+        j = inputs.index("j", j, len(self.status))
+        if self.status[j] in ("reachable", "undecided"):
+            raise InputError(
+                wanted="a key that no query selects", got=f"key {j}: {self.status[j]}", attempt=f"witness({j})"
+            )
+        point, members = self._point(j)
+        if self.status[j] == "shared":
+            others = [i for i in members if i != j]
+            weights = np.full(len(others), 1 / len(others))
+            found = combination(self._keys, outside=(others, weights), inside=((j,), np.ones(1)))
+            return replace(found, exact=found.residual == 0)
+        known = self._found.verdicts[point].proof
+        assert known is not None
+        return self._space.restore(known, self._keys, (j,))
+
+    def ceiling(self, j: int) -> float:
+        """The most weight any query can put on key j alone: 1 if it can win, else what its proof allows."""
+        j = inputs.index("j", j, len(self.status))
+        return 1.0 if self.status[j] in ("reachable", "undecided") else ceiling(self.proof(j))
+
+    def _point(self, j: int) -> tuple[int, tuple[int, ...]]:
+        first = self._space.first
+        point = int(np.searchsorted(self._space.distinct, first[j]))
+        return point, tuple(np.flatnonzero(first == first[j]).tolist())
+
+
+@dataclass(frozen=True)
+class SetReach:
+    """For every set asked about: `reachable` (some query gives its keys equal scores above all others), `status`
+    and the full verdict."""
+
+    sets: tuple[tuple[int, ...], ...]
+    verdicts: tuple[Selectable, ...]
+
+    @property
+    def reachable(self) -> Bool[np.ndarray, "m"]:
+        return np.array([v.status == "selectable" for v in self.verdicts], dtype=bool)
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        return tuple(_WORDS[v.status] for v in self.verdicts)
+
+    @property
+    def count(self) -> int:
+        return int(self.reachable.sum())
+
+    def witness(self, i: int) -> Witness:
+        v = self._verdict(i, "selectable", f"proof({i})")
+        return Witness(np.asarray(v.query), v.margin, self.sets[i], v.rational)
+
+    def proof(self, i: int) -> Combination:
+        found = self._verdict(i, "unselectable", f"witness({i})").proof
+        assert found is not None
+        return found
+
+    def ceiling(self, i: int) -> float:
+        return self.verdicts[inputs.index("i", i, len(self.sets))].ceiling
+
+    def _verdict(self, i: Any, status: str, attempt: str) -> Selectable:
+        v = self.verdicts[inputs.index("i", i, len(self.sets))]
+        if v.status != status:
+            raise InputError(wanted=f"a set that is {status}", got=f"set {i}: {v.status}", attempt=attempt)
+        return v

@@ -1,0 +1,4 @@
+"""More heads than one.
+
+Reading order: `programme`, `fewest`, `mixing`, `descent`, `robust`.
+"""

@@ -1,0 +1,4 @@
+"""Which answer belongs to which question.
+
+Reading order: `numbering`, `locate`, `answer`.
+"""

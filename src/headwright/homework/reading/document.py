@@ -1,0 +1,87 @@
+"""What the reader hands on: a document as a row of segments that know their place in the student's text."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from headwright.homework.reading.traced import Traced
+
+Kind = Literal["math", "prose", "heading", "code"]
+Voice = Literal["", "answer", "question", "quote"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One stretch of a document.
+
+    `text` is what to read: macros expanded, comments gone, of mathematics the inside of the delimiters.
+    `document.text[start:end]` is what the student typed.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    line_start: int  # counted from 1
+    line_end: int
+    display: bool = False
+    struck: bool = False
+    label: str | None = None  # numbering at its beginning, as written and cut out of `text`: "(a) - i)", "1.2"
+    voice: Voice = ""  # who speaks, where the document says so ("Answer:", \ifans, points in brackets)
+    paragraph: int = 0  # segments with the same number stand in one paragraph
+    trace: Traced | None = field(default=None, repr=False, compare=False)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the document of `text[start:end]`."""
+        if self.trace is None or not len(self.trace):
+            return self.start, self.end
+        return self.trace.span(start, end)
+
+
+@dataclass(frozen=True)
+class Document:
+    """Segments in document order, not overlapping. `unread` says why there are none, where it is not empty."""
+
+    name: str
+    text: str
+    segments: tuple[Segment, ...] = ()
+    notes: tuple[str, ...] = ()  # what the reader had to repair or give up
+    unread: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Line numbers of offsets by bisection: counting from the top for every segment would be quadratic."""
+
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Lines:
+        starts, at = [0], text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = text.find("\n", at + 1)
+        return cls(tuple(starts))
+
+    def number(self, offset: int) -> int:
+        return bisect_right(self.starts, offset)
+
+
+def read(source: str | Path, *, name: str | None = None) -> Document:
+    """A document from a file (format by its suffix and first words) or from the text itself."""
+    from headwright.homework.reading import formats  # the readers build what this module defines
+
+    if isinstance(source, Path) or ("\n" not in source and is_file(source)):
+        return formats.read_file(Path(source), name=name)
+    return formats.read_text(source, name=name or "text")
+
+
+def is_file(name: str | Path) -> bool:
+    """Is there a file of this name? A text that is no name (too long, with a null in it) names none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,98 @@
+"""Does this query do what was asked? Weights are computed for several sizes while the scale grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwright import attention
+from headwright.exercise.instances import Instance, instances
+from headwright.homework.meaning.formula import Node, Symbol, tree, walk
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.evaluate import evaluate
+from headwright.homework.scenes.roles import scales
+from headwright.homework.scenes.scene import Roles, Scene
+
+GROWING = (10.0, 30.0, 100.0, 1e3, 1e4)
+# "approximately": no weight further than this from its target once the scale is large.
+CLOSE = 0.01
+NOISE = "alpha"
+SMALL = {"epsilon", "delta"}
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Expressions of one or several heads' queries, with the roles of their letters."""
+
+    expressions: tuple[Node, ...]
+    roles: Roles
+    small: frozenset[Symbol] = frozenset()  # scalars that shrink as the others grow: the epsilon of an explicit bound
+
+    @property
+    def scales(self) -> list[Symbol]:
+        found: dict[Symbol, None] = {}
+        for e in self.expressions:
+            found.update(dict.fromkeys(scales(e, self.roles)))
+        return list(found)
+
+    @property
+    def worded(self) -> bool:
+        """The scale is said in words."""
+        return any(isinstance(n, tree.Word) for e in self.expressions for n in walk(e))
+
+
+def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = False) -> np.ndarray:
+    """The queries (h, d) with every scale at `scale` (with `apart`, scales differ by a tenth of it)."""
+    given = {s: scale * (1 + 0.1 * k * apart) for k, s in enumerate(heads.scales)}
+    given |= {s: 1.0 / scale for s in heads.scales if s in heads.small}
+    scene = Scene(instance, heads.roles, scalars=given, scale=scale)
+    return np.array([query(expression, scene, instance.d) for expression in heads.expressions])
+
+
+def query(expression: Node, scene: Scene, d: int) -> np.ndarray:
+    """One head's query as a row of d numbers."""
+    value = evaluate(expression, scene)
+    if not isinstance(value, np.ndarray) or value.size != d:
+        raise Mismatch("the query is not a vector of the keys' length")
+    return value.ravel()
+
+
+def head_weights(Q: np.ndarray, instance: Instance) -> np.ndarray:
+    """alpha of every head, shape (h, n)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = Q @ instance.K.T
+    return attention.weights(np.clip(z, -1e8, 1e8))
+
+
+def mixed(Q: np.ndarray, instance: Instance) -> np.ndarray:
+    """The average of the heads' weights."""
+    return head_weights(Q, instance).mean(axis=0)
+
+
+def goal(target: dict[str, float], instance: Instance) -> np.ndarray:
+    wanted = np.zeros(instance.n)
+    for letter, weight in target.items():
+        place = instance.place(letter)
+        if place is None:
+            raise Unknown(f"which key '{letter}' is")
+        wanted[place] = weight
+    return wanted
+
+
+def distance(Q: np.ndarray, instance: Instance, target: dict[str, float]) -> float:
+    return float(np.abs(mixed(Q, instance) - goal(target, instance)).max())
+
+
+def reaches(heads: Heads, target: dict[str, float], *, apart: bool = False) -> bool:
+    """Do the weights tend to the target as the scale grows, for every size?"""
+    for instance in instances():
+        errors = [distance(values(heads, instance, s, apart=apart), instance, target) for s in GROWING]
+        if errors[-1] > CLOSE or errors[-1] > errors[0] + CLOSE:
+            return False
+    return True
+
+
+def reaches_times(heads: Heads, target: dict[str, float], factor: float) -> bool:
+    """Would the same queries times `factor` reach the target?"""
+    return all(distance(factor * values(heads, i, 1.0), i, target) <= CLOSE for i in instances())

@@ -1,0 +1,186 @@
+"""Pictures of noise: the law of a weight, the cloud of outputs with its exact ellipse, one head beside two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from headwright.noise.moments import moments
+from headwright.noise.problem import problems
+from headwright.noise.sampling.moments import weights_drawn
+from headwright.noise.sampling.noisy_keys import reduced
+from headwright.noise.sampling.normals import plan
+from headwright.noise.stress import Setting, Stress, WeightLaw
+from headwright.report import style
+from headwright.types import Float
+
+_CLOUD = 1500
+_SHOWN = 500
+_RINGS = {1.0: "-", 2.0: "--"}  # standard deviations -> line
+_DENSITIES = (1e-3, 1e3)
+_ODDS = 34.0  # log-odds beyond which a weight is 1 in double precision
+
+
+def figures(setting: Setting, found: Stress, folder: Path, *, beside: Setting | None = None) -> list[Path]:
+    """Write `weights`, `output` and, with another setting to compare with, `beside`, as SVG and PNG."""
+    paths: list[Path] = []
+    if found.weights:
+        with style.figure(8.6, 3.2, columns=2) as (drawing, (left, right)):
+            draw_density(left, found.weights)
+            draw_distribution(right, found.weights)
+            paths += style.save(drawing, folder / "weights")
+    plane = Plane(setting, np.asarray(found.moments.weights_mean))
+    with style.figure(4.8, 4.6) as (drawing, axes):
+        draw_output(axes, setting, plane)
+        _legend(drawing, axes, columns=2)
+        paths += style.save(drawing, folder / "output")
+    if beside is not None:
+        with style.figure(8.6, 3.3, columns=2) as (drawing, both):
+            pair = sorted([beside, setting], key=lambda one: len(one.queries))
+            for axes, one in zip(both, pair, strict=True):
+                draw_output(axes, one, plane)
+                axes.set_title(f"{len(one.queries)} head{'s' * (len(one.queries) > 1)}")
+            _same_view(*both)
+            _legend(drawing, both[0], columns=3)
+            paths += style.save(drawing, folder / "beside")
+    return paths
+
+
+def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
+    """The density of each head's weight. A sharp head has peaks at 0 and 1, so the scale is logarithmic."""
+    x = expit(np.linspace(-9, 9, 361))
+    for one, colour in zip(weights, _colours(len(weights)), strict=True):
+        if one._law.deviation > 0.0:
+            axes.plot(x, np.maximum(one._law.density(x).value, 1e-30), color=colour)
+        axes.axvline(one.noiseless, color=colour, lw=0.9, ls=":")
+    axes.set_yscale("log")
+    axes.set_ylim(*_DENSITIES)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("weight (dotted: without noise)")
+    axes.set_title("density of the weight")
+
+
+def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
+    """The distribution function over the log-odds, where both ends are spread out and nothing is a spike."""
+    for one, colour in zip(weights, _colours(len(weights)), strict=True):
+        centre = float(np.clip(logit(one.noiseless), -_ODDS, _ODDS))
+        near = centre + np.linspace(-3, 3, 121)
+        y = np.unique(np.concatenate([np.linspace(-_ODDS, _ODDS, 241), near[np.abs(near) < _ODDS]]))
+        label = f"head {one.head + 1}, key {one.key}"
+        axes.plot(y, one._law.cdf(expit(y)).value, color=colour, label=label)
+        axes.axvline(centre, color=colour, lw=0.9, ls=":")
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel("log-odds of the weight,  ln α/(1 - α)")
+    axes.set_title("probability of a smaller weight")
+    axes.legend(loc="upper left")
+
+
+class Plane:
+    """The plane in which outputs are drawn: the coordinates themselves if v = 2, else across from the second
+    strongest value to the strongest, and up towards the average of all others."""
+
+    def __init__(self, setting: Setting, weights: Float[np.ndarray, "n"]) -> None:
+        V = np.asarray(setting.values, dtype=float)
+        if V.shape[1] == 2:
+            self.axes, self.names = np.eye(2), ("first coordinate", "second coordinate")
+            return
+        order = np.argsort(weights)[::-1]
+        a, b = order[0], order[min(1, len(V) - 1)]
+        rest = V[order[2:]].mean(axis=0) if len(V) > 2 else V[a]
+        across = _unit(V[a] - V[b])
+        up = rest - (V[a] + V[b]) / 2
+        self.axes = np.column_stack([across, _unit(up - (up @ across) * across)])
+        self.names = (f"from $v_{{{b}}}$ to $v_{{{a}}}$", "towards the other values")
+
+    def __call__(self, points: Any) -> Float[np.ndarray, "s 2"]:
+        return np.atleast_2d(points) @ self.axes
+
+    def of_covariance(self, C: Float[np.ndarray, "v v"]) -> Float[np.ndarray, "2 2"]:
+        return self.axes.T @ C @ self.axes
+
+
+def _unit(x: Float[np.ndarray, "v"]) -> Float[np.ndarray, "v"]:
+    size = np.linalg.norm(x)
+    return x / size if size > 0 else x
+
+
+def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
+    """Sampled outputs, the exact mean and ellipses, the values that matter and the output without noise."""
+    from headwright.attention import multihead
+
+    exact = moments(setting.queries, setting.keys, setting.values, **setting.options)
+    centre, C = plane(exact.mean)[0], plane.of_covariance(exact.covariance)
+    for ring, dash in _RINGS.items():
+        label = f"exact ellipse, {ring:g} deviation{'s' * (ring > 1)}"
+        axes.plot(*_ellipse(centre, C, ring).T, color=style.ROLES["noise"], ls=dash, lw=1.2, label=label, zorder=3)
+    cloud = plane(_cloud(setting))
+    axes.scatter(*cloud.T, s=9, color=style.ROLES["output"], alpha=0.3, lw=0, label="sampled outputs")
+    axes.plot(*centre, "o", color=style.ROLES["noise"], mec="white", ms=7, label="exact mean", zorder=4)
+    calm = multihead(setting.queries, setting.keys.means, setting.values, **setting.options)
+    axes.plot(
+        *plane(calm.output)[0], "P", color=style.ROLES["query"], ms=9, mec="white", label="without noise", zorder=4
+    )
+    strongest = _name_values(axes, setting, plane, np.asarray(exact.weights_mean))
+    # Values far from everything that happens would shrink the picture: they may lie outside of it.
+    seen = np.concatenate([cloud, _ellipse(centre, C, max(_RINGS)), strongest])
+    _view(axes, seen.min(axis=0), seen.max(axis=0))
+    axes.set_xlabel(plane.names[0])
+    axes.set_ylabel(plane.names[1])
+    axes.set_title("output")
+
+
+def _name_values(axes: Any, setting: Setting, plane: Plane, weights: Float[np.ndarray, "n"]) -> np.ndarray:
+    """All values (the strongest of very many), the two that matter most by name; returns where these two are."""
+    V, order = np.asarray(setting.values), np.argsort(weights)[::-1]
+    axes.plot(*plane(V[order[2:_SHOWN]]).T, "s", color=style.ROLES["value"], alpha=0.5, ms=3.5, lw=0, label="values")
+    for i, (x, y) in zip(order[:2], plane(V[order[:2]]), strict=True):
+        axes.plot(x, y, "s", color=style.ROLES["value"], ms=6)
+        axes.annotate(f"$v_{{{i}}}$", (x, y), xytext=(6, 6), textcoords="offset points")
+    return plane(V[order[:2]])
+
+
+def _cloud(setting: Setting) -> Float[np.ndarray, "s v"]:
+    extras = {"bias": setting.bias, "mask": None, "value_noise": None}
+    (problem,) = problems(
+        setting.queries, setting.keys, setting.values, mix=setting.mix, scale=setting.scale, extras=extras
+    )
+    small = reduced(problem)
+    points = plan(small.dimension, samples=_CLOUD, replicates=2, kind="plain", seed=0)
+    drawn = [alpha for _, alpha in weights_drawn(small, points)]
+    return np.concatenate([np.einsum("h,shv->sv", setting.mix, small.outputs(alpha)) for alpha in drawn])
+
+
+def _legend(drawing: Any, axes: Any, *, columns: int) -> None:
+    drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+
+
+def _view(axes: Any, low: Float[np.ndarray, "2"], high: Float[np.ndarray, "2"]) -> None:
+    """Show this range with room around it, on equal scales and never flatter than 3 : 5."""
+    width = max(float((high - low).max()), np.finfo(float).tiny)
+    half = np.maximum(0.58 * (high - low), 0.35 * width)
+    middle = (low + high) / 2
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    axes.set_aspect("equal", adjustable="box")
+
+
+def _same_view(first: Any, second: Any) -> None:
+    """One scale for both pictures, or the smaller cloud would look as large."""
+    for limits, setter in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+        ends = np.array([getattr(axes, limits)() for axes in (first, second)])
+        for axes in (first, second):
+            getattr(axes, setter)(ends[:, 0].min(), ends[:, 1].max())
+
+
+def _ellipse(centre: Any, C: Float[np.ndarray, "2 2"], ring: float) -> Float[np.ndarray, "s 2"]:
+    values, vectors = np.linalg.eigh(C)
+    turn = np.linspace(0, 2 * np.pi, 181)
+    circle = np.stack([np.cos(turn), np.sin(turn)])
+    return centre + (ring * vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)).T
+
+
+def _colours(count: int) -> list[str]:
+    return [style.HEADS[i % len(style.HEADS)] for i in range(count)]

@@ -1,0 +1,49 @@
+"""Two routes to the moments of one head, every key by itself or a grid that carries them: what each would cost.
+
+Costs are counted before anything is computed, in exponentials (some nanoseconds each); what is not an exponential is
+counted as what it costs beside one. A key by itself pays for the nodes at which it is neither sure to be above nor sure
+to be below; the grid pays for its columns, however few keys they serve.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headwright.noise.head.transform import effort, seen
+from headwright.noise.many.cells import Cells
+from headwright.noise.many.grid import table_cost
+
+_START = 1e5  # for any grid at all
+_ENTRY = 4.0  # for each entry of the table: the sums over it, the few functions that span it
+_CELL = 1500.0  # for each cell: its polynomials
+_KEY = 20.0  # for each key: its place, its polynomials, its sums
+_TABLES = 6  # numbers alive at once for each entry of the table, psi, r and w among them
+_MEMORY = 6e8  # bytes the grid may take
+_MEMORY_PER_KEY = 1e3  # and for each key, which has some numbers and a value of its own
+
+
+def by_itself(cells: Cells) -> float:
+    """Every key in reach is transformed by itself."""
+    m = cells.grid.spacing[cells.strip] * cells.interval
+    s = 0.5 * (cells.grid.edges[cells.strip] + cells.grid.edges[cells.strip + 1])
+    left, right = seen(s)
+    nodes = np.searchsorted(cells.nodes.u, right - m) - np.searchsorted(cells.nodes.u, left - m)
+    return float(cells.count @ (nodes * effort(s)))
+
+
+def by_grid(cells: Cells) -> float:
+    """The table on the grid, and every key carried by it."""
+    entries = cells.nodes.u.size * cells.grid.size
+    keys = int(cells.count.sum())
+    carried = _ENTRY * entries + _CELL * cells.count.size + _KEY * keys
+    return _START + table_cost(cells.grid, cells.nodes) + carried
+
+
+def grid_fits(cells: Cells) -> bool:
+    """Is the table small enough to be held at once?"""
+    wanted = 8 * _TABLES * cells.nodes.u.size * cells.grid.size
+    return wanted <= _MEMORY + _MEMORY_PER_KEY * int(cells.count.sum())
+
+
+def grid_pays(cells: Cells) -> bool:
+    return grid_fits(cells) and bool(by_grid(cells) < by_itself(cells))

@@ -1,0 +1,4 @@
+"""The key cache in fewer bits.
+
+Reading order: `quantise`, `prediction`.
+"""

@@ -1,0 +1,4 @@
+"""Models from files of strangers.
+
+Reading order: `gguf_header`, `stored`, `load`.
+"""

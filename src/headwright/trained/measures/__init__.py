@@ -1,0 +1,4 @@
+"""Numbers about each head.
+
+Reading order: `from_rows`, `sampled`, `tally`.
+"""

@@ -1,0 +1,141 @@
+"""What a head does, in numbers: each measure is one line over the rows' statistics, averaged over the real rows.
+
+With Z = sum e^(z - z_max) = 1 + leak, all come from what `rows.stream` kept, and none needs the weights again.
+The sharpness of a row is the beta with which the closed form for orthonormal keys gives the same leak, so that a
+trained head is measured with the ruler of the exercise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import array_api_compat as compat
+
+from headwright.trained.heads import Heads
+from headwright.trained.rows.stream import Rows
+from headwright.trained.rows.tokens import Marks
+from headwright.types import Array
+
+# The leak at which a head is said to copy: one tenth of the weight elsewhere.
+LEAK = 0.1
+
+
+@dataclass(frozen=True)
+class Look:
+    """One layer on one text, with the numbers that several measures share. Arrays are (h, t)."""
+
+    heads: Heads
+    marks: Marks
+    rows: Rows
+
+    @cached_property
+    def xp(self) -> Any:
+        return compat.array_namespace(self.rows.leak)
+
+    @cached_property
+    def total(self) -> Array:
+        return 1.0 + self.rows.leak
+
+    @cached_property
+    def entropy(self) -> Array:
+        # H = -sum p ln p = ln Z - sum p (z - z_max)
+        return self.xp.log1p(self.rows.leak) - self.rows.shifted
+
+    @cached_property
+    def real(self) -> Array:
+        """Rows of tokens, not of padding."""
+        real = self.xp.asarray(self.marks.queries, device=compat.device(self.rows.leak))
+        return self.xp.broadcast_to(real[None, :], self.rows.leak.shape)
+
+    @cached_property
+    def contested(self) -> Array:
+        """Real rows that see two keys or more."""
+        return self.real & (self.rows.seen >= 2)
+
+    @cached_property
+    def rivals(self) -> Array:
+        """Keys beside the top one, at least 1 so that its logarithm exists."""
+        xp, seen = self.xp, self.rows.seen
+        rivals = xp.astype(seen - 1, self.rows.leak.dtype)
+        return xp.broadcast_to(xp.where(seen >= 2, rivals, 1.0), self.rows.leak.shape)
+
+
+def _sharpness(look: Look) -> Array:
+    # e^beta / (n - 1 + e^beta) = p_max  <=>  beta = ln((n - 1) p_max / (1 - p_max)) = ln((n - 1) / leak)
+    xp, floor = look.xp, look.xp.finfo(look.rows.leak.dtype).smallest_normal
+    return xp.log(look.rivals / xp.where(look.rows.leak > floor, look.rows.leak, floor))
+
+
+def _needed(look: Look) -> Array:
+    # The closed form again, for a leak of LEAK: beta >= ln((n - 1)(1 - eps) / eps)
+    return look.xp.log(look.rivals * ((1.0 - LEAK) / LEAK))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`value(look)` is averaged over the rows named by `among`: "real" or "contested"."""
+
+    name: str
+    title: str
+    meaning: str
+    value: Callable[[Look], Array]
+    among: str = "real"
+
+
+ROW_MEASURES = (
+    Measure("entropy", "entropy", "of the weights, in nats", lambda x: x.entropy),
+    Measure("effective_keys", "effective keys", "e^entropy: as many equal weights", lambda x: x.xp.exp(x.entropy)),
+    Measure("largest", "largest weight", "weight of the top key", lambda x: 1.0 / x.total),
+    Measure("margin", "margin", "best logit minus the second", lambda x: x.rows.margin, "contested"),
+    Measure("first", "first token", "weight on the first token", lambda x: x.rows.first),
+    Measure("separators", "separators", "weight on punctuation and special tokens", lambda x: x.rows.separators),
+    Measure(
+        "average", "average score", "1 if the row averages its effective keys equally: 1 / (p_max e^entropy)",
+        lambda x: x.total / x.xp.exp(x.entropy),
+    ),
+    Measure(
+        "sharpness", "sharpness", "the beta that gives orthonormal keys the same leak",
+        _sharpness, "contested",
+    ),
+    Measure(
+        "sharpness_needed", "needed to copy", f"the beta that would leave a leak of {LEAK:g}",
+        _needed, "contested",
+    ),
+)  # fmt: skip
+
+
+def copy_parts(look: Look) -> tuple[Array, Array]:
+    """Squared distance of the output from the top key's value, and of the mean value from it, summed over rows.
+
+    The copy score is `1 - sqrt(ratio)`: 1 when the output is the top value, 0 when it is no nearer to it than the
+    plain mean of all values is.
+    """
+    xp, heads, rows = look.xp, look.heads, look.rows
+    v = xp.astype(heads.v, rows.output.dtype, copy=False)
+    keys = xp.asarray(look.marks.keys, dtype=v.dtype, device=compat.device(v))
+    away = xp.sum((v - (keys @ v)[:, None, :] / xp.sum(keys)) ** 2, axis=-1)  # (h/g, n): from the mean value
+    copied, baseline = [], []
+    for h in range(rows.top.shape[0]):
+        g = heads.key_head(h)
+        gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
+        copied.append(xp.sum(gap * gap, axis=-1))
+        baseline.append(xp.take(away[g], rows.top[h], axis=0))
+    return tuple(xp.sum(xp.where(look.real, xp.stack(x), 0.0), axis=-1) for x in (copied, baseline))
+
+
+# The measures that are not plain means over rows, and those taken on a sample of rows; for tables and reports.
+OTHER = {
+    "copy": ("copy score", "1 if the output is the top key's value, 0 if it is as far from it as the mean value"),
+    "previous": ("previous token", "weight on the token before"),
+    "duplicate": ("duplicate token", "weight on earlier places of the same token"),
+    "induction": ("induction", "weight on the places right after earlier places of the same token"),
+    "horizon": ("horizon n*", f"keys among which the median margin keeps the leak at {LEAK:g}"),
+    "redundancy": ("redundancy", "cosine with the most similar head of the layer"),
+    "noise_gain": ("noise gain", "relative output error per relative error of the keys, small noise"),
+    "worst_case": ("worst case", "largest relative shift of the output when every logit moves by up to 0.1"),
+    "reachable": ("reachable keys", "share of the keys that some query can select"),
+}
+TITLES = {m.name: (m.title, m.meaning) for m in ROW_MEASURES} | OTHER

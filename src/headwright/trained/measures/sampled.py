@@ -1,0 +1,143 @@
+"""Measures too dear for every row, on a few rows of each head, with their standard error.
+
+Rows are drawn with an explicit generator and looked at one by one in double precision on the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwright.attention import weights
+from headwright.design.separation.separate import selectable
+from headwright.noise import worst_case
+from headwright.result import to_numpy
+from headwright.trained.heads import Heads
+from headwright.trained.rows.tokens import Marks
+from headwright.types import Float, Int
+
+# Half the side of the logit box of `worst_case`.
+BOX = 0.1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One query of one head against the keys it sees, in double precision: `z = scale K q + bias` before any cap."""
+
+    q: Float[np.ndarray, "d"]
+    K: Float[np.ndarray, "n d"]
+    V: Float[np.ndarray, "n v"]
+    bias: Float[np.ndarray, "n"]
+    scale: float
+    softcap: float | None
+    seen: Int[np.ndarray, "n"]  # the keys' places among those of the sample
+
+    def logits(self, K: Any = None) -> Float[np.ndarray, "n"]:
+        return self.capped(self.scale * ((self.K if K is None else K) @ self.q))
+
+    def capped(self, z: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws n"]:
+        """What the head makes of scaled products: the soft cap, where there is one, and then the bias."""
+        z = z if self.softcap is None else self.softcap * np.tanh(z / self.softcap)
+        return z + self.bias
+
+    def output(self, K: Any = None) -> Float[np.ndarray, "v"]:
+        return weights(self.logits(K)) @ self.V
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of one layer and text: the same queries for all heads. `places` are those of the real keys, not of padding,
+    and `K` and `V` are theirs."""
+
+    heads: Heads
+    rows: Int[np.ndarray, "r"]
+    places: Int[np.ndarray, "n"]
+    K: Float[np.ndarray, "hk n d"]
+    V: Float[np.ndarray, "hk n v"]
+
+    @staticmethod
+    def draw(heads: Heads, marks: Marks, rng: np.random.Generator, *, size: int) -> Sample:
+        # The first rows of a causal text see next to nothing; the second half is what a long text looks like.
+        real = np.flatnonzero(marks.queries)
+        late = real[real.size // 2 :] if heads.causal else real
+        # Left in the order of the draw, so that the first few are a random sample too.
+        return Sample.of_rows(heads, marks, rng.choice(late, size=min(size, late.size), replace=False))
+
+    @staticmethod
+    def of_rows(heads: Heads, marks: Marks, rows: Int[np.ndarray, "r"]) -> Sample:
+        places = np.flatnonzero(marks.keys)
+        return Sample(heads, rows, places, _double(heads.k)[:, places], _double(heads.v)[:, places])
+
+    def logits(self, head: int) -> Float[np.ndarray, "r n"]:
+        """The logits of these rows, -inf where a key is hidden."""
+        z = np.full((self.rows.size, self.K.shape[1]), -np.inf)
+        for i, number in enumerate(self.rows):
+            row = self.row(head, int(number))
+            z[i, row.seen] = row.logits()
+        return z
+
+    def row(self, head: int, i: int) -> Row:
+        heads = self.heads
+        visible = self.places <= i if heads.causal else np.ones(self.places.size, dtype=bool)
+        if heads.mask is not None:
+            mask = to_numpy(heads.mask[head if heads.mask.shape[0] > 1 else 0, i])
+            visible = visible & mask[self.places]
+        seen = np.flatnonzero(visible)
+        bias = np.zeros(seen.size)
+        if heads.bias is not None:
+            bias = _double(heads.bias[head if heads.bias.shape[0] > 1 else 0, i])[self.places[seen]]
+        g = heads.key_head(head)
+        q = _double(heads.q[head, i])
+        return Row(q, self.K[g][seen], self.V[g][seen], bias, heads.scale, heads.softcap, seen)
+
+
+def _double(x: Any) -> np.ndarray:
+    """On the host in double precision; half-precision formats that NumPy does not know pass through single."""
+    return to_numpy(x.float() if hasattr(x, "float") else x).astype(float)
+
+
+def noise_gain(row: Row) -> float:
+    """Relative output error per relative key error, for small independent noise on every key coordinate.
+
+    c moves by sum_i a_i (v_i - c) dz_i, so that E|dc|^2 = sum_i a_i^2 |v_i - c|^2 Var z_i, and noise of size
+    t |k| / sqrt(d) per coordinate gives Var z = (t scale |q| |k|)^2 / d.
+    """
+    z = row.logits()
+    a = weights(z)
+    c = a @ row.V
+    slope = 1.0 if row.softcap is None else 1.0 - ((z - row.bias) / row.softcap) ** 2
+    key = np.sqrt(np.mean(np.sum(row.K**2, axis=1)) / row.K.shape[1])
+    moved = np.sqrt(np.sum((a * slope) ** 2 * np.sum((row.V - c) ** 2, axis=1)))
+    return float(row.scale * np.linalg.norm(row.q) * key * moved / max(np.linalg.norm(c), np.finfo(float).tiny))
+
+
+def worst_shift(row: Row) -> float:
+    """The furthest the output goes along its own direction while every logit stays within BOX, relative to it."""
+    z, c = row.logits(), row.output()
+    size = float(np.linalg.norm(c))
+    if size == 0.0:
+        return 0.0
+    bounds = worst_case(z - BOX, z + BOX, row.V @ c / size)
+    return max(float(bounds.high) - size, size - float(bounds.low)) / size
+
+
+ROW_SAMPLED = {"noise_gain": noise_gain, "worst_case": worst_shift}
+
+
+def reachable(K: Float[np.ndarray, "n d"], tested: Int[np.ndarray, "r"]) -> Float[np.ndarray, "r"]:
+    """1 for each tested key that some query can select among all keys, 0 for those that none can; an undecided
+    key (numerically on the boundary) is left out as NaN."""
+    verdict = {"selectable": 1.0, "unselectable": 0.0}
+    return np.asarray([verdict.get(selectable(K, (int(j),), exact=False).status, np.nan) for j in tested])
+
+
+def mean_and_error(values: Float[np.ndarray, "... r"]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean over the last axis and its standard error, leaving out NaN; NaN where nothing is left."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=-1)
+    mean = np.where(count, np.where(known, values, 0.0).sum(axis=-1) / np.maximum(count, 1), np.nan)
+    spread = np.where(known, values - mean[..., None], 0.0)
+    variance = (spread**2).sum(axis=-1) / np.maximum(count - 1, 1)
+    return mean, np.where(count > 1, np.sqrt(variance / np.maximum(count, 1)), np.nan)
