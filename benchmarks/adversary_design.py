@@ -1,10 +1,11 @@
-"""A search for a query that contradicts a design: shorter than `lower_bound`, above `ceiling`, or there at all where
-"impossible" was said.
+"""A search for a query that contradicts a design: shorter than `lower_bound`, above `ceiling`, or
+there at all where "impossible" was said.
 
-Small problems on keys of every awkward kind are answered by headwright; then queries are looked for by other means (a
-general-purpose solver on the same meaning of "reached", very long queries along separating directions, the answer
-itself shrunk and nudged in its last digits). Only what the certificate accepts counts, by either of its routes,
-and what it accepts is evaluated again with 60 digits: leak and ratio error must be within the stated bounds.
+Small problems on keys of every awkward kind are answered by headwright; then queries are looked for
+by other means (a general-purpose solver on the same meaning of "reached", very long queries along
+separating directions, the answer itself shrunk and nudged in its last digits). Only what the
+certificate accepts counts, by either of its routes, and what it accepts is evaluated again with 60
+digits: leak and ratio error must be within the stated bounds.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ Rng = np.random.Generator
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    """Per family: designs, queries tried and accepted, and how often one contradicted what was claimed."""
+    """Per family: designs, queries tried and accepted, and how often one contradicted what was
+    claimed."""
     mp.mp.dps = 60
     rows = [_family(name, make, QUICK_CASES if quick else CASES) for name, make in FAMILIES.items()]
     notes = [
@@ -45,7 +47,14 @@ def run(*, quick: bool) -> dict[str, Any]:
 
 def _family(name: str, make: Callable[[Rng], Keys], cases: int) -> dict[str, Any]:
     rng = np.random.default_rng(12)
-    row: dict[str, Any] = {"family": name, "cases": 0, "impossible": 0, "tried": 0, "accepted": 0, "violations": 0}
+    row: dict[str, Any] = {
+        "family": name,
+        "cases": 0,
+        "impossible": 0,
+        "tried": 0,
+        "accepted": 0,
+        "violations": 0,
+    }
     row["bound / length"] = 0.0
     for _ in range(cases):
         answer = question(make(rng), rng)
@@ -60,7 +69,9 @@ def _family(name: str, make: Callable[[Rng], Keys], cases: int) -> dict[str, Any
                 row["accepted"] += 1
                 row["violations"] += bool(contradictions(answer, claim, found))
                 if np.isfinite(answer.lower_bound):
-                    row["bound / length"] = max(row["bound / length"], answer.lower_bound / max(found.norm, 1e-300))
+                    row["bound / length"] = max(
+                        row["bound / length"], answer.lower_bound / max(found.norm, 1e-300)
+                    )
     return row
 
 
@@ -71,11 +82,18 @@ def question(K: Keys, rng: Rng) -> design.Design:
     shares = rng.dirichlet(np.full(m, 3.0)) if rng.random() < 0.5 else np.full(m, 1 / m)
     heads = "auto" if m > 1 and rng.random() < 0.25 else 1
     storage = str(rng.choice(["float64", "float64", "float64", "float32", "bfloat16"]))
-    options = {"storage": storage, "scale": float(rng.choice([1.0, -0.5, 3.0])), "heads": heads, "seconds": 2.0}
+    options = {
+        "storage": storage,
+        "scale": float(rng.choice([1.0, -0.5, 3.0])),
+        "heads": heads,
+        "seconds": 2.0,
+    }
     if rng.random() < 0.3:
         options["bias"] = rng.standard_normal(len(K))
     leak = float(rng.choice(LEAKS))
-    return design.mixture(dict(zip(support, (shares / shares.sum()).tolist(), strict=True)), K, leak=leak, **options)
+    return design.mixture(
+        dict(zip(support, (shares / shares.sum()).tolist(), strict=True)), K, leak=leak, **options
+    )
 
 
 def contradictions(answer: design.Design, claim: Claim, found: Certificate) -> list[str]:
@@ -109,7 +127,10 @@ def truth(claim: Claim, K: Keys) -> tuple[Any, Any]:
         weights = [w + mp.mpf(float(share)) * x / total for w, x in zip(weights, e, strict=True)]
     inside = claim.target.support
     leak = mp.fsum(w for i, w in enumerate(weights) if i not in inside)
-    logs = [mp.log(weights[a] / mp.mpf(float(p))) for a, p in zip(inside, claim.target.shares, strict=True)]
+    logs = [
+        mp.log(weights[a] / mp.mpf(float(p)))
+        for a, p in zip(inside, claim.target.shares, strict=True)
+    ]
     return leak, max(logs) - min(logs)
 
 
@@ -125,9 +146,10 @@ def attempts(answer: design.Design, rng: Rng) -> Iterator[Claim]:
     if len(answer.mix) > 1:
         return
     for query in found_otherwise(answer, rng):
-        for stored in {"float64": (query,), "float32": (query.astype(np.float32).astype(float),)}.get(
-            answer.storage, (_bfloat16(query),)
-        ):
+        for stored in {
+            "float64": (query,),
+            "float32": (query.astype(np.float32).astype(float),),
+        }.get(answer.storage, (_bfloat16(query),)):
             yield replace(claim, queries=stored[None])
 
 
@@ -150,13 +172,17 @@ def found_otherwise(answer: design.Design, rng: Rng) -> Iterator[np.ndarray]:
     limits += [{"type": "eq", "fun": lambda q: E @ q - rise}] if len(inside) > 1 else []
     for start in _starts(want.keys, inside, answer, rng):
         with np.errstate(all="ignore"):
-            end = minimize(lambda q: q @ q, start, jac=lambda q: 2 * q, constraints=limits, method="SLSQP")
+            end = minimize(
+                lambda q: q @ q, start, jac=lambda q: 2 * q, constraints=limits, method="SLSQP"
+            )
         for q in (end.x, start):
             if np.all(np.isfinite(q)):
                 q = _on_ratio(q, E, rise)
                 direction = _on_ratio(q, E, np.zeros_like(rise))
                 yield q
-                yield from (q + t * direction for t in (1e-9, 1e-6, 1e-3, 0.1, 1e3, 1e6, 1e9, 1e12, 1e15))
+                yield from (
+                    q + t * direction for t in (1e-9, 1e-6, 1e-3, 0.1, 1e3, 1e6, 1e9, 1e12, 1e15)
+                )
     yield from (np.zeros(d), *(10.0**k * rng.standard_normal(d) for k in range(-2, 18, 4)))
 
 
@@ -185,7 +211,11 @@ def _lse(z: np.ndarray) -> float:
 def _bfloat16(q: np.ndarray) -> np.ndarray:
     """The nearest bfloat16, by the bits of a float32."""
     with np.errstate(over="ignore"):
-        bits = np.nan_to_num(q.astype(np.float32), posinf=3e38, neginf=-3e38).view(np.uint32).astype(np.uint64)
+        bits = (
+            np.nan_to_num(q.astype(np.float32), posinf=3e38, neginf=-3e38)
+            .view(np.uint32)
+            .astype(np.uint64)
+        )
     return ((bits + 0x8000) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(float)
 
 

@@ -1,8 +1,9 @@
-"""A search for documents that break `headwright check`: noise, damage, strange formulas, notebooks, bytes and names.
+"""A search for documents that break `headwright check`: noise, damage, strange formulas, notebooks,
+bytes and names.
 
-Every document must get a report: known statuses, reasons in words, spans inside its text, no fault of the checker
-itself, within the time and memory of one document; and every output must be writable with it. Where a closed form
-says what the verdict has to be, it must be that one.
+Every document must get a report: known statuses, reasons in words, spans inside its text, no fault
+of the checker itself, within the time and memory of one document; and every output must be writable
+with it. Where a closed form says what the verdict has to be, it must be that one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ from headwright.result import plain
 _DOCUMENTS = 1_000
 _QUICK = 40
 _SUFFIXES = (".md", ".tex", ".txt", ".typ", ".ipynb")
-_LOST = (OUR_FAULT, "ended the reader", "it took longer than", "it took more than", "it came to a standstill")
+_LOST = (
+    OUR_FAULT,
+    "ended the reader",
+    "it took longer than",
+    "it took more than",
+    "it came to a standstill",
+)
 
 WORDS = (
     "q", "k_a", "k_b", "k_j^T q", "k_i^T q", r"\mu_a", r"\mu_b", "v_a", "v_j", "c", r"\alpha_i", r"\beta",
@@ -48,7 +55,8 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Case:
-    """One document of a search: a file's name and bytes, and the verdict it must get where that is known."""
+    """One document of a search: a file's name and bytes, and the verdict it must get where that is
+    known."""
 
     name: bytes
     data: bytes
@@ -59,7 +67,10 @@ Family = Callable[[random.Random], Case]
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    rows = [_searched(name, family, _QUICK if quick else _DOCUMENTS) for name, family in FAMILIES.items()]
+    rows = [
+        _searched(name, family, _QUICK if quick else _DOCUMENTS)
+        for name, family in FAMILIES.items()
+    ]
     examples = [first for row in rows if (first := row.pop("first"))]
     return {
         "title": f"hostile documents: {sum(row['documents'] for row in rows):,}",
@@ -80,7 +91,9 @@ def _searched(name: str, family: Family, count: int) -> dict[str, Any]:
         judged += any(v.status != "unread" for v in outcome.report.verdicts)
         found = violations_of(outcome, case.must)
         if found:
-            broken.append(f"{name}: {found[0]} in {case.data[:200]!r} ({printable(os.fsdecode(case.name))})")
+            broken.append(
+                f"{name}: {found[0]} in {case.data[:200]!r} ({printable(os.fsdecode(case.name))})"
+            )
     return {
         "family": name,
         "documents": count,
@@ -91,7 +104,8 @@ def _searched(name: str, family: Family, count: int) -> dict[str, Any]:
 
 
 def _outcomes(cases: Iterator[Case]) -> Iterator[tuple[Case, Judged]]:
-    """Judged by workers, as a class is, each in a file of its own, with the page that would be written."""
+    """Judged by workers, as a class is, each in a file of its own, with the page that would be
+    written."""
     with tempfile.TemporaryDirectory() as folder:
         kept, documents = [], []
         for number, case in enumerate(cases):
@@ -188,8 +202,11 @@ def _tree(rng: random.Random, depth: int) -> str:
 
 
 def _formulas(rng: random.Random) -> Case:
-    """Formulas that can be read and mean nothing: numbers where vectors belong, one argument too many."""
-    lines = [rng.choice(_ASKED).format(_tree(rng, 3), _tree(rng, 2)) for _ in range(rng.randint(1, 4))]
+    """Formulas that can be read and mean nothing: numbers where vectors belong, one argument too
+    many."""
+    lines = [
+        rng.choice(_ASKED).format(_tree(rng, 3), _tree(rng, 2)) for _ in range(rng.randint(1, 4))
+    ]
     return Case(b"formulas.md", "\n\n".join(lines).encode())
 
 
@@ -209,22 +226,35 @@ def _value(rng: random.Random, depth: int) -> Any:
         return [_value(rng, depth - 1) for _ in range(rng.randint(0, 3))]
     if depth and rng.random() < 0.5:
         return {rng.choice(("cells", "source", "cell_type", "x")): _value(rng, depth - 1)}
-    return rng.choice((None, 5, -1.5, True, "", "markdown", "code", r"(b) ii. $q = k_a$", "\ud800 $q$", "\x1b[2J"))
+    return rng.choice(
+        (None, 5, -1.5, True, "", "markdown", "code", r"(b) ii. $q = k_a$", "\ud800 $q$", "\x1b[2J")
+    )
 
 
 def _notebook(rng: random.Random) -> Case:
-    cell = {"cell_type": "markdown", "source": [r"(b) ii. $q = \beta(k_a + k_b)$"], "input": "x", "metadata": {}}
+    cell = {
+        "cell_type": "markdown",
+        "source": [r"(b) ii. $q = \beta(k_a + k_b)$"],
+        "input": "x",
+        "metadata": {},
+    }
     if rng.random() < 0.7:
         cell[rng.choice(list(cell))] = _value(rng, 2)
     cells = [cell] if rng.random() < 0.7 else _value(rng, 2)
-    book: Any = {"cells": cells} if rng.random() < 0.5 else {"worksheets": [{"cells": cells}, _value(rng, 1)]}
+    book: Any = (
+        {"cells": cells}
+        if rng.random() < 0.5
+        else {"worksheets": [{"cells": cells}, _value(rng, 1)]}
+    )
     data = json.dumps(book if rng.random() < 0.9 else _value(rng, 3)).encode()
     return Case(b"book.ipynb", data if rng.random() < 0.8 else data[: rng.randrange(len(data) + 1)])
 
 
 def _bytes(rng: random.Random) -> Case:
     text = " ".join(rng.choices(WORDS, k=rng.randint(1, 40)))
-    encoding = rng.choice(("utf-8", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "gb18030", "shift_jis"))
+    encoding = rng.choice(
+        ("utf-8", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "gb18030", "shift_jis")
+    )
     data = bytearray(text.encode(encoding, "replace"))
     for _ in range(rng.randint(0, 20)):
         data.insert(rng.randrange(len(data) + 1), rng.randrange(256))
@@ -244,7 +274,11 @@ def _numbers(rng: random.Random) -> Case:
     least = math.log(0.48 * 8 / 0.04)
     beta = _apart(rng, least)
     status = "correct" if beta > least else "incomplete" if beta >= 1 else "wrong"
-    return Case(b"scale.md", rf"(b) ii. $q = \beta(k_a + k_b)$, $\beta = {beta:.2f}$".encode(), ("b.q", status))
+    return Case(
+        b"scale.md",
+        rf"(b) ii. $q = \beta(k_a + k_b)$, $\beta = {beta:.2f}$".encode(),
+        ("b.q", status),
+    )
 
 
 def _apart(rng: random.Random, threshold: float) -> float:

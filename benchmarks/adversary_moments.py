@@ -1,11 +1,13 @@
-"""Does the exact engine ever say less than its error? Hostile problems, each against an independent reference.
+"""Does the exact engine ever say less than its error? Hostile problems, each against an independent
+reference.
 
     headwright bench adversary_moments
 
-The reference takes the stored numbers as fractions, so its logits have no rounding at all. Two keys: their weights are
-logistic functions of Gaussians, integrated by mpmath (one head) or summed over a fine lattice (two heads). More keys:
-every key by itself, in the integrals that the tests confront with mpmath. A violation is a mean, a covariance or a
-weight further from the reference than the stated error of both.
+The reference takes the stored numbers as fractions, so its logits have no rounding at all. Two
+keys: their weights are logistic functions of Gaussians, integrated by mpmath (one head) or summed
+over a fine lattice (two heads). More keys: every key by itself, in the integrals that the tests
+confront with mpmath. A violation is a mean, a covariance or a weight further from the reference
+than the stated error of both.
 """
 
 from __future__ import annotations
@@ -49,7 +51,14 @@ def run(*, quick: bool) -> dict[str, Any]:
 def family_row(name: str, *, count: int) -> dict[str, Any]:
     """`count` cases of a family (fewer of a slow one), and how the stated errors fared."""
     count = max(2, count // SLOW) if name in SLOW_FAMILIES else count
-    row = {"family": name, "cases": count, "violations": 0, "worst": 0.0, "not done": 0, "refused": 0}
+    row = {
+        "family": name,
+        "cases": count,
+        "violations": 0,
+        "worst": 0.0,
+        "not done": 0,
+        "refused": 0,
+    }
     for number in range(count):
         case = FAMILIES[name](np.random.default_rng([SEED, list(FAMILIES).index(name), number]))
         with warnings.catch_warnings():
@@ -78,7 +87,9 @@ def _ratio(case: Case, found: Any) -> float:
     worst = 0.0
     for ours, theirs, stated in pairs:
         off = np.abs(np.asarray(ours, dtype=float) - theirs).max()
-        worst = max(worst, float(off / stated) if np.isfinite(off) and np.isfinite(stated) else np.inf)
+        worst = max(
+            worst, float(off / stated) if np.isfinite(off) and np.isfinite(stated) else np.inf
+        )
     return worst
 
 
@@ -88,11 +99,14 @@ def _exact(x: Any) -> Fraction:
 
 def _products(rows: np.ndarray, q: np.ndarray) -> list[Fraction]:
     query = [_exact(y) for y in q]
-    return [sum((_exact(x) * y for x, y in zip(row, query, strict=True)), Fraction(0)) for row in rows]
+    return [
+        sum((_exact(x) * y for x, y in zip(row, query, strict=True)), Fraction(0)) for row in rows
+    ]
 
 
 def _law(case: Case, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means, counted from the largest that is seen, and deviations of the logits, each rounded once."""
+    """Means, counted from the largest that is seen, and deviations of the logits, each rounded
+    once."""
     n, scale = len(case.K), _exact(case.options.get("scale", 1.0))
     overlaps = _products(case.K, q)
     bias = np.broadcast_to(case.options.get("bias", 0.0), n)
@@ -104,17 +118,24 @@ def _law(case: Case, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return m, np.where(np.isfinite(m), [_root(v) for v in variances], 0.0)
 
 
-def _variances(parts: dict[str, np.ndarray], overlaps: list[Fraction], q: np.ndarray) -> list[Fraction]:
+def _variances(
+    parts: dict[str, np.ndarray], overlaps: list[Fraction], q: np.ndarray
+) -> list[Fraction]:
     n, squares = len(overlaps), [_exact(y) ** 2 for y in q]
     total = [Fraction(0)] * n
     if "isotropic" in parts:
         total = [
-            t + _exact(a) * sum(squares) for t, a in zip(total, np.broadcast_to(parts["isotropic"], n), strict=True)
+            t + _exact(a) * sum(squares)
+            for t, a in zip(total, np.broadcast_to(parts["isotropic"], n), strict=True)
         ]
     if "radial" in parts:
-        total = [t + _exact(r) * o**2 for t, r, o in zip(total, parts["radial"], overlaps, strict=True)]
+        total = [
+            t + _exact(r) * o**2 for t, r, o in zip(total, parts["radial"], overlaps, strict=True)
+        ]
     if "factors" in parts:
-        total = [t + _products(f.T, q)[0] ** 2 for t, f in zip(total, parts["factors"], strict=True)]
+        total = [
+            t + _products(f.T, q)[0] ** 2 for t, f in zip(total, parts["factors"], strict=True)
+        ]
     return total
 
 
@@ -126,7 +147,8 @@ def _float(x: Fraction) -> float:
 
 
 def _root(v: Fraction) -> float:
-    """The square root of a fraction to a unit in the last place: an even power of two is taken out first."""
+    """The square root of a fraction to a unit in the last place: an even power of two is taken out
+    first."""
     if v == 0:
         return 0.0
     power = (v.numerator.bit_length() - v.denominator.bit_length()) // 2
@@ -152,7 +174,9 @@ def _two_keys(m: np.ndarray, s: np.ndarray, V: np.ndarray) -> Reference:
 
     gap, width = mp.mpf(m[0]) - mp.mpf(m[1]), mp.sqrt(mp.mpf(s[0]) ** 2 + mp.mpf(s[1]) ** 2)
     turns = [(mp.mpf(x) - gap) / width for x in (-50, -15, -4, 0, 4, 15, 50)] if width else []
-    cuts = sorted({mp.mpf(x) for x in (-13, -6, -2, 0, 2, 6, 13)} | {t for t in turns if abs(t) < 13})
+    cuts = sorted(
+        {mp.mpf(x) for x in (-13, -6, -2, 0, 2, 6, 13)} | {t for t in turns if abs(t) < 13}
+    )
 
     def mean(power: int) -> Any:
         def alpha(g: Any) -> Any:
@@ -166,13 +190,21 @@ def _two_keys(m: np.ndarray, s: np.ndarray, V: np.ndarray) -> Reference:
     apart = V[0] - V[1]
     rounding = 1e-15 * np.abs(V).max()
     errors = rounding, rounding * np.abs(V).max(), 1e-15
-    return Reference(V[1] + alpha * apart, variance * np.outer(apart, apart), np.array([alpha, 1 - alpha]), errors)
+    return Reference(
+        V[1] + alpha * apart,
+        variance * np.outer(apart, apart),
+        np.array([alpha, 1 - alpha]),
+        errors,
+    )
 
 
 def _two_heads(case: Case) -> Reference:
-    """Two keys, two heads: both weights are logistic functions of a Gaussian pair; a plain double sum decides."""
+    """Two keys, two heads: both weights are logistic functions of a Gaussian pair; a plain double
+    sum decides."""
     laws = [_law(case, q) for q in case.q]
-    gaps, widths = ([f(*law) for law in laws] for f in (lambda m, s: m[0] - m[1], lambda m, s: np.hypot(*s)))
+    gaps, widths = (
+        [f(*law) for law in laws] for f in (lambda m, s: m[0] - m[1], lambda m, s: np.hypot(*s))
+    )
     a = np.broadcast_to(case.parts["isotropic"], 2)
     both = float(sum((_exact(x) for x in a), Fraction(0)) * _products(case.q[:1], case.q[1])[0])
     correlation = np.clip(both / (widths[0] * widths[1]), -1.0, 1.0)
@@ -184,7 +216,11 @@ def _two_heads(case: Case) -> Reference:
     two = 1 / (1 + np.exp(-gaps[1] - widths[1] * (correlation * g[:, None] + rest * g)))
     mix, apart = case.options["mix"], case.V[0] - case.V[1]
     alpha = mix[0] * (p @ one) + mix[1] * (p @ two @ p)
-    square = mix[0] ** 2 * (p @ one**2) + 2 * mix[0] * mix[1] * (p @ (one * (two @ p))) + mix[1] ** 2 * (p @ two**2 @ p)
+    square = (
+        mix[0] ** 2 * (p @ one**2)
+        + 2 * mix[0] * mix[1] * (p @ (one * (two @ p)))
+        + mix[1] ** 2 * (p @ two**2 @ p)
+    )
     mean = sum(mix) * case.V[1] + alpha * apart
     covariance = (square - alpha**2) * np.outer(apart, apart)
     return Reference(mean, covariance, np.array([alpha, sum(mix) - alpha]), (1e-12, 1e-12, 1e-12))

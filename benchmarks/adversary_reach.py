@@ -1,7 +1,9 @@
-"""A search for a wrong verdict of `reach(K, tolerance=0)`: small keys of every awkward kind, judged again exactly.
+"""A search for a wrong verdict of `reach(K, tolerance=0)`: small keys of every awkward kind, judged
+again exactly.
 
-The judge is the first phase of the simplex method in Python's Fractions, and shares no line with the engine. Every
-key, and a pair of keys per case, is judged; every witness and every proof is multiplied out without rounding.
+The judge is the first phase of the simplex method in Python's Fractions, and shares no line with
+the engine. Every key, and a pair of keys per case, is judged; every witness and every proof is
+multiplied out without rounding.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ def run(*, quick: bool) -> dict[str, Any]:
 
 
 def judge(K: Keys, rng: Rng) -> dict[str, int]:
-    """How many verdicts on these keys are wrong, and how many come with evidence that does not hold."""
+    """How many verdicts on these keys are wrong, and how many come with evidence that does not
+    hold."""
     found = reach(K, tolerance=0)
     exact = [[Fraction(float(x)) for x in row] for row in K]
     wrong = unproven = 0
@@ -74,7 +77,8 @@ def _holds(K: list[list[Fraction]], found: Any, j: int, members: list[int]) -> b
         witness = found.witness(j)
         digits = witness.query if witness.rational is None else witness.rational
         scores = [_dot(row, [Fraction(x) for x in digits]) for row in K]
-        # Equal scores on a set hold up to the rounding of the query; whole numbers have them exactly.
+        # Equal scores on a set hold up to the rounding of the query; whole numbers have them
+        # exactly.
         equal = witness.rational is None or len({scores[a] for a in members}) == 1
         return equal and all(scores[members[0]] > scores[i] for i in outside)
     proof = found.proof(j)
@@ -86,7 +90,12 @@ def _holds(K: list[list[Fraction]], found: Any, j: int, members: list[int]) -> b
         _dot(lam, [K[i][c] for i in proof.outside]) == _dot(nu, [K[a][c] for a in proof.inside])
         for c in range(len(K[0]))
     )
-    return balanced and min(lam) >= 0 and sum(lam) == sum(nu) == 1 and not set(proof.outside) & set(proof.inside)
+    return (
+        balanced
+        and min(lam) >= 0
+        and sum(lam) == sum(nu) == 1
+        and not set(proof.outside) & set(proof.inside)
+    )
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -108,8 +117,9 @@ def meets(K: list[list[Fraction]], members: Sequence[int], outside: Sequence[int
 
 
 def feasible(columns: list[list[Fraction]], right: list[Fraction]) -> bool:
-    """Is there x >= 0 with `sum_c x_c columns[c] = right >= 0`? Artificial unknowns, one per row, are driven out;
-    Bland's rule (always the first column that helps) keeps the method from cycling."""
+    """Is there x >= 0 with `sum_c x_c columns[c] = right >= 0`? Artificial unknowns, one per row,
+    are driven out; Bland's rule (always the first column that helps) keeps the method from cycling.
+    """
     count, height = len(columns), len(right)
     unit = [[Fraction(int(r == s)) for s in range(height)] for r in range(height)]
     table = [[*(c[r] for c in columns), *unit[r], right[r]] for r in range(height)]
@@ -120,7 +130,11 @@ def feasible(columns: list[list[Fraction]], right: list[Fraction]) -> bool:
         enters = next((c for c in range(count) if gains[c] > 0), None)
         if enters is None:
             return sum((table[r][-1] for r in artificial), Fraction(0)) == 0
-        ratios = [(table[r][-1] / table[r][enters], basis[r], r) for r in range(height) if table[r][enters] > 0]
+        ratios = [
+            (table[r][-1] / table[r][enters], basis[r], r)
+            for r in range(height)
+            if table[r][enters] > 0
+        ]
         leaves = min(ratios)[2]
         pivot = table[leaves][enters]
         table[leaves] = [x / pivot for x in table[leaves]]
@@ -166,7 +180,9 @@ def _uneven(rng: Rng) -> Keys:
 FAMILIES: dict[str, Callable[[Rng], Keys]] = {
     "rounded midpoint": lambda rng: _with_midpoint(rng.standard_normal(_size(rng)), rng),
     "midpoint, nudged by a unit": _nudged,
-    "float32 midpoint": lambda rng: _with_midpoint(rng.standard_normal(_size(rng)).astype(np.float32), rng),
+    "float32 midpoint": lambda rng: _with_midpoint(
+        rng.standard_normal(_size(rng)).astype(np.float32), rng
+    ),
     "midpoint far away": lambda rng: _with_midpoint(rng.standard_normal(_size(rng)) + 1e8, rng),
     "weighted mean": _mean,
     "low rank, rounded": _low_rank,

@@ -1,8 +1,9 @@
 """A search for a tampered design that `certify` passes, or that makes it crash.
 
-Every field of several saved designs is replaced by junk of every kind, nudged, or taken out, and the digest is repaired
-so that only the claims themselves can give the forgery away. Each forgery must be bad input, fail a check, or be
-true: what passes is compared with the design that it was made from, and with an evaluation in 60 digits.
+Every field of several saved designs is replaced by junk of every kind, nudged, or taken out, and
+the digest is repaired so that only the claims themselves can give the forgery away. Each forgery
+must be bad input, fail a check, or be true: what passes is compared with the design that it was
+made from, and with an evaluation in 60 digits.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def run(*, quick: bool) -> dict[str, Any]:
             row["violations"] += ending in ("crashes", "false")
             row[ending] = row.get(ending, 0) + 1
         rows.append(row)
-    notes = ["a forgery that passes must be true; the only fields that may differ unseen are those named as unchecked"]
+    notes = [
+        "a forgery that passes must be true; the only fields that may differ unseen are those named as unchecked"
+    ]
     return {"title": "tampered designs", "rows": rows, "notes": notes}
 
 
@@ -60,7 +63,12 @@ def designs() -> dict[str, tuple[design.Design, np.ndarray]]:
     rng = np.random.default_rng(5)
     K = rng.standard_normal((12, 3))
     corners = [int(j) for j in np.flatnonzero(design.reach(K).reachable)]
-    pair = next([a, b] for a in corners for b in corners if a < b and design.selectable(K, [a, b]).margin > 0)
+    pair = next(
+        [a, b]
+        for a in corners
+        for b in corners
+        if a < b and design.selectable(K, [a, b]).margin > 0
+    )
     flat = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.3, 0.3]])
     line = np.array([[0.0], [1.0], [2.0]])
     twins = np.array([[1.0], [1.0], [0.0]])
@@ -103,7 +111,13 @@ def forgeries(body: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str,
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
-    pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    pairs = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for step, child in pairs:
         yield from places(child, (*path, step))
 
@@ -129,7 +143,9 @@ def _sealed(forged: dict[str, Any]) -> dict[str, Any]:
     return forged
 
 
-def outcome(body: dict[str, Any], path: tuple[Any, ...], forged: dict[str, Any], K: np.ndarray) -> str:
+def outcome(
+    body: dict[str, Any], path: tuple[Any, ...], forged: dict[str, Any], K: np.ndarray
+) -> str:
     try:
         found = design.certify(forged, K)
     except InputError:
@@ -145,12 +161,15 @@ def outcome(body: dict[str, Any], path: tuple[Any, ...], forged: dict[str, Any],
 
 
 def is_true(forged: dict[str, Any], body: dict[str, Any], K: np.ndarray) -> bool:
-    """Is a forgery that passes true after all? Bounds may be weaker than they need be, and more leak asked for."""
+    """Is a forgery that passes true after all? Bounds may be weaker than they need be, and more
+    leak asked for."""
     weaker = {
         "lower_bound": forged["lower_bound"] <= _inf(body["lower_bound"]) * (1 + AGREES) + TINY,
-        "ceiling": forged["ceiling"] is None or forged["ceiling"] >= (body["ceiling"] or 1.0) * (1 - AGREES),
+        "ceiling": forged["ceiling"] is None
+        or forged["ceiling"] >= (body["ceiling"] or 1.0) * (1 - AGREES),
         # "undecided" claims nothing, and a robust "nearest" nothing beyond the numbers.
-        "status": forged["status"] in (body["status"], "undecided", "nearest" if body["robust"] else "undecided"),
+        "status": forged["status"]
+        in (body["status"], "undecided", "nearest" if body["robust"] else "undecided"),
     }
     if not all(weaker.values()):
         return False
@@ -164,7 +183,10 @@ def is_true(forged: dict[str, Any], body: dict[str, Any], K: np.ndarray) -> bool
         return True
     shares = forged["target"]["shares"]
     ratio = [mp.log(w / p) for w, p in zip(weights, shares, strict=True)]
-    return leak <= forged["leak_asked"] and max(ratio) - min(ratio) <= forged["certificate"]["ratio_allowed"]
+    return (
+        leak <= forged["leak_asked"]
+        and max(ratio) - min(ratio) <= forged["certificate"]["ratio_allowed"]
+    )
 
 
 def _inf(x: Any) -> float:
@@ -176,7 +198,11 @@ def evaluated(body: dict[str, Any], K: np.ndarray) -> tuple[Any, list[Any], Any]
     total = [mp.mpf(0)] * len(K)
     for q, share in zip(body["queries"], body["mix"], strict=True):
         z = [mp.mpf(body["scale"]) * mp.fdot(map(mp.mpf, k), map(mp.mpf, q)) for k in K.tolist()]
-        z = z if body["bias"] is None else [x + mp.mpf(b) for x, b in zip(z, body["bias"], strict=True)]
+        z = (
+            z
+            if body["bias"] is None
+            else [x + mp.mpf(b) for x, b in zip(z, body["bias"], strict=True)]
+        )
         e = [mp.exp(x - max(z)) for x in z]
         total = [t + mp.mpf(share) * x / mp.fsum(e) for t, x in zip(total, e, strict=True)]
     support = body["target"]["support"]

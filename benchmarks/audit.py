@@ -1,7 +1,9 @@
-"""What an audit costs over a plain forward pass: CPU time and peak memory, against tools that keep the maps.
+"""What an audit costs over a plain forward pass: CPU time and peak memory, against tools that keep
+the maps.
 
-Every contestant runs in a process of its own (peak memory is a process's), with one thread, on the same model and
-tokens, and its CPU time is divided by that of plain SDPA forwards in the same process, interleaved with it.
+Every contestant runs in a process of its own (peak memory is a process's), with one thread, on the
+same model and tokens, and its CPU time is divided by that of plain SDPA forwards in the same
+process, interleaved with it.
 """
 
 from __future__ import annotations
@@ -56,13 +58,21 @@ def _has(package: str) -> bool:
 
 
 def _measure(model: str, package: str | None, tokens: int, contestant: str) -> dict:
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    environment = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+    }
     arguments = [sys.executable, __file__, model, package or "-", str(tokens), contestant]
     done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         return {"why": (done.stderr.strip().splitlines() or ["failed"])[-1][:120]}
     found = json.loads(done.stdout.splitlines()[-1])
-    return {"model": model, "tokens": tokens, "contestant": contestant} | found if "ratio" in found else found
+    return (
+        {"model": model, "tokens": tokens, "contestant": contestant} | found
+        if "ratio" in found
+        else found
+    )
 
 
 def _model(name: str, package: str | None):
@@ -100,7 +110,10 @@ def _contestant(name: str, model, ids):
 
         return audit
     config = model.config
-    if 4 * config.num_hidden_layers * config.num_attention_heads * ids.shape[1] ** 2 > _MOST_MAP_BYTES:
+    if (
+        4 * config.num_hidden_layers * config.num_attention_heads * ids.shape[1] ** 2
+        > _MOST_MAP_BYTES
+    ):
         return "its maps do not fit"
     if name == "output_attentions":
         model.set_attn_implementation("eager")
@@ -130,8 +143,8 @@ def _nnsight(model, ids):
 
 
 def _lens(model, ids):
-    """Its bridge around a copy of the model with the word head it insists on; it also insists on a tokenizer that it
-    can load from somewhere."""
+    """Its bridge around a copy of the model with the word head it insists on; it also insists on a
+    tokenizer that it can load from somewhere."""
     import tempfile
 
     import torch
@@ -147,7 +160,9 @@ def _lens(model, ids):
     with tempfile.TemporaryDirectory() as folder:
         words = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
         special = {"unk_token": "a", "bos_token": "b", "eos_token": "b", "pad_token": "b"}
-        transformers.PreTrainedTokenizerFast(tokenizer_object=words, **special).save_pretrained(folder)
+        transformers.PreTrainedTokenizerFast(tokenizer_object=words, **special).save_pretrained(
+            folder
+        )
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         bridge = TransformerBridge.boot_transformers("gpt2", hf_model=whole, tokenizer=tokenizer)
 
@@ -175,7 +190,9 @@ def _one(name: str, package: str, tokens: str, contestant: str) -> dict:
     def plain(ids=ids):
         model.set_attn_implementation(implementation)
         with torch.inference_mode():
-            model(input_ids=ids, use_cache=False) if hasattr(model.config, "use_cache") else model(input_ids=ids)
+            model(input_ids=ids, use_cache=False) if hasattr(model.config, "use_cache") else model(
+                input_ids=ids
+            )
 
     plain(ids[:, :16])
     before = _resident()

@@ -1,9 +1,10 @@
-"""The audit on one GPU: a random LLaMA of a billion parameters at 8,192 tokens, against its plain SDPA forward.
+"""The audit on one GPU: a random LLaMA of a billion parameters at 8,192 tokens, against its plain
+SDPA forward.
 
     python benchmarks/audit_gpu.py [--tokens 8192] [--dtype bfloat16]
 
-Prints one JSON object: seconds and ratio (median of interleaved repetitions), peak memory over the loaded model for
-both, and the largest relative difference between the two outputs.
+Prints one JSON object: seconds and ratio (median of interleaved repetitions), peak memory over the
+loaded model for both, and the largest relative difference between the two outputs.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
     from headwright.trained.rows.stream import stream
 
     model = build(getattr(torch, dtype))
-    ids = torch.randint(1, 32_000, (1, tokens), device="cuda", generator=torch.Generator("cuda").manual_seed(0))
+    ids = torch.randint(
+        1, 32_000, (1, tokens), device="cuda", generator=torch.Generator("cuda").manual_seed(0)
+    )
     batch = Batch({"input_ids": ids})
     layers: dict[int, Tally] = {}
 

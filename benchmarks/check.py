@@ -1,7 +1,9 @@
-"""`headwright check` on a class: 1,000 invented documents, one and two processes, and what the verdicts are worth.
+"""`headwright check` on a class: 1,000 invented documents, one and two processes, and what the
+verdicts are worth.
 
-Floor: the same documents read into segments, not judged. Memory: the largest peak of a worker after a quarter of the
-class and at its end; flat means that the second is not larger. Accuracy stands in the same table as the speed.
+Floor: the same documents read into segments, not judged. Memory: the largest peak of a worker after
+a quarter of the class and at its end; flat means that the second is not larger. Accuracy stands in
+the same table as the speed.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ def run(*, quick: bool) -> dict[str, Any]:
             path.write_text(one.text, encoding="utf-8")
             documents.append(Source(one.name, path))
         floor = _reading(documents)
-        rows = [{"what": "read only", "seconds": round(floor, 2), "ms each": _per(floor, documents)}]
+        rows = [
+            {"what": "read only", "seconds": round(floor, 2), "ms each": _per(floor, documents)}
+        ]
         for workers in (1, 2):
             judged, seconds, processor, peaks = _judging(documents, workers)
             total = score(zip(written, judged, strict=True))
@@ -71,7 +75,9 @@ def _reading(documents: list[Source]) -> float:
     return time.perf_counter() - started
 
 
-def _judging(documents: list[Source], workers: int) -> tuple[list[dict[str, str]], float, float, tuple[int, int]]:
+def _judging(
+    documents: list[Source], workers: int
+) -> tuple[list[dict[str, str]], float, float, tuple[int, int]]:
     statuses: list[dict[str, str]] = []
     quarter = 0
     end_idle_workers()
@@ -92,7 +98,10 @@ def _processor_time() -> float:
 
 def _peak() -> int:
     """The largest resident set any worker has had, in MB."""
-    return max((_resident_peak(f"/proc/{child.pid}/status") for child in psutil.Process().children()), default=0)
+    return max(
+        (_resident_peak(f"/proc/{child.pid}/status") for child in psutil.Process().children()),
+        default=0,
+    )
 
 
 def _resident_peak(status: str) -> int:

@@ -1,7 +1,8 @@
 """Check against graded answers: the confusion table on the development set (where it is at hand).
 
-Rows are the graders' verdicts, columns ours. Only rows with a formula, a relation or a claim count; prose is never
-judged. `misjudged` counts verdicts that differ from the graders' and are not `unread`.
+Rows are the graders' verdicts, columns ours. Only rows with a formula, a relation or a claim count;
+prose is never judged. `misjudged` counts verdicts that differ from the graders' and are not
+`unread`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,15 @@ SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
 def run(*, quick: bool) -> dict[str, Any]:
     """The table; `quick` reads one document only."""
     if not (SEEDS / "expected.json").is_file():
-        return {"title": "check on graded answers", "rows": [], "notes": ["the graded documents are not at hand"]}
+        return {
+            "title": "check on graded answers",
+            "rows": [],
+            "notes": ["the graded documents are not at hand"],
+        }
     compared = compare(1 if quick else None)
-    table = Counter((expected["verdict"], got) for expected, got, _ in compared if expected["kind"] != "prose")
+    table = Counter(
+        (expected["verdict"], got) for expected, got, _ in compared if expected["kind"] != "prose"
+    )
     rows = [
         {"graded": graded, **{s: table[graded, s] for s in STATUSES}}
         for graded in STATUSES[:3]
@@ -32,7 +39,9 @@ def run(*, quick: bool) -> dict[str, Any]:
     total = sum(table.values())
     hit = sum(count for (graded, got), count in table.items() if graded == got)
     unread = sum(count for (_, got), count in table.items() if got == "unread")
-    notes = [f"{total} rows: {hit} as graded, {unread} unread ({unread / total:.0%}), {total - hit - unread} misjudged"]
+    notes = [
+        f"{total} rows: {hit} as graded, {unread} unread ({unread / total:.0%}), {total - hit - unread} misjudged"
+    ]
     notes += [
         f"misjudged: {e['file'][:3]} {e['question']} graded {e['verdict']}, got {got}: {reason}"
         for e, got, reason in compared
@@ -48,17 +57,27 @@ def compare(documents: int | None = None) -> list[tuple[dict[str, str], str, str
     out = []
     for file in files:
         report = homework.check(SEEDS / file)
-        ours = {v.question: v for v in report.verdicts} | {s.question: s for v in report.verdicts for s in v.steps}
+        ours = {v.question: v for v in report.verdicts} | {
+            s.question: s for v in report.verdicts for s in v.steps
+        }
         for row in (r for r in rows if r["file"] == file):
             verdict = ours.get(row["question"]) or ours.get(row["question"] + "s")
-            out.append((row, verdict.status if verdict else "unread", verdict.reason if verdict else "not found"))
+            out.append(
+                (
+                    row,
+                    verdict.status if verdict else "unread",
+                    verdict.reason if verdict else "not found",
+                )
+            )
     return out
 
 
 if __name__ == "__main__":
     if "--all" in sys.argv:
         for row, got, reason in compare():
-            graded = f"{row['file'][:3]} {row['question']:22s} {row['kind']:9s} {row['verdict']:10s}"
+            graded = (
+                f"{row['file'][:3]} {row['question']:22s} {row['kind']:9s} {row['verdict']:10s}"
+            )
             print(f"{graded} {got:10s} {reason[:100]}")
     result = run(quick="--quick" in sys.argv)
     for line in [*result["rows"], *result["notes"]]:

@@ -1,8 +1,10 @@
-"""The cheapest query against general solvers: copy one of n Gaussian keys, leak 1e-3, one BLAS thread, CPU seconds.
+"""The cheapest query against general solvers: copy one of n Gaussian keys, leak 1e-3, one BLAS
+thread, CPU seconds.
 
-Peers get the same problem: as one exponential-cone programme, as the max-margin relaxation (a quadratic programme,
-sufficient only), or as a smooth penalty for L-BFGS. `length` and `leak` stand beside every time, because a fast wrong
-query is no peer. Run in a child process, where the thread count can still be set.
+Peers get the same problem: as one exponential-cone programme, as the max-margin relaxation (a
+quadratic programme, sufficient only), or as a smooth penalty for L-BFGS. `length` and `leak` stand
+beside every time, because a fast wrong query is no peer. Run in a child process, where the thread
+count can still be set.
 
     python benchmarks/design.py [--quick]               the table, as JSON
     python benchmarks/design.py --growth docs/reference  cost in n, d and m, drawn into that folder
@@ -23,13 +25,17 @@ import numpy as np
 
 LEAK = 1e-3
 SIZES = ((1_000, 64), (3_000, 128), (10_000, 384), (100_000, 768))
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
+)
 
 
 def run(*, quick: bool) -> dict[str, Any]:
     """The table of ratios, computed by a child process with one thread."""
     words = [sys.executable, __file__, *(["--quick"] if quick else [])]
-    done = subprocess.run(words, env={**os.environ, **ONE_THREAD}, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        words, env={**os.environ, **ONE_THREAD}, stdout=subprocess.PIPE, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -40,7 +46,14 @@ def table(quick: bool) -> dict[str, Any]:
         (design, mine), floor = _best(lambda K=K: _ours(K)), _best(lambda K=K: _forward(K))[1]
         gap = 1 - design.lower_bound / design.norm
         rows.append(_row((n, d), "headwright", mine, mine, design.queries[0], K, gap=gap))
-        rows.append({"keys": f"{n} x {d}", "solver": "forward pass", "seconds": floor, "ratio": floor / mine})
+        rows.append(
+            {
+                "keys": f"{n} x {d}",
+                "solver": "forward pass",
+                "seconds": floor,
+                "ratio": floor / mine,
+            }
+        )
         for name, (solve, most) in PEERS.items():
             if n * d > (most if not quick else min(most, 100_000)):
                 continue
@@ -61,8 +74,15 @@ def table(quick: bool) -> dict[str, Any]:
     return {"title": f"copy one key, leak {LEAK:g}", "rows": rows, "notes": notes}
 
 
-def _row(size: tuple[int, int], name: str, spent: float, mine: float, q: Any, K: Any, **more: float) -> dict[str, Any]:
-    row = {"keys": f"{size[0]} x {size[1]}", "solver": name, "seconds": spent, "ratio": spent / mine}
+def _row(
+    size: tuple[int, int], name: str, spent: float, mine: float, q: Any, K: Any, **more: float
+) -> dict[str, Any]:
+    row = {
+        "keys": f"{size[0]} x {size[1]}",
+        "solver": name,
+        "seconds": spent,
+        "ratio": spent / mine,
+    }
     if q is None:
         return {**row, "length": "failed"}
     z = K @ q
@@ -136,7 +156,14 @@ def _lbfgs(K: np.ndarray) -> Any:
     low, high = 1e-6, 1e6
     for _ in range(40):
         mu = np.sqrt(low * high)
-        q = minimize(value, q, args=(mu,), jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": 1e-9}).x
+        q = minimize(
+            value,
+            q,
+            args=(mu,),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 500, "gtol": 1e-9},
+        ).x
         f = level(q)[0]
         low, high = (mu, high) if f > odds else (low, mu)
         if abs(f - odds) < 1e-8:
@@ -149,7 +176,9 @@ def _daqp(K: np.ndarray) -> Any:
 
     X, d = np.ascontiguousarray(K[0] - K[1:]), K.shape[1]
     upper, lower = np.full(len(X), 1e30), np.full(len(X), _margin(K))
-    q, _, flag, _ = daqp.solve(np.eye(d), np.zeros(d), X, upper, lower, np.zeros(len(X), dtype=np.intc))
+    q, _, flag, _ = daqp.solve(
+        np.eye(d), np.zeros(d), X, upper, lower, np.zeros(len(X), dtype=np.intc)
+    )
     return q if flag == 1 else None
 
 
@@ -161,7 +190,8 @@ def _quadprog(K: np.ndarray) -> Any:
 
 
 def _liblinear(K: np.ndarray) -> Any:
-    """Hard margin through a large C; differences and their mirror images make the two classes it wants."""
+    """Hard margin through a large C; differences and their mirror images make the two classes it
+    wants."""
     from liblinear import liblinearutil as ll
 
     X = K[0] - K[1:]

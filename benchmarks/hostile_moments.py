@@ -1,4 +1,5 @@
-"""Families of hostile problems for `adversary_moments`: each is a function from a random generator to one problem."""
+"""Families of hostile problems for `adversary_moments`: each is a function from a random generator
+to one problem."""
 
 from __future__ import annotations
 
@@ -33,18 +34,28 @@ def _plain(rng: np.random.Generator, n: int | None = None, d: int | None = None)
 
 
 def _changed(case: Case, **changes: Any) -> Case:
-    return Case(**{name: changes.get(name, getattr(case, name)) for name in ("q", "K", "V", "parts", "options")})
+    return Case(
+        **{
+            name: changes.get(name, getattr(case, name))
+            for name in ("q", "K", "V", "parts", "options")
+        }
+    )
 
 
 def _shifted(rng: np.random.Generator) -> Case:
-    """The same constant on all logits, through the bias: exact in the fractions, whatever it swallows."""
+    """The same constant on all logits, through the bias: exact in the fractions, whatever it
+    swallows."""
     case = _plain(rng)
-    return _changed(case, options={"bias": rng.normal(size=len(case.K)) + 2.0 ** rng.uniform(0, 60)})
+    return _changed(
+        case, options={"bias": rng.normal(size=len(case.K)) + 2.0 ** rng.uniform(0, 60)}
+    )
 
 
 def _channel(rng: np.random.Generator) -> Case:
     case = _plain(rng, d=int(rng.integers(2, 6)))
-    return _changed(case, K=case.K + 10.0 ** rng.uniform(2, 14) * (rng.random(case.K.shape[1]) < 0.5))
+    return _changed(
+        case, K=case.K + 10.0 ** rng.uniform(2, 14) * (rng.random(case.K.shape[1]) < 0.5)
+    )
 
 
 def _orthogonal(rng: np.random.Generator) -> Case:
@@ -93,7 +104,9 @@ def _wide(rng: np.random.Generator) -> Case:
 
 def _huge(rng: np.random.Generator) -> Case:
     case = _plain(rng)
-    parts = {"isotropic": 10.0 ** rng.uniform(-2, 30, len(case.K)) * (rng.random(len(case.K)) < 0.5)}
+    parts = {
+        "isotropic": 10.0 ** rng.uniform(-2, 30, len(case.K)) * (rng.random(len(case.K)) < 0.5)
+    }
     return _changed(case, K=case.K * 10.0 ** rng.uniform(3, 30), parts=parts)
 
 
@@ -115,7 +128,9 @@ def _masked(rng: np.random.Generator) -> Case:
     case = _plain(rng, n=int(rng.integers(2, 60)))
     mask = rng.random(len(case.K)) < 0.6
     mask[0] = True
-    bias = 10.0 ** rng.uniform(-2, 20) * rng.normal(size=len(case.K)) * ~mask + rng.normal(size=len(case.K))
+    bias = 10.0 ** rng.uniform(-2, 20) * rng.normal(size=len(case.K)) * ~mask + rng.normal(
+        size=len(case.K)
+    )
     return _changed(case, options={"mask": mask, "bias": bias, "scale": float(rng.normal())})
 
 
@@ -123,7 +138,9 @@ def _values(rng: np.random.Generator) -> Case:
     """Values of any size, and some of them far from the others."""
     case = _plain(rng, n=int(rng.integers(2, 100)))
     V = 10.0 ** rng.uniform(-100, 100) * (case.V + 10.0 ** rng.uniform(-3, 6))
-    return _changed(case, V=V * np.where(rng.random((len(V), 1)) < 0.1, 10.0 ** rng.uniform(0, 30), 1.0))
+    return _changed(
+        case, V=V * np.where(rng.random((len(V), 1)) < 0.1, 10.0 ** rng.uniform(0, 30), 1.0)
+    )
 
 
 def _hidden_value(rng: np.random.Generator) -> Case:

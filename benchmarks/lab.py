@@ -1,5 +1,6 @@
-"""How the lab feels, in numbers: a drag in a real browser, the page's weight and start, engine calls over HTTP, and a
-thousand mixed requests at once. Every time stands beside a floor measured in the same run."""
+"""How the lab feels, in numbers: a drag in a real browser, the page's weight and start, engine
+calls over HTTP, and a thousand mixed requests at once. Every time stands beside a floor measured in
+the same run."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from headwright.lab.serve import serving
 
 KEYS, SAMPLES, HEADS = 32, 2000, 2
 
-# One step of a drag, until its frame is drawn. Script time is read from the browser's own counter in CPU time of
-# the page's thread: what the page costs, whatever else runs on the machine.
+# One step of a drag, until its frame is drawn. Script time is read from the browser's own counter
+# in CPU time of the page's thread: what the page costs, whatever else runs on the machine.
 GRAB = """() => {
   const handle = document.querySelector(".handle.query");
   handle.setPointerCapture = () => {};
@@ -65,7 +66,13 @@ def _row(what: str, times: list[float], floor: float | None, target: str) -> dic
     times = sorted(times)
     middle, high = statistics.median(times), times[min(len(times) - 1, int(0.95 * len(times)))]
     ratio = None if not floor else round(middle / floor, 2)
-    return {"what": what, "median": f"{middle:.2f} ms", "p95": f"{high:.2f} ms", "times floor": ratio, "target": target}
+    return {
+        "what": what,
+        "median": f"{middle:.2f} ms",
+        "p95": f"{high:.2f} ms",
+        "times floor": ratio,
+        "target": target,
+    }
 
 
 def browser_rows(address: str, quick: bool) -> list[dict[str, Any]]:
@@ -73,18 +80,27 @@ def browser_rows(address: str, quick: bool) -> list[dict[str, Any]]:
 
     path = shutil.which("chromium")
     if path is None:
-        missing = {"median": "not measured: needs chromium", "p95": "", "times floor": None, "target": ""}
+        missing = {
+            "median": "not measured: needs chromium",
+            "p95": "",
+            "times floor": None,
+            "target": "",
+        }
         return [{"what": "drag, page", **missing}]
     with sync_playwright() as driver:
         args = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = driver.chromium.launch(executable_path=path, args=args)
-        rows = [page_row(browser, address, 2 if quick else 7), *drag_rows(browser, address, 30 if quick else 400)]
+        rows = [
+            page_row(browser, address, 2 if quick else 7),
+            *drag_rows(browser, address, 30 if quick else 400),
+        ]
         browser.close()
     return rows
 
 
 def page_row(browser: Any, address: str, repeats: int) -> dict[str, Any]:
-    """Until the plane is live and the first station can be read; the floor is one picture from the same server."""
+    """Until the plane is live and the first station can be read; the floor is one picture from the
+    same server."""
     times, floors, weight = [], [], 0
     for _ in range(repeats):
         context = browser.new_context()  # cold: nothing cached
@@ -96,7 +112,12 @@ def page_row(browser: Any, address: str, repeats: int) -> dict[str, Any]:
         times.append(page.evaluate("performance.now()"))
         weight = page.evaluate(WEIGHT)
         context.close()
-    return _row(f"page ready, cold ({weight / 1024:.0f} KB)", times, statistics.median(floors), "1000 ms, 150 KB")
+    return _row(
+        f"page ready, cold ({weight / 1024:.0f} KB)",
+        times,
+        statistics.median(floors),
+        "1000 ms, 150 KB",
+    )
 
 
 def drag_rows(browser: Any, address: str, moves: int) -> list[dict[str, Any]]:
@@ -107,9 +128,15 @@ def drag_rows(browser: Any, address: str, moves: int) -> list[dict[str, Any]]:
         page.wait_for_selector("body[data-ready]")
         counter = page.context.new_cdp_session(page)
         counter.send("Performance.enable", {"timeDomain": "threadTicks"})
-        floor = [_script(counter, lambda page=page: page.evaluate(FLOOR, KEYS * SAMPLES * HEADS)) for _ in range(30)]
+        floor = [
+            _script(counter, lambda page=page: page.evaluate(FLOOR, KEYS * SAMPLES * HEADS))
+            for _ in range(30)
+        ]
         page.evaluate(GRAB)
-        times = [_script(counter, lambda page=page, i=i: page.evaluate(MOVE, i)) for i in range(30 + moves)]
+        times = [
+            _script(counter, lambda page=page, i=i: page.evaluate(MOVE, i))
+            for i in range(30 + moves)
+        ]
         # The first steps are the browser compiling.
         rows.append(_row(f"drag a query, {name}", times[30:], statistics.median(floor), "p95 8 ms"))
         page.close()
@@ -133,7 +160,9 @@ def _states() -> dict[str, str]:
     from math import cos, sin
 
     def ring(size: float) -> str:
-        return ";".join(f"{size * cos(i * 0.41):.3f},{size * sin(i * 0.41):.3f}" for i in range(KEYS))
+        return ";".join(
+            f"{size * cos(i * 0.41):.3f},{size * sin(i * 0.41):.3f}" for i in range(KEYS)
+        )
 
     shared = f"#preset=plane&k={ring(1)}&v={ring(0.9)}&q=1,0.2;0,1&beta=5&samples={SAMPLES}"
     both = f"{shared}&noise=0.02&radial=a:0.5,b:0.5"
@@ -145,7 +174,11 @@ def _requests() -> dict[str, tuple[str, dict[str, Any]]]:
     asked = {}
     for name, preset in content.presets().items():
         queries = [[preset["sharpness"] * x for x in u] for u in preset["directions"]]
-        law = {"isotropic": preset["isotropic"] or 1e-3, "radial": preset["radial"], "scale": preset["scale"]}
+        law = {
+            "isotropic": preset["isotropic"] or 1e-3,
+            "radial": preset["radial"],
+            "scale": preset["scale"],
+        }
         data = {"queries": queries, "keys": preset["keys"], "values": preset["values"]}
         asked[f"moments {name}"] = ("moments", {**data, **law})
         design = {"kind": "average", "target": [0, 1], "keys": preset["keys"], "leak": 0.01}
@@ -176,7 +209,8 @@ def engine_rows(address: str, quick: bool) -> list[dict[str, Any]]:
     floors: dict[str, list[float]] = {}
     with closing(_connect(address)) as connection:
         for name, body in _requests().values():
-            for _ in range(4):  # each of the two engine processes meets every preset before it is timed
+            # Each of the two engine processes meets every preset before it is timed
+            for _ in range(4):
                 _ask(connection, name, body)
             for _ in range(2 if quick else 15):
                 every.setdefault(name, []).append(_timed(partial(_ask, connection, name, body)))
@@ -190,7 +224,13 @@ def engine_rows(address: str, quick: bool) -> list[dict[str, Any]]:
 def crowd_row(address: str, count: int) -> dict[str, Any]:
     """Good, bad and malformed requests from 64 clients at once."""
     good = list(_requests().values())
-    mixed = [*good, ("attend", "{"), ("attend", {"keys": "x"}), ("nothing", {}), ("attend", '{"a":' * 5000)]
+    mixed = [
+        *good,
+        ("attend", "{"),
+        ("attend", {"keys": "x"}),
+        ("nothing", {}),
+        ("attend", '{"a":' * 5000),
+    ]
 
     def one(i: int) -> int:
         with closing(_connect(address)) as connection:

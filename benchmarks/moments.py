@@ -1,4 +1,5 @@
-"""Exact moments under random keys: what they cost beside one noiseless forward pass, and beside the ways around them.
+"""Exact moments under random keys: what they cost beside one noiseless forward pass, and beside the
+ways around them.
 
 headwright bench moments            figures are written to docs/reference/moments-growth.{svg,png}
 """
@@ -20,7 +21,10 @@ FIGURE = Path(__file__).parents[1] / "docs" / "reference" / "moments-growth"
 
 def run(*, quick: bool) -> dict[str, Any]:
     rows = [_forward_ratio(100_000 if quick else 1_000_000, repeat=2 if quick else 12)]
-    rows += [_small("classic, n = 20, beta = 30", *_classic(30.0)), _small("n = 1000, v = 64", *_general(1000, 64))]
+    rows += [
+        _small("classic, n = 20, beta = 30", *_classic(30.0)),
+        _small("n = 1000, v = 64", *_general(1000, 64)),
+    ]
     rows += _ways_around(quick)
     growth = _growth(quick)
     rows += growth
@@ -75,7 +79,14 @@ def _forward_ratio(n: int, repeat: int) -> dict[str, Any]:
     hw.moments(q, keys, V)
     extra = tracemalloc.get_traced_memory()[1] / (keys.means.nbytes + V.nbytes)
     tracemalloc.stop()
-    return _row(f"exact, n = {n:.0e}, d = v = 64", seconds, "forward pass", base, error=m.mean_error, memory=extra)
+    return _row(
+        f"exact, n = {n:.0e}, d = v = 64",
+        seconds,
+        "forward pass",
+        base,
+        error=m.mean_error,
+        memory=extra,
+    )
 
 
 def _small(name: str, q: np.ndarray, keys: Any, V: np.ndarray) -> dict[str, Any]:
@@ -84,7 +95,15 @@ def _small(name: str, q: np.ndarray, keys: Any, V: np.ndarray) -> dict[str, Any]
     return _row(f"exact, {name}", seconds, "hw.attend", base, error=m.mean_error)
 
 
-def _row(way: str, seconds: float, baseline: str, base: float, *, error: float, memory: float | None = None) -> dict:
+def _row(
+    way: str,
+    seconds: float,
+    baseline: str,
+    base: float,
+    *,
+    error: float,
+    memory: float | None = None,
+) -> dict:
     return {
         "way": way,
         "ms": round(1e3 * seconds, 3),
@@ -102,15 +121,30 @@ def _ways_around(quick: bool) -> list[dict[str, Any]]:
     m, s = law.means, np.sqrt(law.variances)
     seconds, exact = _best(lambda: hw.moments(q, keys, V), 10)
     rows = []
-    for name, way in (("mean field / probit", probit), ("Laplace bridge", bridge), ("Daunizeau", daunizeau)):
+    for name, way in (
+        ("mean field / probit", probit),
+        ("Laplace bridge", bridge),
+        ("Daunizeau", daunizeau),
+    ):
         t, alpha = _best(lambda way=way: way(m, s), 10)
-        rows.append(_row(f"{name}, classic", t, "exact", seconds, error=np.abs(alpha - exact.weights_mean).max()))
+        rows.append(
+            _row(
+                f"{name}, classic",
+                t,
+                "exact",
+                seconds,
+                error=np.abs(alpha - exact.weights_mean).max(),
+            )
+        )
     rng = np.random.default_rng(1)
-    # A weight that is a fair coin has standard error 0.5 / sqrt(samples); matched accuracy fixes the samples.
+    # A weight that is a fair coin has standard error 0.5 / sqrt(samples); matched accuracy fixes
+    # the samples.
     for accuracy in (1e-3,) if quick else (1e-3, 1e-4):
         samples = round((0.5 / accuracy) ** 2)
         for name, sampler in _samplers().items():
-            t, alpha = _best(lambda sampler=sampler, samples=samples: sampler(m, s, samples, rng), 1)
+            t, alpha = _best(
+                lambda sampler=sampler, samples=samples: sampler(m, s, samples, rng), 1
+            )
             error = np.abs(alpha - exact.weights_mean).max()
             rows.append(_row(f"{name}, {samples:,} samples", t, "exact", seconds, error=error))
     return rows
@@ -122,14 +156,16 @@ def probit(m: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def bridge(m: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Laplace bridge (MacKay): the Dirichlet whose Laplace approximation in softmax coordinates is the Gaussian."""
+    """Laplace bridge (MacKay): the Dirichlet whose Laplace approximation in softmax coordinates is
+    the Gaussian."""
     n = m.size
     concentration = (1 - 2 / n + np.exp(m) * np.exp(-m).sum() / n**2) / (s * s)
     return concentration / concentration.sum()
 
 
 def daunizeau(m: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Semi-analytical sigmoid of pairwise differences: 1 / (2 - n + sum_j 1 / sigmoid((m_i - m_j) / sqrt(1 + a v)))."""
+    """Semi-analytical sigmoid of pairwise differences: 1 / (2 - n + sum_j 1 / sigmoid((m_i - m_j) /
+    sqrt(1 + a v)))."""
     gap = (m[:, None] - m) / np.sqrt(1 + 0.368 * (s[:, None] ** 2 + s**2))
     with np.errstate(over="ignore"):
         return 1 / (2 - m.size + (1 + np.exp(-gap)).sum(axis=1))
@@ -141,7 +177,8 @@ def _softmax(z: np.ndarray) -> np.ndarray:
 
 
 def _samplers() -> dict[str, Callable[..., np.ndarray]]:
-    """Monte Carlo in logit space, in blocks that stay in cache: NumPy, and torch where it is installed."""
+    """Monte Carlo in logit space, in blocks that stay in cache: NumPy, and torch where it is
+    installed."""
 
     def numpy_sampler(m, s, samples, rng):
         total = np.zeros(m.size)
@@ -164,7 +201,9 @@ def _samplers() -> dict[str, Callable[..., np.ndarray]]:
         mean, width = torch.from_numpy(m), torch.from_numpy(s)
         total = torch.zeros(m.size, dtype=torch.float64)
         for begin in range(0, samples, 8192):
-            z = torch.randn((min(8192, samples - begin), m.size), dtype=torch.float64, generator=generator)
+            z = torch.randn(
+                (min(8192, samples - begin), m.size), dtype=torch.float64, generator=generator
+            )
             total += torch.softmax(z.mul_(width).add_(mean), dim=1).sum(dim=0)
         return (total / samples).numpy()
 
@@ -177,13 +216,27 @@ def _growth(quick: bool) -> list[dict[str, Any]]:
     sizes = (100, 1000, 10_000) if quick else (10, 100, 1000, 10_000, 100_000, 1_000_000)
     for series, cases in (
         ("n", [(n, _general(n, 8)) for n in sizes]),
-        ("s", [(s, _two_widths(s)) for s in ((1.0, 100.0) if quick else (0.1, 1.0, 10.0, 100.0, 1000.0))]),
+        (
+            "s",
+            [
+                (s, _two_widths(s))
+                for s in ((1.0, 100.0) if quick else (0.1, 1.0, 10.0, 100.0, 1000.0))
+            ],
+        ),
     ):
         base = None
         for value, case in cases:
             seconds, m = _best(lambda case=case: hw.moments(*case), 3)
             base = base or seconds
-            rows.append(_row(f"growth, {series} = {value:g}", seconds, f"first {series}", base, error=m.mean_error))
+            rows.append(
+                _row(
+                    f"growth, {series} = {value:g}",
+                    seconds,
+                    f"first {series}",
+                    base,
+                    error=m.mean_error,
+                )
+            )
     return rows
 
 
@@ -191,7 +244,11 @@ def _two_widths(s: float) -> tuple[np.ndarray, Any, np.ndarray]:
     """Twenty keys, half of them noisy with deviation s, half fixed: the hard mixture of scales."""
     rng = np.random.default_rng(2)
     means = rng.standard_normal((20, 4))
-    return np.eye(4)[0], hw.GaussianKeys(means, isotropic=np.where(np.arange(20) < 10, s * s, 0.0)), np.eye(20)
+    return (
+        np.eye(4)[0],
+        hw.GaussianKeys(means, isotropic=np.where(np.arange(20) < 10, s * s, 0.0)),
+        np.eye(20),
+    )
 
 
 def _draw(rows: list[dict[str, Any]]) -> None:
@@ -200,7 +257,9 @@ def _draw(rows: list[dict[str, Any]]) -> None:
     from headwright.report import style
 
     with style.figure(7.0, 2.8, columns=2) as (drawing, panels):
-        for axes, (series, label) in zip(panels, (("n", "keys n"), ("s", "logit deviation s")), strict=True):
+        for axes, (series, label) in zip(
+            panels, (("n", "keys n"), ("s", "logit deviation s")), strict=True
+        ):
             mine = [r for r in rows if r["way"].startswith(f"growth, {series} =")]
             x = [float(r["way"].split("=")[1]) for r in mine]
             axes.loglog(x, [r["ms"] for r in mine], marker="o", color=style.ROLES["output"])

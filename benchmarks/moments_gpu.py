@@ -1,4 +1,5 @@
-"""Exact moments on one GPU (torch, float64): time over one forward pass on the same card and over the bandwidth floor.
+"""Exact moments on one GPU (torch, float64): time over one forward pass on the same card and over
+the bandwidth floor.
 
     python benchmarks/moments_gpu.py [keys] [value dimension]        prints one JSON document
 

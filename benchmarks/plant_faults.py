@@ -1,4 +1,5 @@
-"""Deliberate faults: plant each one in a copy of the tree, run the tests named with it, report which survive.
+"""Deliberate faults: plant each one in a copy of the tree, run the tests named with it, report
+which survive.
 
     python benchmarks/plant_faults.py                      # every fault of benchmarks/faults/*.toml
     python benchmarks/plant_faults.py certificate worst    # those whose name contains a word
@@ -12,7 +13,8 @@ A fault is one replacement in one file, written down as data:
     plant = '''what is put in its place'''
     tests = ["tests/design/proofs/test_certificate.py"]
 
-The named tests must pass without the fault and fail with it; a fault that they do not notice is a survivor.
+The named tests must pass without the fault and fail with it; a fault that they do not notice is a
+survivor.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = Path(__file__).resolve().parent / "faults"
 COPIED = ("src", "tests", "benchmarks", "docs", "pyproject.toml", "README.md")
-# What pytest answers with when a test failed; anything but 0 and 1 means that the tests did not run.
+# What pytest answers with when a test failed; anything but 0 and 1 means that the tests did not
+# run.
 PASSED = 0
 FAILED = 1
 
@@ -50,15 +53,20 @@ class Fault:
 
 
 def read_faults() -> list[Fault]:
-    lists = (tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(LISTS.glob("*.toml")))
+    lists = (
+        tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(LISTS.glob("*.toml"))
+    )
     return [Fault(**entry) for one in lists for entry in one["fault"]]
 
 
 def planted(fault: Fault, text: str) -> str:
-    """`text` with the fault in it. A list that no longer fits the source is an error, not a fault that was caught."""
+    """`text` with the fault in it. A list that no longer fits the source is an error, not a fault
+    that was caught."""
     count = text.count(fault.find)
     if count != 1:
-        raise ValueError(f"{fault.name}: the text to replace stands {count} times in {fault.file}, not once")
+        raise ValueError(
+            f"{fault.name}: the text to replace stands {count} times in {fault.file}, not once"
+        )
     return text.replace(fault.find, fault.plant)
 
 
@@ -80,7 +88,9 @@ def run_tests(tree: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
     """pytest on the copy, whose `src` stands before the installed package."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = os.environ | {"PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, errors="replace")
+    return subprocess.run(
+        command, cwd=tree, env=environment, capture_output=True, text=True, errors="replace"
+    )
 
 
 def outcome(fault: Fault) -> str:
@@ -92,7 +102,8 @@ def outcome(fault: Fault) -> str:
 
 
 def broken_without_faults(faults: list[Fault]) -> str:
-    """What fails even in the sound tree, if anything does: then nothing that tests say about faults counts."""
+    """What fails even in the sound tree, if anything does: then nothing that tests say about faults
+    counts."""
     tests = sorted({test for fault in faults for test in fault.tests})
     with copied_tree() as tree:
         found = run_tests(tree, tests)
@@ -100,11 +111,15 @@ def broken_without_faults(faults: list[Fault]) -> str:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("words", nargs="*", help="only faults whose name contains one of these")
     options.add_argument("--jobs", type=int, default=2, help="faults tried at the same time")
     given = options.parse_args()
-    chosen = [f for f in read_faults() if not given.words or any(word in f.name for word in given.words)]
+    chosen = [
+        f for f in read_faults() if not given.words or any(word in f.name for word in given.words)
+    ]
     if not chosen:
         print("no fault has such a name")
         return 2

@@ -1,10 +1,12 @@
-"""Which keys can ever win: CPU seconds, memory and correctness on word vectors, head keys and synthetic keys.
+"""Which keys can ever win: CPU seconds, memory and correctness on word vectors, head keys and
+synthetic keys.
 
-The peer is the textbook answer, one linear programme per key (HiGHS, through SciPy), timed on a few keys of the
-same array and multiplied by the number of keys; and qhull where the dimension lets it run. The floor is the plain
-product of all keys with all keys in float32, which the self test would be without Cauchy-Schwarz, measured on a
-slice. Beside every time stands what was checked: disagreements with the peer, proofs, margins. Each case runs in a
-child process, where the thread count can still be set.
+The peer is the textbook answer, one linear programme per key (HiGHS, through SciPy), timed on a few
+keys of the same array and multiplied by the number of keys; and qhull where the dimension lets it
+run. The floor is the plain product of all keys with all keys in float32, which the self test would
+be without Cauchy-Schwarz, measured on a slice. Beside every time stands what was checked:
+disagreements with the peer, proofs, margins. Each case runs in a child process, where the thread
+count can still be set.
 
     python benchmarks/reach.py [--quick] [CASE ...]          the table, as JSON
 """
@@ -35,7 +37,9 @@ def run(*, quick: bool) -> dict[str, Any]:
 
 def _child(words: list[str]) -> dict[str, Any]:
     command = [sys.executable, __file__, *words]
-    done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -130,7 +134,9 @@ def _programmes(K: np.ndarray, found: Any, asked: int) -> tuple[float, tuple[int
 
 
 def _spread(items: np.ndarray, count: int) -> list[int]:
-    return [int(j) for j in items[np.linspace(0, len(items) - 1, min(count, len(items))).astype(int)]]
+    return [
+        int(j) for j in items[np.linspace(0, len(items) - 1, min(count, len(items))).astype(int)]
+    ]
 
 
 def _qhull(K: np.ndarray, found: Any, asked: int) -> tuple[float, tuple[int, int]]:
@@ -164,12 +170,21 @@ def word_vectors() -> np.ndarray | None:
 
 
 def head_keys(position: int) -> np.ndarray | None:
-    """Keys of layer 0, head 0, of every word at this position: LayerNorm(word + position + type) W_k' + b."""
+    """Keys of layer 0, head 0, of every word at this position: LayerNorm(word + position + type)
+    W_k' + b."""
     tensors = _minilm()
     if tensors is None:
         return None
-    t = {name.removeprefix("embeddings."): x.astype(float) for name, x in tensors.items() if x.dtype.kind == "f"}
-    x = t["word_embeddings.weight"] + t["position_embeddings.weight"][position] + t["token_type_embeddings.weight"][0]
+    t = {
+        name.removeprefix("embeddings."): x.astype(float)
+        for name, x in tensors.items()
+        if x.dtype.kind == "f"
+    }
+    x = (
+        t["word_embeddings.weight"]
+        + t["position_embeddings.weight"][position]
+        + t["token_type_embeddings.weight"][0]
+    )
     x = (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-12)
     x = x * t["LayerNorm.weight"] + t["LayerNorm.bias"]
     layer = "encoder.layer.0.attention.self.key."
@@ -181,7 +196,8 @@ def gaussian(n: int, d: int) -> np.ndarray:
 
 
 def shrunken(n: int, d: int, few: int) -> np.ndarray:
-    """Gaussian keys, a few of them scaled by 0.02 to 0.2: inside the hull, near its boundary, and just outside."""
+    """Gaussian keys, a few of them scaled by 0.02 to 0.2: inside the hull, near its boundary, and
+    just outside."""
     K = gaussian(n, d)
     K[:few] *= np.linspace(0.02, 0.2, few)[:, None]
     return K
@@ -227,4 +243,6 @@ if __name__ == "__main__":
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
     arguments = sys.argv[1:]
-    print(json.dumps(table("--quick" in arguments, [a for a in arguments if not a.startswith("-")])))
+    print(
+        json.dumps(table("--quick" in arguments, [a for a in arguments if not a.startswith("-")]))
+    )

@@ -2,7 +2,8 @@
 
     headwright bench style
 
-One row for the whole package and one per folder; import cycles of any kind are named below the table.
+One row for the whole package and one per folder; import cycles of any kind are named below the
+table.
 """
 
 from __future__ import annotations
@@ -45,11 +46,14 @@ class Source:
     def statements(self) -> int:
         """Imports say nothing and are not counted."""
         silent = (ast.Import, ast.ImportFrom)
-        return sum(isinstance(node, ast.stmt) and not isinstance(node, silent) for node in self.nodes)
+        return sum(
+            isinstance(node, ast.stmt) and not isinstance(node, silent) for node in self.nodes
+        )
 
     @property
     def parallel_assignments(self) -> int:
-        """`a, b = x, y`: two statements in one line. Unpacking one call, `a, b = f()`, is not meant."""
+        """`a, b = x, y`: two statements in one line. Unpacking one call, `a, b = f()`, is not
+        meant."""
         return sum(
             isinstance(node, ast.Assign)
             and isinstance(node.targets[0], ast.Tuple)
@@ -104,7 +108,8 @@ def _largest_folder(files: list[Source]) -> int:
 
 
 def imports() -> dict[str, set[str]]:
-    """Which module of the package imports which, at the top of the file, inside a function or for types alone."""
+    """Which module of the package imports which, at the top of the file, inside a function or for
+    types alone."""
     files = {_module_name(file.path): file for file in sources()}
     return {name: set(_imported(file, name, set(files))) - {name} for name, file in files.items()}
 
@@ -128,7 +133,8 @@ def _imported(file: Source, name: str, known: set[str]) -> Iterator[str]:
 
 
 def import_cycles() -> list[list[str]]:
-    """Groups of modules that reach each other by imports of any kind (strongly connected components)."""
+    """Groups of modules that reach each other by imports of any kind (strongly connected
+    components)."""
     graph = imports()
     reached = {module: _reachable(module, graph) for module in graph}
     groups = {
@@ -153,7 +159,11 @@ def _reachable(start: str, graph: dict[str, set[str]]) -> set[str]:
 def run(*, quick: bool = False) -> dict[str, Any]:
     everything = sources()
     rows = [{"folder": "all"} | measured(everything)]
-    for folder in sorted(path for path in PACKAGE.iterdir() if path.is_dir() and any(path.rglob("*.py"))):
+    for folder in sorted(
+        path for path in PACKAGE.iterdir() if path.is_dir() and any(path.rglob("*.py"))
+    ):
         rows.append({"folder": folder.name} | measured(sources(folder)))
-    notes = [f"import cycle: {' <-> '.join(group)}" for group in import_cycles()] or ["no import cycle of any kind"]
+    notes = [f"import cycle: {' <-> '.join(group)}" for group in import_cycles()] or [
+        "no import cycle of any kind"
+    ]
     return {"title": "the shape of the source", "rows": rows, "notes": notes}

@@ -1,4 +1,5 @@
-"""Wide laws of the logits: what the chosen route costs beside every key by itself, and how far off it is.
+"""Wide laws of the logits: what the chosen route costs beside every key by itself, and how far off
+it is.
 
 headwright bench wide_laws
 """
@@ -24,7 +25,8 @@ from headwright.noise.many.moments import COLUMNS, logits_moments
 WIDTHS = (1e1, 1e3, 1e4, 1e7, 1e16, 1e100)
 SIZES = (49, 200, 5000)
 CORRELATION = 0.5
-# Every key by itself on twice as many nodes of half the grading is the truth; beyond so many keys it takes minutes.
+# Every key by itself on twice as many nodes of half the grading is the truth; beyond so many keys
+# it takes minutes.
 CHECKED = 1000
 
 Law = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -53,7 +55,10 @@ def _laws(quick: bool) -> Iterator[tuple[str, Law]]:
         for width in WIDTHS[1::2] if quick else WIDTHS:
             s = rng.uniform(0.5, 2.0, n)
             s[0] = width
-            yield f"one of {width:g} among {n}", (rng.standard_normal(n), s, rng.uniform(-1, 1, (n, 8)))
+            yield (
+                f"one of {width:g} among {n}",
+                (rng.standard_normal(n), s, rng.uniform(-1, 1, (n, 8))),
+            )
     for low, high in ((-2, 2), (-3, 6)):
         for n in (500,) if quick else (500, 5000):
             s = 10 ** rng.uniform(low, high, n)
@@ -110,16 +115,30 @@ def _two_heads(width: float) -> dict[str, Any]:
 
     def covariance() -> Any:
         tables = [joint.integral(m[h], s[h]) for h in (0, 1)]
-        return pair.pair_moments(tables[0], tables[1], pair.PairLaw(m, s, c), V, heads=(heads[0], heads[1]))
+        return pair.pair_moments(
+            tables[0], tables[1], pair.PairLaw(m, s, c), V, heads=(heads[0], heads[1])
+        )
 
     seconds, found = _timed(covariance)
     return _row(
-        f"two heads, one key of {width:g}", "double integral", seconds, None, _peak(covariance), found.error, None
+        f"two heads, one key of {width:g}",
+        "double integral",
+        seconds,
+        None,
+        _peak(covariance),
+        found.error,
+        None,
     )
 
 
 def _row(
-    law: str, route: str, seconds: float, ratio: float | None, peak: float, error: float, true: float | None
+    law: str,
+    route: str,
+    seconds: float,
+    ratio: float | None,
+    peak: float,
+    error: float,
+    true: float | None,
 ) -> dict[str, Any]:
     return {
         "law": law,

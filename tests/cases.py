@@ -1,4 +1,5 @@
-"""One table of settings with closed-form answers, shared by the tests of every layer that can reproduce them."""
+"""One table of settings with closed-form answers, shared by the tests of every layer that can
+reproduce them."""
 
 from __future__ import annotations
 

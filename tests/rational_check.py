@@ -1,6 +1,7 @@
 """An independent judge for reachability verdicts: Python's Fractions only, nothing of the engine.
 
-A float is a rational number, so every claim about stored keys can be multiplied out without rounding.
+A float is a rational number, so every claim about stored keys can be multiplied out without
+rounding.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ def dot(a, b):
 
 
 def exact_margin(K, members, query):
-    """min over outside keys of (score of the members' lowest - score): exact, for the query as stored."""
+    """min over outside keys of (score of the members' lowest - score): exact, for the query as
+    stored."""
     q = row(query)
     inside = min(dot(row(K[a]), q) for a in members)
     outside = [dot(row(K[i]), q) for i in range(len(K)) if i not in set(members)]
@@ -39,7 +41,8 @@ def is_combination(K, outside, weights, inside, coefficients):
 
 
 def solve(columns, right):
-    """One exact solution of `sum_c x_c columns[c] = right`, zero on free columns, or None; by elimination."""
+    """One exact solution of `sum_c x_c columns[c] = right`, zero on free columns, or None; by
+    elimination."""
     rows = [[*(column[r] for column in columns), right[r]] for r in range(len(right))]
     pivots, width = [], len(columns)
     for c in range(width):
@@ -63,8 +66,9 @@ def solve(columns, right):
 
 
 def rational_coefficients(K, proof):
-    """Exact coefficients next to the floats of a proof of one key: the small ones are kept, an affinely independent
-    set of the others is solved for. None if a coefficient would have to be negative."""
+    """Exact coefficients next to the floats of a proof of one key: the small ones are kept, an
+    affinely independent set of the others is solved for. None if a coefficient would have to be
+    negative."""
     (j,) = proof.inside
     order = sorted(range(len(proof.outside)), key=lambda i: -proof.outside_coefficients[i])
     lifted = [[*row(K[proof.outside[i]]), Fraction(1)] for i in order]

@@ -1,4 +1,5 @@
-"""The slow twin: attention in 50-digit arithmetic, written as the formulas are. Nobody makes it clever."""
+"""The slow twin: attention in 50-digit arithmetic, written as the formulas are. Nobody makes it
+clever."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ mp.mp.dps = 50
 def logits(q, K, scale=1, bias=None):
     bias = bias if bias is not None else [0] * len(K)
     return [
-        mp.mpf(scale) * mp.fsum(mp.mpf(float(x)) * mp.mpf(float(y)) for x, y in zip(k, q, strict=True))
+        mp.mpf(scale)
+        * mp.fsum(mp.mpf(float(x)) * mp.mpf(float(y)) for x, y in zip(k, q, strict=True))
         + mp.mpf(float(b))
         for k, b in zip(K, bias, strict=True)
     ]
@@ -23,7 +25,10 @@ def softmax(z):
 
 
 def output(alpha, V):
-    return [mp.fsum(a * mp.mpf(float(v[j])) for a, v in zip(alpha, V, strict=True)) for j in range(len(V[0]))]
+    return [
+        mp.fsum(a * mp.mpf(float(v[j])) for a, v in zip(alpha, V, strict=True))
+        for j in range(len(V[0]))
+    ]
 
 
 def leak_of_average(n, m, beta):

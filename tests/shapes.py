@@ -1,4 +1,5 @@
-"""The checker behind every annotation in test runs: beartype, with an int accepted where a float is wanted."""
+"""The checker behind every annotation in test runs: beartype, with an int accepted where a float is
+wanted."""
 
 from beartype import BeartypeConf, beartype
 

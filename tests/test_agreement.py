@@ -36,19 +36,22 @@ def test_exact_equals_sampled_on_the_classic_example(beta, heads):
 
 
 def test_two_heads_beat_one_by_the_published_numbers():
-    """Mean squared error of the weights at beta = 30: 0.462 with one head, 0.0247 with two (simulation: 3 digits)."""
+    """Mean squared error of the weights at beta = 30: 0.462 with one head, 0.0247 with two
+    (simulation: 3 digits)."""
     keys, one, two = classic(30.0)
     assert squared_error(hw.moments(one, keys, MU)) == pytest.approx(0.462, abs=1e-3)
     assert squared_error(hw.moments(two, keys, MU)) == pytest.approx(0.0247, abs=2e-4)
 
 
 def test_sharp_heads_approach_the_limit():
-    """beta = 1e4, no isotropic noise: head 1 loses k_a exactly when its length is negative, Phi(-sqrt 2) = 7.86 %."""
+    """beta = 1e4, no isotropic noise: head 1 loses k_a exactly when its length is negative,
+    Phi(-sqrt 2) = 7.86 %."""
     keys = hw.GaussianKeys(MU).radial({0: 0.5})
     m = hw.moments(1e4 * MU[0], keys, MU)
     flip = float(mp.ncdf(-mp.sqrt(2)))
     assert flip == pytest.approx(0.0786, abs=1e-4)
-    # Near the flip the weight turns over a width 1/beta of the length, whose density there is below 1/2.
+    # Near the flip the weight turns over a width 1/beta of the length, whose density there is below
+    # 1/2.
     assert abs(1 - m.weights_mean[0] - flip) <= np.log(N) / 1e4
     coin = hw.moments(1e4 * (MU[0] + MU[1]), keys, MU)
     assert coin.weights_mean[0] == pytest.approx(0.5, abs=EXACT_MEAN)
@@ -65,7 +68,10 @@ def test_any_small_problem(n, beta, noise, seed):
     rng = np.random.default_rng(seed)
     keys = hw.GaussianKeys(rng.normal(size=(n, 3)), isotropic=noise)
     q, V = beta * rng.normal(size=3) / 2, rng.uniform(-1, 1, (n, 2))
-    exact, drawn = hw.moments(q, keys, V), hw.moments(q, keys, V, method="sampled", samples=2**13, seed=seed)
+    exact, drawn = (
+        hw.moments(q, keys, V),
+        hw.moments(q, keys, V, method="sampled", samples=2**13, seed=seed),
+    )
     assert exact.status == "done"
     assert np.abs(exact.mean - drawn.mean).max() <= SIGMAS * max(drawn.error, EXACT_MEAN)
     assert np.linalg.eigvalsh(exact.covariance).min() >= -exact.covariance_error

@@ -34,7 +34,9 @@ def test_agrees_with_the_slow_twin(problem, rng):
     for i, q in enumerate(Q):
         alpha = reference.softmax(reference.logits(q, K, scale=0.7, bias=bias))
         np.testing.assert_allclose(got.weights[i], np.array(alpha, dtype=float), atol=ROUNDING)
-        np.testing.assert_allclose(got.output[i], np.array(reference.output(alpha, V), dtype=float), atol=ROUNDING)
+        np.testing.assert_allclose(
+            got.output[i], np.array(reference.output(alpha, V), dtype=float), atol=ROUNDING
+        )
 
 
 def test_one_query_is_a_row_of_many(problem):
@@ -54,7 +56,11 @@ def test_heads_are_mixed(problem):
 
 
 def test_several_queries_per_head(rng):
-    Q, K, V = rng.standard_normal((2, 3, 5)), rng.standard_normal((7, 5)), rng.standard_normal((7, 4))
+    Q, K, V = (
+        rng.standard_normal((2, 3, 5)),
+        rng.standard_normal((7, 5)),
+        rng.standard_normal((7, 4)),
+    )
     got = hw.multihead(Q, K, V)
     assert got.output.shape == (3, 4)
     np.testing.assert_allclose(got.output[1], hw.multihead(Q[:, 1], K, V).output, atol=ROUNDING)
@@ -94,7 +100,12 @@ def test_a_row_that_sees_nothing_is_an_error(problem):
 def test_torch_in_torch_out(problem):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     Q, K, V = problem
-    got = hw.attend(torch.as_tensor(Q), torch.as_tensor(K), torch.as_tensor(V), mask=torch.ones(7, dtype=torch.bool))
+    got = hw.attend(
+        torch.as_tensor(Q),
+        torch.as_tensor(K),
+        torch.as_tensor(V),
+        mask=torch.ones(7, dtype=torch.bool),
+    )
     assert isinstance(got.output, torch.Tensor)
     np.testing.assert_allclose(got.output.numpy(), hw.attend(Q, K, V).output, atol=ROUNDING)
 

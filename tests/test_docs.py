@@ -1,4 +1,5 @@
-"""Documents keep their promises: README's example prints what README says, every public name and command has a page."""
+"""Documents keep their promises: README's example prints what README says, every public name and
+command has a page."""
 
 import contextlib
 import io

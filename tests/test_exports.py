@@ -24,6 +24,10 @@ def test_unknown_names_are_attribute_errors():
 
 def test_import_needs_no_array_library_but_numpy():
     heavy = "{'scipy', 'torch', 'matplotlib'}"
-    script = f"import sys, headwright; print(sorted({{m.split('.')[0] for m in sys.modules}} & {heavy}))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    script = (
+        f"import sys, headwright; print(sorted({{m.split('.')[0] for m in sys.modules}} & {heavy}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

@@ -1,5 +1,5 @@
-"""The list of deliberate faults fits the source: each can be planted, and its tests exist. Whether the tests notice
-them is what `benchmarks/plant_faults.py` finds out."""
+"""The list of deliberate faults fits the source: each can be planted, and its tests exist. Whether
+the tests notice them is what `benchmarks/plant_faults.py` finds out."""
 
 import ast
 
@@ -33,7 +33,9 @@ def test_names_are_unique():
 
 
 def test_a_list_that_no_longer_fits_is_an_error():
-    fault = plant_faults.Fault("moved away", "README.md", find="x", plant="y", tests=["tests/test_faults.py"])
+    fault = plant_faults.Fault(
+        "moved away", "README.md", find="x", plant="y", tests=["tests/test_faults.py"]
+    )
 
     with pytest.raises(ValueError, match="stands 2 times"):
         plant_faults.planted(fault, "x and x")

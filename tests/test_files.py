@@ -109,7 +109,9 @@ def npz(path, name, data, *, kind=zipfile.ZIP_DEFLATED):
 def header(shape):
     """The first bytes of an array file that claims this shape, and nothing behind them."""
     out = io.BytesIO()
-    np.lib.format.write_array_header_1_0(out, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        out, {"descr": "<f8", "fortran_order": False, "shape": shape}
+    )
     return out.getvalue()
 
 
@@ -119,13 +121,17 @@ def test_only_the_asked_array_of_an_archive_is_unpacked(tmp_path, monkeypatch):
     opened = []
     unpack = zipfile.ZipFile.open
     monkeypatch.setattr(
-        zipfile.ZipFile, "open", lambda self, entry, *a: opened.append(entry) or unpack(self, entry, *a)
+        zipfile.ZipFile,
+        "open",
+        lambda self, entry, *a: opened.append(entry) or unpack(self, entry, *a),
     )
     np.testing.assert_array_equal(read_array(f"{tmp_path / 'two.npz'}:K"), K)
     assert [entry.filename for entry in opened] == ["K.npy"]
 
 
-def test_a_compressed_array_beyond_the_limit_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+def test_a_compressed_array_beyond_the_limit_is_refused_before_it_is_unpacked(
+    tmp_path, monkeypatch
+):
     npz(tmp_path / "bomb.npz", "K", header((10**6,)) + bytes(8 * 10**6))
     assert (tmp_path / "bomb.npz").stat().st_size < 10_000
     monkeypatch.setattr(files, "MOST_UNPACKED", 10**6)
@@ -139,7 +145,9 @@ def test_a_compressed_array_beyond_the_limit_is_refused_before_it_is_unpacked(tm
     assert read_array(tmp_path / "plain.npz").shape == (200_000,)
 
 
-@pytest.mark.parametrize("kind", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, None], ids=["stored", "deflated", "npy"])
+@pytest.mark.parametrize(
+    "kind", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, None], ids=["stored", "deflated", "npy"]
+)
 def test_a_header_is_not_believed_beyond_its_file(tmp_path, kind):
     file = tmp_path / ("liar.npy" if kind is None else "liar.npz")
     if kind is None:
@@ -185,7 +193,9 @@ class TestWritingOnUnix:
         path.chmod(0o600)
         seen = []
         sync = os.fsync
-        monkeypatch.setattr(os, "fsync", lambda handle: seen.append(os.fstat(handle).st_mode) or sync(handle))
+        monkeypatch.setattr(
+            os, "fsync", lambda handle: seen.append(os.fstat(handle).st_mode) or sync(handle)
+        )
         write_bytes(path, b"new")
         assert stat.S_IMODE(seen[0]) == 0o600
 
@@ -238,13 +248,16 @@ class TestWritingOnUnix:
         with out.open("wb") as stream:
             subprocess.run([sys.executable, "-c", script], stdout=stream, check=True)
         assert out.read_text() == "before\nbetween\nafter\n"
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        )
         assert done.stdout == "before\nbetween\nafter\n"
 
     def test_a_read_only_file_is_refused(self, tmp_path, monkeypatch):
         path = tmp_path / "kept"
         path.write_bytes(b"old")
-        monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything, and tests may run as root
+        # Root may write anything, and tests may run as root
+        monkeypatch.setattr(os, "access", lambda *_: False)
         with pytest.raises(PermissionError, match="kept"):
             write_bytes(path, b"new")
         assert path.read_bytes() == b"old"
@@ -254,7 +267,9 @@ def test_contents_reach_the_disk_before_the_name(tmp_path, monkeypatch):
     done = []
     sync, replace = os.fsync, os.replace
     monkeypatch.setattr(
-        os, "fsync", lambda handle: done.append("folder" if is_folder(handle) else "file") or sync(handle)
+        os,
+        "fsync",
+        lambda handle: done.append("folder" if is_folder(handle) else "file") or sync(handle),
     )
     monkeypatch.setattr(os, "replace", lambda *names: done.append("rename") or replace(*names))
     write_bytes(tmp_path / "a", b"x")
@@ -288,7 +303,9 @@ def test_the_longest_name_can_be_written(tmp_path):
 
 def test_half_a_surrogate_pair_is_spelled_out(tmp_path):
     assert write_text(tmp_path / "a.txt", "a\udc80b").read_bytes() == b"a\\udc80b"
-    assert json.loads(write_json(tmp_path / "a.json", {"x": "a\udc80b"}).read_text()) == {"x": "a\udc80b"}
+    assert json.loads(write_json(tmp_path / "a.json", {"x": "a\udc80b"}).read_text()) == {
+        "x": "a\udc80b"
+    }
 
 
 def test_finished_files_are_noted(tmp_path):

@@ -1,4 +1,5 @@
-"""Whatever is passed to the public functions, they answer or say in words what was wrong; nothing else is raised."""
+"""Whatever is passed to the public functions, they answer or say in words what was wrong; nothing
+else is raised."""
 
 import subprocess
 import sys
@@ -40,28 +41,59 @@ HOSTILE = [
 ]  # fmt: skip
 
 CALLS = {
-    "attend": (hw.attend, {"q": [2.0, 1.0], "K": K, "V": V, "scale": 1.0, "bias": None, "mask": None}),
-    "multihead": (hw.multihead, {"Q": K[:2], "K": K, "V": V, "mix": None, "scale": 1.0, "bias": None, "mask": None}),
-    "GaussianKeys": (hw.GaussianKeys, {"means": K, "isotropic": None, "radial": None, "factors": None}),
+    "attend": (
+        hw.attend,
+        {"q": [2.0, 1.0], "K": K, "V": V, "scale": 1.0, "bias": None, "mask": None},
+    ),
+    "multihead": (
+        hw.multihead,
+        {"Q": K[:2], "K": K, "V": V, "mix": None, "scale": 1.0, "bias": None, "mask": None},
+    ),
+    "GaussianKeys": (
+        hw.GaussianKeys,
+        {"means": K, "isotropic": None, "radial": None, "factors": None},
+    ),
     "moments": (
         hw.moments,
-        {"q": [2.0, 1.0], "keys": KEYS, "V": V, "method": "exact", "mix": None, "scale": 1.0, "mask": None},
+        {
+            "q": [2.0, 1.0],
+            "keys": KEYS,
+            "V": V,
+            "method": "exact",
+            "mix": None,
+            "scale": 1.0,
+            "mask": None,
+        },
     ),
-    "worst_case": (hw.worst_case, {"z_low": [0.0, 0.0], "z_high": [1.0, 1.0], "direction": [1.0, 2.0]}),
+    "worst_case": (
+        hw.worst_case,
+        {"z_low": [0.0, 0.0], "z_high": [1.0, 1.0], "direction": [1.0, 2.0]},
+    ),
     "extract": (hw.extract, {"A": [[1.0], [0.0]], "B": [[0.0], [1.0]]}),
-    "copy": (hw.design.copy, {"j": 0, "K": K, "leak": 0.01, "heads": 1, "scale": 1.0, "bias": None}),
+    "copy": (
+        hw.design.copy,
+        {"j": 0, "K": K, "leak": 0.01, "heads": 1, "scale": 1.0, "bias": None},
+    ),
     "average": (hw.design.average, {"keys": [0, 1], "K": K, "leak": 0.01, "heads": 1}),
     "mixture": (hw.design.mixture, {"shares": {0: 0.5, 1: 0.5}, "K": K, "leak": 0.01}),
     "reach": (hw.design.reach, {"K": K, "sets": None, "tolerance": None}),
     "permutation": (
         hw.symmetry.permutation,
-        {"layer": np.tanh, "X": np.arange(12.0).reshape(4, 3), "axis": -2, "among": None, "budget": 20, "seed": 0},
+        {
+            "layer": np.tanh,
+            "X": np.arange(12.0).reshape(4, 3),
+            "axis": -2,
+            "among": None,
+            "budget": 20,
+            "seed": 0,
+        },
     ),
 }
 
 
 def violations():
-    """Every argument of every function, replaced by every hostile value: what is raised besides our own errors."""
+    """Every argument of every function, replaced by every hostile value: what is raised besides our
+    own errors."""
     for name, (function, named) in CALLS.items():
         for argument in named:
             for value in HOSTILE:
@@ -75,16 +107,26 @@ def violations():
 
 
 def test_hostile_arguments_are_answered_in_words():
-    """In a process of its own: in this one the types of all arguments are checked before the functions see them."""
-    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, timeout=300, check=True)
+    """In a process of its own: in this one the types of all arguments are checked before the
+    functions see them."""
+    done = subprocess.run(
+        [sys.executable, __file__], capture_output=True, text=True, timeout=300, check=True
+    )
     assert done.stdout == ""
 
 
 @pytest.mark.parametrize(
     ("name", "argument"),
-    [(name, one) for name, (_, named) in CALLS.items() for one in named if isinstance(named[one], (list, np.ndarray))],
+    [
+        (name, one)
+        for name, (_, named) in CALLS.items()
+        for one in named
+        if isinstance(named[one], (list, np.ndarray))
+    ],
 )
-@pytest.mark.parametrize("value", [None, "abc", object(), [[1, 2], [3]]], ids=["none", "text", "object", "ragged"])
+@pytest.mark.parametrize(
+    "value", [None, "abc", object(), [[1, 2], [3]]], ids=["none", "text", "object", "ragged"]
+)
 def test_what_is_no_array_is_refused(name, argument, value):
     function, named = CALLS[name]
     with pytest.raises(InputError):

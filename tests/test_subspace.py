@@ -44,7 +44,9 @@ def test_it_returns_v_a_and_its_coordinates(seed):
 def test_amplification_is_the_norm_and_one_over_the_sine(seed):
     A, B, _ = _bases(seed)
     M = hw.extract(A, B)
-    assert np.linalg.norm(M.matrix, 2) == pytest.approx(M.amplification, rel=AMPLIFIED * ROUNDING * M.amplification)
+    assert np.linalg.norm(M.matrix, 2) == pytest.approx(
+        M.amplification, rel=AMPLIFIED * ROUNDING * M.amplification
+    )
     assert 1 / np.sin(subspace_angles(A, B).min()) == pytest.approx(
         M.amplification, rel=AMPLIFIED * ROUNDING * M.amplification
     )
@@ -58,7 +60,9 @@ def test_dependent_columns_are_no_obstacle(rng):
 
 def test_scale_of_the_basis_does_not_matter(rng):
     A, B = rng.standard_normal((6, 2)), rng.standard_normal((6, 2))
-    np.testing.assert_allclose(hw.extract(1e-9 * A, 1e9 * B).matrix, hw.extract(A, B).matrix, atol=AMPLIFIED * ROUNDING)
+    np.testing.assert_allclose(
+        hw.extract(1e-9 * A, 1e9 * B).matrix, hw.extract(A, B).matrix, atol=AMPLIFIED * ROUNDING
+    )
 
 
 @pytest.mark.parametrize("meeting", ["shared column", "more columns than dimensions", "equal"])

@@ -1,4 +1,5 @@
-"""Permutation checks: what holds, what breaks with which swap, what is random, what cannot be asked."""
+"""Permutation checks: what holds, what breaks with which swap, what is random, what cannot be
+asked."""
 
 import numpy as np
 import pytest
@@ -47,7 +48,9 @@ def test_permutation_on_the_right_is_false(layer, X):
     i, j = v.counterexample.swap
     P = np.eye(D)
     P[[i, j]] = P[[j, i]]
-    assert np.abs(layer(X @ P) - layer(X) @ P).max() == pytest.approx(v.counterexample.error, abs=ROUNDING)
+    assert np.abs(layer(X @ P) - layer(X) @ P).max() == pytest.approx(
+        v.counterexample.error, abs=ROUNDING
+    )
 
 
 @pytest.mark.parametrize("how", ["positions", "causal mask", "first token special"])

@@ -21,9 +21,23 @@ PICTURES = {
         "",
         "#exact-table td",
     ),
-    "lab-heads": ("#preset=heads&q=a;b&beta=30&station=12", 1280, 860, "dark", "", "#exact-table td"),
+    "lab-heads": (
+        "#preset=heads&q=a;b&beta=30&station=12",
+        1280,
+        860,
+        "dark",
+        "",
+        "#exact-table td",
+    ),
     "lab-check": ("check.html", 1280, 800, "light", JUDGE, ".verdict"),
-    "lab-phone": ("#preset=coin&q=a%2Bb&beta=10&station=7", 390, 844, "light", "", "#exact-table td"),
+    "lab-phone": (
+        "#preset=coin&q=a%2Bb&beta=10&station=7",
+        390,
+        844,
+        "light",
+        "",
+        "#exact-table td",
+    ),
 }
 
 

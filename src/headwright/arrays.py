@@ -25,5 +25,6 @@ def like(host: np.ndarray, array: Array) -> Array:
 
 
 def dot(a: Array, b: Array) -> Array:
-    """`a @ b` while other threads run: NumPy's matmul holds the interpreter when its result is small."""
+    """`a @ b` while other threads run: NumPy's matmul holds the interpreter when its result is
+    small."""
     return np.dot(a, b) if compat.is_numpy_array(a) else a @ b

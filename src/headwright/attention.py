@@ -2,9 +2,9 @@
 
     z_i = scale * (k_i . q) + bias_i        alpha = softmax(z)        c = sum_i alpha_i v_i
 
-Written against the array API: NumPy, PyTorch and JAX arrays go in, the same kind comes out on the same
-device. Leading axes of the query are free, so one query (d,), many (m, d) and many per head (h, m, d)
-are one piece of code.
+Written against the array API: NumPy, PyTorch and JAX arrays go in, the same kind comes out on the
+same device. Leading axes of the query are free, so one query (d,), many (m, d) and many per head
+(h, m, d) are one piece of code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from headwright.types import Array, HeadOutputs, HeadWeights, Logits, Mask, Mix,
 
 @dataclass(frozen=True)
 class Attention:
-    """What one head sees: `output` c, `weights` alpha, `logits` z; leading axes are those of the query."""
+    """What one head sees: `output` c, `weights` alpha, `logits` z; leading axes are those of the
+    query."""
 
     output: Output
     weights: Weights
@@ -31,7 +32,8 @@ class Attention:
 
 @dataclass(frozen=True)
 class MultiHead:
-    """Several heads on the same keys. `output` is the mix of `outputs`; axis 0 of the rest is the head."""
+    """Several heads on the same keys. `output` is the mix of `outputs`; axis 0 of the rest is the
+    head."""
 
     output: Output
     outputs: HeadOutputs
@@ -40,11 +42,13 @@ class MultiHead:
     mix: Mix
 
 
-def attend(q: Any, K: Any, V: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None) -> Attention:
+def attend(
+    q: Any, K: Any, V: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None
+) -> Attention:
     """Attention of one query `(d,)` or many `(m, d)` over keys `(n, d)` and values `(n, v)`.
 
-    `bias` is added to the logits; `mask` is boolean, True where a key may be seen. Both broadcast against
-    the logits.
+    `bias` is added to the logits; `mask` is boolean, True where a key may be seen. Both broadcast
+    against the logits.
     """
     _, (q, K, V, bias) = inputs.arrays(q=q, K=K, V=V, bias=bias)
     inputs.shape("V", V, K.shape[0] if K.ndim == 2 else "n", "v")
@@ -54,16 +58,26 @@ def attend(q: Any, K: Any, V: Any, *, scale: float = 1.0, bias: Any = None, mask
 
 
 def multihead(
-    Q: Any, K: Any, V: Any, *, mix: Any = None, scale: float = 1.0, bias: Any = None, mask: Any = None
+    Q: Any,
+    K: Any,
+    V: Any,
+    *,
+    mix: Any = None,
+    scale: float = 1.0,
+    bias: Any = None,
+    mask: Any = None,
 ) -> MultiHead:
-    """`sum_h mix_h c_h` for the heads' queries `Q` of shape `(h, d)` (or `(h, m, d)`); equal mix by default."""
+    """`sum_h mix_h c_h` for the heads' queries `Q` of shape `(h, d)` (or `(h, m, d)`); equal mix by
+    default."""
     xp, (Q, K, V, bias, mix) = inputs.arrays(Q=Q, K=K, V=V, bias=bias, mix=mix)
     if Q.ndim < 2:
         inputs.shape("Q", Q, "h", "d")
     mix = head_mix(mix, like=Q)
     one = attend(Q, K, V, scale=scale, bias=bias, mask=mask)
     output = xp.tensordot(mix, one.output, axes=1)
-    return MultiHead(output=output, outputs=one.output, weights=one.weights, logits=one.logits, mix=mix)
+    return MultiHead(
+        output=output, outputs=one.output, weights=one.weights, logits=one.logits, mix=mix
+    )
 
 
 def head_mix(mix: Any, *, like: Array) -> Mix:
@@ -105,7 +119,8 @@ def weights(z: Logits, *, mask: Any = None) -> Weights:
         mask = _visible(mask, z)
         z = xp.where(mask, z, xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z)))
     # softmax(z) = softmax(z - max z); the largest term is then e^0 = 1 and nothing overflows.
-    with np.errstate(over="ignore"):  # a difference beyond all floats is -inf, and its weight 0, as it should
+    # A difference beyond all floats is -inf, and its weight 0, as it should
+    with np.errstate(over="ignore"):
         e = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
     return e / xp.sum(e, axis=-1, keepdims=True)
 
@@ -124,7 +139,9 @@ def _visible(mask: Any, z: Logits) -> Mask:
     blind = ~xp.any(mask, axis=-1)
     if bool(xp.any(blind)):
         which = (
-            "" if blind.ndim == 0 else f" (first: row {int(xp.argmax(xp.astype(xp.reshape(blind, (-1,)), xp.int8)))})"
+            ""
+            if blind.ndim == 0
+            else f" (first: row {int(xp.argmax(xp.astype(xp.reshape(blind, (-1,)), xp.int8)))})"
         )
         raise InputError(
             wanted="at least one visible key for every query",

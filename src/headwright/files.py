@@ -1,5 +1,5 @@
-"""Arrays and results on disk. Reading never unpickles, and asks for no more memory than a file can fill; writing is
-whole or not at all."""
+"""Arrays and results on disk. Reading never unpickles, and asks for no more memory than a file can
+fill; writing is whole or not at all."""
 
 from __future__ import annotations
 
@@ -24,25 +24,30 @@ from headwright import inputs
 from headwright.errors import InputError
 from headwright.result import plain
 
-MOST_UNPACKED = 1 << 30  # bytes of one compressed array; what is stored plainly is as large as its file
+# Bytes of one compressed array; what is stored plainly is as large as its file
+MOST_UNPACKED = 1 << 30
 
 
 # ------------------------------------------------------------------------------------------- reading
 
 
 def read_array(path: str | Path) -> np.ndarray:
-    """A finite float array from `.npy`, `.npz`, `.csv`, `.json` or `.safetensors` (one array per file, or
-    `file.npz:name` to pick one)."""
+    """A finite float array from `.npy`, `.npz`, `.csv`, `.json` or `.safetensors` (one array per
+    file, or `file.npz:name` to pick one)."""
     file, member = _place(str(path))
     reader = _READERS.get(file.suffix.lower())
     if reader is None:
         known = ", ".join(_READERS)
-        raise InputError(wanted=f"an array file ({known})", got=file.name, attempt="np.save('keys.npy', K)")
+        raise InputError(
+            wanted=f"an array file ({known})", got=file.name, attempt="np.save('keys.npy', K)"
+        )
     try:
         found = reader(file, member)
     except InputError:
         raise
-    except Exception as reason:  # readers fail in many ways on a damaged file; all mean the same to the caller
+    except (
+        Exception
+    ) as reason:  # readers fail in many ways on a damaged file; all mean the same to the caller
         raise InputError(
             wanted=f"readable {file.suffix} data",
             got=f"{file.name}: {_first_line(reason)}",
@@ -50,12 +55,15 @@ def read_array(path: str | Path) -> np.ndarray:
         ) from None
     _, (array,) = inputs.arrays(**{file.name: found})
     if 0 in array.shape:
-        raise InputError(wanted=f"numbers in {file.name}", got="an empty array", attempt="check the file")
+        raise InputError(
+            wanted=f"numbers in {file.name}", got="an empty array", attempt="check the file"
+        )
     return array
 
 
 def _place(path: str) -> tuple[Path, str]:
-    """The file and the array in it: `two.npz:K` is K of two.npz, unless there is a file of that very name."""
+    """The file and the array in it: `two.npz:K` is K of two.npz, unless there is a file of that
+    very name."""
     whole, _, member = path.partition("::")
     head, colon, tail = whole.rpartition(":")
     with contextlib.suppress(OSError, ValueError):  # a name that no file can have
@@ -102,16 +110,22 @@ def _read_npz(file: Path, member: str) -> np.ndarray:
 
 
 def _read_numbers(stream: Any, size: int) -> np.ndarray:
-    """An array in NumPy's format from a stream of `size` bytes. The header is believed only as far as the bytes
-    that follow it reach: a few bytes can claim any shape, and NumPy asks for the memory first."""
+    """An array in NumPy's format from a stream of `size` bytes. The header is believed only as far
+    as the bytes that follow it reach: a few bytes can claim any shape, and NumPy asks for the
+    memory first."""
     version = np.lib.format.read_magic(stream)
-    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    headers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
     if version not in headers:
         raise ValueError(f"version {version} of the format holds no plain numbers")
     shape, _, dtype = headers[version](stream)
     claimed = math.prod(shape) * dtype.itemsize
     if claimed > size - stream.tell():
-        raise ValueError(f"a header that claims {claimed:,} bytes, and {size - stream.tell():,} behind it")
+        raise ValueError(
+            f"a header that claims {claimed:,} bytes, and {size - stream.tell():,} behind it"
+        )
     stream.seek(0)
     return np.lib.format.read_array(stream, allow_pickle=False)
 
@@ -155,7 +169,8 @@ _finished: ContextVar[list[Path] | None] = ContextVar("finished", default=None)
 
 @contextlib.contextmanager
 def noting_writes() -> Iterator[list[Path]]:
-    """The files that were finished inside the block, for whoever has to say what an interrupted run leaves."""
+    """The files that were finished inside the block, for whoever has to say what an interrupted run
+    leaves."""
     paths: list[Path] = []
     token = _finished.set(paths)
     try:
@@ -165,17 +180,21 @@ def noting_writes() -> Iterator[list[Path]]:
 
 
 def write_text(path: str | Path, text: str) -> Path:
-    """UTF-8. What has no code there, half of a surrogate pair, is spelled out, which is also how JSON writes it."""
+    """UTF-8. What has no code there, half of a surrogate pair, is spelled out, which is also how
+    JSON writes it."""
     return write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def write_json(path: str | Path, thing: Any) -> Path:
-    return write_text(path, json.dumps(plain(thing), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    return write_text(
+        path, json.dumps(plain(thing), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
 
 
 def write_bytes(path: str | Path, data: bytes) -> Path:
-    """Write beside the goal and rename over it: an interrupted run leaves the old file or none. A link stays and
-    its target is written; a device, a pipe or the program's own output is written to, not replaced."""
+    """Write beside the goal and rename over it: an interrupted run leaves the old file or none. A
+    link stays and its target is written; a device, a pipe or the program's own output is written
+    to, not replaced."""
     path = Path(path)
     there = None
     looked = False
@@ -196,7 +215,8 @@ def write_bytes(path: str | Path, data: bytes) -> Path:
         # Named after the goal: the name of the temporary file helps nobody.
         raise OSError(reason.errno, reason.strerror or str(reason), str(path)) from None
     except KeyboardInterrupt:
-        # It may come after the rename: another file stands there now, and whoever tells what is left must know.
+        # It may come after the rename: another file stands there now, and whoever tells what is
+        # left must know.
         now = _status(path)
         if looked and now is not None and (there is None or now.st_ino != there.st_ino):
             _note(path)
@@ -219,23 +239,31 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _own_output(there: os.stat_result | None) -> Any:
-    """The stream of this program that goes to that very place, as `/dev/stdout` does, if it can take bytes."""
+    """The stream of this program that goes to that very place, as `/dev/stdout` does, if it can
+    take bytes."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or no file at all
-            if there is not None and os.path.samestat(there, os.fstat(stream.fileno())) and stream.buffer:
+            if (
+                there is not None
+                and os.path.samestat(there, os.fstat(stream.fileno()))
+                and stream.buffer
+            ):
                 return stream
     return None
 
 
 def _replace(goal: Path, data: bytes, there: os.stat_result | None) -> None:
-    """Put a new file where the old one (or none) is; its contents are on the disk before it has the name."""
+    """Put a new file where the old one (or none) is; its contents are on the disk before it has the
+    name."""
     if there is not None and not os.access(goal, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is read-only")
     # The system takes the umask off this; an old file's own permissions are kept instead.
     mode = 0o666 if there is None else stat.S_IMODE(there.st_mode)
     temporary = goal.with_name(f".headwright-{secrets.token_hex(8)}")
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        handle = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode
+        )
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
@@ -251,7 +279,8 @@ def _replace(goal: Path, data: bytes, there: os.stat_result | None) -> None:
 
 def _inherit(temporary: Path, there: os.stat_result) -> None:
     """Owner and permissions of the file that is replaced."""
-    with contextlib.suppress(OSError, AttributeError):  # only root may give files away, and not on Windows
+    # Only root may give files away, and not on Windows
+    with contextlib.suppress(OSError, AttributeError):
         os.chown(temporary, there.st_uid, there.st_gid)
     os.chmod(temporary, stat.S_IMODE(there.st_mode))
 

@@ -1,5 +1,5 @@
-"""Input validation, in one place: bring what the caller has to one array library, one device and one
-float dtype, and refuse what cannot be meant (non-finite, ragged, empty, wrongly shaped).
+"""Input validation, in one place: bring what the caller has to one array library, one device and
+one float dtype, and refuse what cannot be meant (non-finite, ragged, empty, wrongly shaped).
 
 The library in use is decided by the arrays themselves (array-api-compat); lists and numbers follow.
 """
@@ -15,9 +15,21 @@ import numpy as np
 from headwright.errors import InputError
 from headwright.types import Array
 
-# The arguments that may be left out, wherever they occur: a name has one sense in the whole package. Any other
-# None is a mistake of the caller's.
-OPTIONAL = frozenset({"bias", "covariance", "diagonal", "factors", "isotropic", "mask", "mix", "start", "value_noise"})
+# The arguments that may be left out, wherever they occur: a name has one sense in the whole
+# package. Any other None is a mistake of the caller's.
+OPTIONAL = frozenset(
+    {
+        "bias",
+        "covariance",
+        "diagonal",
+        "factors",
+        "isotropic",
+        "mask",
+        "mix",
+        "start",
+        "value_noise",
+    }
+)
 
 _LONGEST = 60  # characters of a value that a message repeats
 
@@ -25,9 +37,9 @@ _LONGEST = 60  # characters of a value that a message repeats
 def arrays(*, unchecked: tuple[str, ...] = (), **named: Any) -> tuple[Any, tuple[Any, ...]]:
     """`xp, (q, K) = arrays(q=q, K=K)`: the common namespace and every input as a float array of it.
 
-    `None` stays `None` where it is `OPTIONAL`. Floats keep the widest precision given; integers and lists become
-    float64 (the library's default float where it has no float64). All entries are finite but those of arrays named
-    in `unchecked`, whose user finds out by other means.
+    `None` stays `None` where it is `OPTIONAL`. Floats keep the widest precision given; integers and
+    lists become float64 (the library's default float where it has no float64). All entries are
+    finite but those of arrays named in `unchecked`, whose user finds out by other means.
     """
     given = {name: x for name, x in named.items() if x is not None or name not in OPTIONAL}
     library: list[Any] = [x for x in given.values() if _is_foreign(x)]
@@ -40,7 +52,10 @@ def arrays(*, unchecked: tuple[str, ...] = (), **named: Any) -> tuple[Any, tuple
     xp, device = _common(library)
     floats = [x.dtype for x in library if _is_float(xp, x)]
     dtype = xp.result_type(*floats) if floats else xp.asarray(1.0).dtype
-    made = {name: _foreign(name, x, xp, dtype, device, name not in unchecked) for name, x in given.items()}
+    made = {
+        name: _foreign(name, x, xp, dtype, device, name not in unchecked)
+        for name, x in given.items()
+    }
     return xp, tuple(made.get(name) for name in named)
 
 
@@ -51,20 +66,30 @@ def _common(library: list[Any]) -> tuple[Any, Any]:
     except TypeError:
         kinds = sorted({type(x).__module__.partition(".")[0] for x in library})
         raise InputError(
-            wanted="arrays of one library", got=" and ".join(kinds), attempt="convert all of them to one"
+            wanted="arrays of one library",
+            got=" and ".join(kinds),
+            attempt="convert all of them to one",
         ) from None
     devices = {str(compat.device(x)) for x in library}
     if len(devices) > 1:
-        raise InputError(wanted="arrays on one device", got=" and ".join(sorted(devices)), attempt="move them together")
+        raise InputError(
+            wanted="arrays on one device",
+            got=" and ".join(sorted(devices)),
+            attempt="move them together",
+        )
     return xp, compat.device(library[0])
 
 
 def _numpy(name: str, value: Any, check: bool) -> np.ndarray:
     if value is None:
-        raise InputError(wanted=f"{name} as an array of numbers", got="None", attempt=f"pass {name}")
+        raise InputError(
+            wanted=f"{name} as an array of numbers", got="None", attempt=f"pass {name}"
+        )
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(
-            wanted=f"{name} without masked entries", got="a masked array", attempt="remove those rows, or fill them"
+            wanted=f"{name} without masked entries",
+            got="a masked array",
+            attempt="remove those rows, or fill them",
         )
     try:
         array = np.asarray(value)
@@ -95,10 +120,16 @@ def _numpy(name: str, value: Any, check: bool) -> np.ndarray:
 def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any, check: bool) -> Array:
     if _is_foreign(value):
         if xp.isdtype(value.dtype, "complex floating"):
-            raise InputError(wanted=f"{name} as real numbers", got=f"dtype {value.dtype}", attempt="take its real part")
+            raise InputError(
+                wanted=f"{name} as real numbers",
+                got=f"dtype {value.dtype}",
+                attempt="take its real part",
+            )
         if compat.is_torch_array(value) and (value.is_meta or "strided" not in str(value.layout)):
             raise InputError(
-                wanted=f"{name} as a dense array of numbers", got="a sparse or empty shell", attempt="x.to_dense()"
+                wanted=f"{name} as a dense array of numbers",
+                got="a sparse or empty shell",
+                attempt="x.to_dense()",
             )
         value = xp.astype(value, dtype, copy=False)
         return finite(name, value) if check else value
@@ -113,7 +144,9 @@ def flags(name: str, value: Any, *, like: Array) -> Array:
         boolean = xp.isdtype(made.dtype, "bool")
     except Exception:  # ragged, sparse, of another library, or no array at all
         raise InputError(
-            wanted=f"a boolean {name}, one flag per key", got=shown(value), attempt=f"{name}=[True, False, True]"
+            wanted=f"a boolean {name}, one flag per key",
+            got=shown(value),
+            attempt=f"{name}=[True, False, True]",
         ) from None
     if not boolean:
         raise InputError(
@@ -155,7 +188,8 @@ def _size(array: Array) -> int:
 
 
 def shape(name: str, array: Array, *wanted: int | str | None) -> Array:
-    """Check the number of axes and the fixed lengths: `shape("K", K, "n", d)`. A word is free, `None` too."""
+    """Check the number of axes and the fixed lengths: `shape("K", K, "n", d)`. A word is free,
+    `None` too."""
     fits = array.ndim == len(wanted) and all(
         not isinstance(w, int) or g == w for w, g in zip(wanted, array.shape, strict=True)
     )
@@ -187,20 +221,32 @@ def index(name: str, value: Any, n: int) -> int:
     except TypeError:
         number = -1
     if isinstance(value, (bool, np.bool_)) or not 0 <= number < n:
-        raise InputError(wanted=f"{name} between 0 and {n - 1}", got=shown(value), attempt="count keys from 0")
+        raise InputError(
+            wanted=f"{name} between 0 and {n - 1}", got=shown(value), attempt="count keys from 0"
+        )
     return number
 
 
-def number(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_ends: bool = False) -> float:
+def number(
+    name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_ends: bool = False
+) -> float:
     """One finite number in [low, high], or in (low, high) with `open_ends`. Text is no number."""
     try:
-        x = float("nan") if isinstance(value, (str, bytes, bytearray)) or np.ndim(value) else float(value)
+        x = (
+            float("nan")
+            if isinstance(value, (str, bytes, bytearray)) or np.ndim(value)
+            else float(value)
+        )
     except Exception:  # whatever an object raises that is no number, 10**400 among them
         x = float("nan")
     inside = low < x < high if open_ends else low <= x <= high
     if not np.isfinite(x) or not inside:
         bounds = f"{'(' if open_ends else '['}{low:g}, {high:g}{')' if open_ends else ']'}"
-        raise InputError(wanted=f"{name} in {bounds}", got=shown(value), attempt="pass one finite number in that range")
+        raise InputError(
+            wanted=f"{name} in {bounds}",
+            got=shown(value),
+            attempt="pass one finite number in that range",
+        )
     return x
 
 
@@ -209,7 +255,9 @@ def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     top = np.inf if high is None else high
     x = number(name, value, low=low, high=top)
     if isinstance(value, (bool, np.bool_)) or x != int(x):
-        raise InputError(wanted=f"{name} as a whole number", got=shown(value), attempt=f"{name}={max(low, 1)}")
+        raise InputError(
+            wanted=f"{name} as a whole number", got=shown(value), attempt=f"{name}={max(low, 1)}"
+        )
     return int(x)
 
 

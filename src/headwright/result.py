@@ -1,8 +1,8 @@
 """What every engine returns: a frozen record with a status, a method and an error bound.
 
-A numerical failure is a status with a message, never a silent number; so a result can always be shown,
-saved and compared. `plain` turns any record into JSON-ready Python, which is the one renderer that the
-command line, the report and the lab share.
+A numerical failure is a status with a message, never a silent number; so a result can always be
+shown, saved and compared. `plain` turns any record into JSON-ready Python, which is the one
+renderer that the command line, the report and the lab share.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ class Estimate:
 def plain(thing: Any) -> Any:
     """JSON-ready Python: records become dicts, arrays lists, and non-finite floats strings.
 
-    JSON has no infinity; writing `"inf"` keeps the number readable instead of producing invalid JSON.
-    Fields whose name starts with an underscore are private and left out.
+    JSON has no infinity; writing `"inf"` keeps the number readable instead of producing invalid
+    JSON. Fields whose name starts with an underscore are private and left out.
     """
     if is_dataclass(thing) and not isinstance(thing, type):
-        return {f.name: plain(getattr(thing, f.name)) for f in fields(thing) if not f.name.startswith("_")}
+        return {
+            f.name: plain(getattr(thing, f.name))
+            for f in fields(thing)
+            if not f.name.startswith("_")
+        }
     if isinstance(thing, Enum):
         return thing.value
     if isinstance(thing, dict):
@@ -57,6 +61,7 @@ def to_numpy(array: Any) -> np.ndarray:
     """A NumPy copy of an array of any library, on any device."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
-        if "bfloat16" in str(array.dtype):  # NumPy has no such dtype; float32 holds every bfloat16 exactly
+        # NumPy has no such dtype; float32 holds every bfloat16 exactly
+        if "bfloat16" in str(array.dtype):
             array = array.float()
     return np.asarray(array)

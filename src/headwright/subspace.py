@@ -1,12 +1,13 @@
 """Getting v_a back out of v_a + v_b when v_a lies in span(A) and v_b in span(B).
 
-Orthogonal spans: `M = Q_A Q_A'` (for orthonormal A simply `A A'`). Spans that are not orthogonal but meet only
-in 0: the oblique projector onto span(A) along span(B). With `P = I - Q_B Q_B'` and `R = P Q_A`,
+Orthogonal spans: `M = Q_A Q_A'` (for orthonormal A simply `A A'`). Spans that are not orthogonal
+but meet only in 0: the oblique projector onto span(A) along span(B). With `P = I - Q_B Q_B'` and `R
+= P Q_A`,
 
     M = Q_A R^+          M Q_A = I on span(A),   M Q_B = 0,          ||M|| = 1 / sigma_min(R) = 1 / sin(angle)
 
-and that norm is the noise amplification: infinite when the spans meet, 1 when they are orthogonal. `A'` alone is
-a different object, the m coordinates of v_a, and is returned as such.
+and that norm is the noise amplification: infinite when the spans meet, 1 when they are orthogonal.
+`A'` alone is a different object, the m coordinates of v_a, and is returned as such.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from headwright.types import Array, Float
 
 @dataclass(frozen=True)
 class Extraction:
-    """`matrix @ (v_a + v_b) = v_a`, a vector of R^d; `coordinates @ (v_a + v_b)` are its m coefficients in the
-    basis A; `amplification` is the factor by which noise in the sum can grow."""
+    """`matrix @ (v_a + v_b) = v_a`, a vector of R^d; `coordinates @ (v_a + v_b)` are its m
+    coefficients in the basis A; `amplification` is the factor by which noise in the sum can grow.
+    """
 
     matrix: Float[Array, "d d"]
     coordinates: Float[Array, "m d"]
@@ -33,14 +35,16 @@ class Extraction:
 
 
 def extract(A: Any, B: Any) -> Extraction:
-    """The matrix that keeps span(A) and removes span(B); columns of `A` `(d, m)` and `B` `(d, p)` are bases."""
+    """The matrix that keeps span(A) and removes span(B); columns of `A` `(d, m)` and `B` `(d, p)`
+    are bases."""
     xp, (A, B) = inputs.arrays(A=A, B=B)
     inputs.shape("A", A, "d", "m")
     inputs.shape("B", B, A.shape[0], "p")
     Q_A, Q_B = _orthonormal("A", A), _orthonormal("B", B)
     overlap = Q_B.T @ Q_A
     R = Q_A - Q_B @ overlap
-    R = R - Q_B @ (Q_B.T @ R)  # once more: the first pass leaves rounding of the size of what it removed
+    # Once more: the first pass leaves rounding of the size of what it removed
+    R = R - Q_B @ (Q_B.T @ R)
     sines = xp.linalg.svdvals(R)
     smallest = float(xp.min(sines)) if Q_A.shape[1] + Q_B.shape[1] <= A.shape[0] else 0.0
     rounding = A.shape[0] * float(xp.finfo(A.dtype).eps)
@@ -61,13 +65,16 @@ def extract(A: Any, B: Any) -> Extraction:
 
 
 def _orthonormal(name: str, A: Float[Array, "d m"]) -> Float[Array, "d r"]:
-    """An orthonormal basis of the columns' span. Dependent columns are dropped, a zero matrix is refused."""
+    """An orthonormal basis of the columns' span. Dependent columns are dropped, a zero matrix is
+    refused."""
     xp = compat.array_namespace(A)
     U, S, _ = xp.linalg.svd(A, full_matrices=False)
     largest = float(xp.max(S))
     if largest == 0.0:
         raise InputError(
-            wanted=f"{name} with a nonzero column", got="all zeros", attempt="pass a basis of the subspace"
+            wanted=f"{name} with a nonzero column",
+            got="all zeros",
+            attempt="pass a basis of the subspace",
         )
     negligible = largest * max(A.shape) * float(xp.finfo(A.dtype).eps)
     rank = int(xp.sum(xp.astype(S > negligible, xp.int64)))

@@ -1,9 +1,10 @@
-"""Is a layer permutation-equivariant? Rows are tokens, so the claim is `f(P X) = P f(X)` for every permutation P.
+"""Is a layer permutation-equivariant? Rows are tokens, so the claim is `f(P X) = P f(X)` for every
+permutation P.
 
-Any callable on arrays can be asked. Transpositions are tried first, because one swap of two tokens is the smallest
-counterexample there is; then random permutations, each of which is broken up into swaps when it fails. Rounding
-is told apart from breakage by measuring how much the output moves when every input number moves by one rounding
-error.
+Any callable on arrays can be asked. Transpositions are tried first, because one swap of two tokens
+is the smallest counterexample there is; then random permutations, each of which is broken up into
+swaps when it fails. Rounding is told apart from breakage by measuring how much the output moves
+when every input number moves by one rounding error.
 """
 
 from __future__ import annotations
@@ -27,17 +28,20 @@ _MOST = 10**9  # permutations
 
 @dataclass(frozen=True)
 class Counterexample:
-    """One swap that breaks the claim: reorder the input by `order`, swap tokens `swap`, and rows `rows` differ."""
+    """One swap that breaks the claim: reorder the input by `order`, swap tokens `swap`, and rows
+    `rows` differ."""
 
     swap: tuple[int, int]
     rows: tuple[int, ...]
     error: float
-    order: tuple[int, ...]  # the tokens before the swap; 0, 1, 2, ... unless no plain swap breaks it
+    # The tokens before the swap; 0, 1, 2, ... unless no plain swap breaks it
+    order: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Symmetry:
-    """Verdict of a check. `status` is "equivariant", "broken" or "stochastic"; only the first one `holds`."""
+    """Verdict of a check. `status` is "equivariant", "broken" or "stochastic"; only the first one
+    `holds`."""
 
     holds: bool
     status: str
@@ -49,12 +53,19 @@ class Symmetry:
 
 
 def permutation(
-    layer: Layer, X: Any, *, axis: int = -2, among: Sequence[int] | None = None, budget: int = 200, seed: int = 0
+    layer: Layer,
+    X: Any,
+    *,
+    axis: int = -2,
+    among: Sequence[int] | None = None,
+    budget: int = 200,
+    seed: int = 0,
 ) -> Symmetry:
     """Check `f(P X) = P f(X)` on the tokens of `X` `(..., n, d)`.
 
-    `axis=-2` permutes tokens; `axis=-1` permutes features (the false claim `f(X P) = f(X) P`). `among` restricts
-    the permutations to some tokens, for layers with a padding mask. At most `budget` permutations are tried.
+    `axis=-2` permutes tokens; `axis=-1` permutes features (the false claim `f(X P) = f(X) P`).
+    `among` restricts the permutations to some tokens, for layers with a padding mask. At most
+    `budget` permutations are tried.
     """
     xp = compat.array_namespace(X) if compat.is_array_api_obj(X) else None
     X = X if xp is not None else inputs.arrays(X=X)[1][0]
@@ -68,7 +79,11 @@ def permutation(
     budget = inputs.whole("budget", budget, low=1, high=_MOST)
     rng = np.random.default_rng(inputs.whole("seed", seed, low=0))
     if not callable(layer):
-        raise InputError(wanted="a layer to call on X", got=inputs.shown(layer), attempt="pass a function or a module")
+        raise InputError(
+            wanted="a layer to call on X",
+            got=inputs.shown(layer),
+            attempt="pass a function or a module",
+        )
     probe = _Probe(layer, X, axis)
     if probe.stochastic:
         return Symmetry(
@@ -97,7 +112,9 @@ def _tokens(among: Any, n: int) -> list[int]:
     except TypeError:
         given = [None]
     if any(i is None for i in given):
-        raise InputError(wanted="among as a list of tokens", got=inputs.shown(among), attempt="among=[0, 2, 3]")
+        raise InputError(
+            wanted="among as a list of tokens", got=inputs.shown(among), attempt="among=[0, 2, 3]"
+        )
     return [inputs.index("token", i, n) for i in given]
 
 
@@ -113,15 +130,22 @@ class _Probe:
                 got=f"output of shape {self.output.shape}",
                 attempt="wrap the layer so that it returns its sequence, e.g. lambda x: layer(x)[0]",
             )
-        eps = float(compat.array_namespace(X).finfo(X.dtype).eps) if _floating(X) else float(np.finfo(np.float32).eps)
+        eps = (
+            float(compat.array_namespace(X).finfo(X.dtype).eps)
+            if _floating(X)
+            else float(np.finfo(np.float32).eps)
+        )
         scale = float(np.abs(self.output).max())
-        # A sum of N terms of random rounding errors grows like sqrt(N) eps; an ill-conditioned layer grows more,
-        # which shows when every entry of the input is moved by one rounding error.
+        # A sum of N terms of random rounding errors grows like sqrt(N) eps; an ill-conditioned
+        # layer grows more, which shows when every entry of the input is moved by one rounding
+        # error.
         summing = 2 * eps * scale * float(np.sqrt(max(X.shape[-2:])))
         noise = np.random.default_rng(1).choice([-1.0, 1.0], X.shape) * eps
         moved = self._call(X + X * _like(noise, X)) if _floating(X) else self.output
         self.wobble = float(np.abs(self._call(X) - self.output).max())
-        self.rounding = max(summing + 4 * float(np.abs(moved - self.output).max()), float(np.finfo(float).tiny))
+        self.rounding = max(
+            summing + 4 * float(np.abs(moved - self.output).max()), float(np.finfo(float).tiny)
+        )
         self.stochastic = self.wobble > summing
 
     def _call(self, X: Array) -> np.ndarray:
@@ -144,29 +168,44 @@ class _Probe:
             )
         made = to_numpy(made)
         if made.dtype.kind not in "fiub":
-            raise InputError(wanted="real outputs", got=f"dtype {made.dtype}", attempt="return the real part")
+            raise InputError(
+                wanted="real outputs", got=f"dtype {made.dtype}", attempt="return the real part"
+            )
         made = made.astype(float)
         if not np.isfinite(made).all():
-            raise InputError(wanted="finite outputs", got="NaN or infinity", attempt="check the layer on this input")
+            raise InputError(
+                wanted="finite outputs",
+                got="NaN or infinity",
+                attempt="check the layer on this input",
+            )
         return made
 
     def mismatch(self, before: np.ndarray, order: np.ndarray) -> tuple[float, tuple[int, ...]]:
-        """`|f(P Y) - P f(Y)|` for Y = X reordered by `before` and P given by `order`; and the rows that differ."""
+        """`|f(P Y) - P f(Y)|` for Y = X reordered by `before` and P given by `order`; and the rows
+        that differ."""
         plain = np.array_equal(before, np.arange(len(before)))
         base = self.output if plain else self._call(_take(self.X, before, self.axis))
-        difference = np.abs(self._call(_take(self.X, before[order], self.axis)) - np.take(base, order, self.axis))
+        difference = np.abs(
+            self._call(_take(self.X, before[order], self.axis)) - np.take(base, order, self.axis)
+        )
         axes = tuple(i for i in range(difference.ndim) if i != difference.ndim + self.axis)
         per_row = difference.max(axis=axes)
         return float(per_row.max()), tuple(int(i) for i in np.flatnonzero(per_row > self.rounding))
 
 
-def _orders(tokens: list[int], n: int, rng: np.random.Generator, budget: int) -> Iterator[np.ndarray]:
-    """All swaps if they fit in half the budget, else neighbours and a random choice of them; then random ones."""
+def _orders(
+    tokens: list[int], n: int, rng: np.random.Generator, budget: int
+) -> Iterator[np.ndarray]:
+    """All swaps if they fit in half the budget, else neighbours and a random choice of them; then
+    random ones."""
     share = max(budget // 2, 1)
     swaps = list(islice(combinations(tokens, 2), share + 1))
     if len(swaps) > share:
         near = list(pairwise(tokens))[: max(share // 2, 1)]
-        far = [tuple(sorted(rng.choice(tokens, 2, replace=False).tolist())) for _ in range(share - len(near))]
+        far = [
+            tuple(sorted(rng.choice(tokens, 2, replace=False).tolist()))
+            for _ in range(share - len(near))
+        ]
         swaps = [*near, *dict.fromkeys(far)]
     for i, j in swaps:
         yield _swapped(n, i, j)
@@ -176,8 +215,11 @@ def _orders(tokens: list[int], n: int, rng: np.random.Generator, budget: int) ->
         yield order
 
 
-def _smallest(probe: _Probe, order: np.ndarray, error: float, rows: tuple[int, ...]) -> Counterexample:
-    """A failing permutation is a chain of swaps, and one link of the chain must fail: that one is the witness."""
+def _smallest(
+    probe: _Probe, order: np.ndarray, error: float, rows: tuple[int, ...]
+) -> Counterexample:
+    """A failing permutation is a chain of swaps, and one link of the chain must fail: that one is
+    the witness."""
     n = len(order)
     moved = np.flatnonzero(order != np.arange(n))
     if _is_swap(order):
@@ -192,7 +234,11 @@ def _smallest(probe: _Probe, order: np.ndarray, error: float, rows: tuple[int, .
         if step > probe.rounding and step > worst.error:
             worst = Counterexample((i, j), differ, step, tuple(before.tolist()))
         before[[i, j]] = before[[j, i]]
-    return worst if worst.error else Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(order.tolist()))
+    return (
+        worst
+        if worst.error
+        else Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(order.tolist()))
+    )
 
 
 def _is_swap(order: np.ndarray) -> bool:

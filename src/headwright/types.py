@@ -1,5 +1,6 @@
 """Shape words. One letter per axis, the same letter everywhere: n keys, d key dimension, v value
-dimension, h heads, m queries, s samples. Tests check them at run time (jaxtyping + beartype); users pay nothing.
+dimension, h heads, m queries, s samples. Tests check them at run time (jaxtyping + beartype); users
+pay nothing.
 
 `Any` stands for "an array of any array-API library": NumPy, PyTorch or JAX.
 """

@@ -1,8 +1,10 @@
-"""A process that answers requests, one line of JSON each, watched by the processor time and memory it uses.
+"""A process that answers requests, one line of JSON each, watched by the processor time and memory
+it uses.
 
-A process can be ended wherever it is stuck, on every system alike, and it is watched by what it has used itself, so
-that a busy machine ends nothing. Rejected: an alarm inside the process (raises anywhere, is swallowed in finalisers,
-unknown to threads and to Windows) and `multiprocessing` (imports the caller's script again, unpickles the answers).
+A process can be ended wherever it is stuck, on every system alike, and it is watched by what it has
+used itself, so that a busy machine ends nothing. Rejected: an alarm inside the process (raises
+anywhere, is swallowed in finalisers, unknown to threads and to Windows) and `multiprocessing`
+(imports the caller's script again, unpickles the answers).
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ import psutil
 from headwright.errors import HeadwrightError
 
 TICK = 0.05  # seconds between two looks at a busy process
-STANDSTILL = 60.0  # seconds without any use of the processor: it waits for something that will not come
-# The child finds the modules that the parent finds, and none in the folder that it happens to be started in.
+# Seconds without any use of the processor: it waits for something that will not come
+STANDSTILL = 60.0
+# The child finds the modules that the parent finds, and none in the folder that it happens to be
+# started in.
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -54,19 +58,23 @@ class Allowance:
 
 
 class Watched:
-    """`main` of a module in a process of its own. Its first line is its number, and says that it is ready; then it
-    writes a line for every line."""
+    """`main` of a module in a process of its own. Its first line is its number, and says that it is
+    ready; then it writes a line for every line."""
 
     def __init__(self, module: str) -> None:
         program = _PROGRAM.format(path=sys.path, module=module)
-        detached: dict[str, Any] = {"start_new_session": True}  # Ctrl+C reaches the parent alone, and it ends us
+        # Ctrl+C reaches the parent alone, and it ends us
+        detached: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
-            detached = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+            detached = {
+                "creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+            }
         self._process = subprocess.Popen(
             [sys.executable, "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=None if sys.__stderr__ is not None else subprocess.DEVNULL,  # a window program has no terminal
+            # A window program has no terminal
+            stderr=None if sys.__stderr__ is not None else subprocess.DEVNULL,
             env={**os.environ, **_ONE_THREAD},
             **detached,
         )
@@ -102,7 +110,8 @@ class Watched:
         return self.use().memory - self._ready_memory > memory
 
     def ask(self, request: Any, allowance: Allowance) -> Any:
-        """The answer to one request. After `Ended` or `Died`, or if the wait is interrupted, the process is gone."""
+        """The answer to one request. After `Ended` or `Died`, or if the wait is interrupted, the
+        process is gone."""
         try:
             before = Use(self.use().seconds, self._ready_memory)
             self._send([allowance.seconds, request])
@@ -158,7 +167,8 @@ class Watched:
 
 
 def answer_lines(answer: Callable[[Any], Any]) -> None:
-    """The child's side: say that it is ready, then answer every line of the parent, until the parent is gone."""
+    """The child's side: say that it is ready, then answer every line of the parent, until the
+    parent is gone."""
     # Only answers may go to the pipe: whatever a library prints goes to the terminal instead.
     pipe = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -174,15 +184,16 @@ def answer_lines(answer: Callable[[Any], Any]) -> None:
 
 
 def _hear(requests: queue.SimpleQueue[bytes]) -> None:
-    """Requests as they come; the end of the pipe is the end of the parent, and so of this process in mid-request."""
+    """Requests as they come; the end of the pipe is the end of the parent, and so of this process
+    in mid-request."""
     for line in sys.stdin.buffer:
         requests.put(line)
     os._exit(0)
 
 
 def _end_without_parent(seconds: float) -> None:
-    """A long call into C lets no other thread hear that the parent is gone. Where the system can end a process by
-    its processor time, it does so, well after the parent would have."""
+    """A long call into C lets no other thread hear that the parent is gone. Where the system can
+    end a process by its processor time, it does so, well after the parent would have."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 

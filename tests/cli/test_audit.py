@@ -1,4 +1,5 @@
-"""`headwright audit` as a newcomer runs it: tables, JSON, files, and one line for everything that goes wrong."""
+"""`headwright audit` as a newcomer runs it: tables, JSON, files, and one line for everything that
+goes wrong."""
 
 import csv
 import io
@@ -72,19 +73,36 @@ def test_nothing_is_cut_off(model, text, columns):
     assert "…" not in reply.stdout
     assert max(map(len, reply.stdout.splitlines())) <= columns
     wide = ["sharpness", "reachable", "margin"] if columns == 120 else []
-    first = ["head", "entropy", "keys", "largest", "first", "previous", "induction", "copy", "noise"]
+    first = [
+        "head",
+        "entropy",
+        "keys",
+        "largest",
+        "first",
+        "previous",
+        "induction",
+        "copy",
+        "noise",
+    ]
     assert _header(reply.stdout.splitlines())[: 9 + len(wide)] == first + wide
     assert len(_header(reply.stdout.splitlines())) > 9 or columns == 80
 
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_long_names_and_huge_numbers_cost_columns_not_letters(columns):
-    """Two stacks, three-digit places, and numbers as long as they get; what the heads are ordered by stays."""
+    """Two stacks, three-digit places, and numbers as long as they get; what the heads are ordered
+    by stays."""
     measures = dict.fromkeys([*TITLES, "twin"], -1.2345e17)
     cards = tuple(Card("language_model", 101, head, measures) for head in range(98, 102))
     out = io.StringIO()
     console = Console(width=columns, file=out, highlight=False)
-    _render(console, Audit("a folder with a long name/" * 4, 1, 10**6, 0.0, cards), cards, "horizon", None)
+    _render(
+        console,
+        Audit("a folder with a long name/" * 4, 1, 10**6, 0.0, cards),
+        cards,
+        "horizon",
+        None,
+    )
     lines = out.getvalue().splitlines()
     assert "…" not in out.getvalue()
     assert max(map(len, lines)) <= columns
@@ -99,11 +117,28 @@ def test_a_terminal_too_narrow_for_the_rest_shows_the_order(model, text):
 
 def test_json_csv_html(model, text, tmp_path):
     sheet, folder = tmp_path / "heads.csv", tmp_path / "out"
-    reply = _run(model, "--text", text, "--rows", "2", "--key-bits", "4", "--json", "--csv", sheet, "--html", folder)
+    reply = _run(
+        model,
+        "--text",
+        text,
+        "--rows",
+        "2",
+        "--key-bits",
+        "4",
+        "--json",
+        "--csv",
+        sheet,
+        "--html",
+        folder,
+    )
     assert reply.exit_code == 0, reply.output
     data = json.loads(reply.stdout)
-    assert [(h["layer"], h["head"]) for h in data["heads"]] == [(i, j) for i in range(2) for j in range(4)]
-    assert {"entropy", "copy", "induction", "reachable", "noise_gain_se", "sentence"} <= set(data["heads"][0])
+    assert [(h["layer"], h["head"]) for h in data["heads"]] == [
+        (i, j) for i in range(2) for j in range(4)
+    ]
+    assert {"entropy", "copy", "induction", "reachable", "noise_gain_se", "sentence"} <= set(
+        data["heads"][0]
+    )
     assert len(data["key_noise"]["settings"]) == 2
     with sheet.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
@@ -119,7 +154,8 @@ def test_json_csv_html(model, text, tmp_path):
 def test_key_noise_comes_with_standard_errors(model, text):
     reply = _run(model, "--text", text, "--rows", "2", "--key-bits", "8,4")
     assert reply.exit_code == 0, reply.output
-    assert reply.stdout.count(" ± ") == 1 + 2 * 4  # the title, and two routes at two bit widths per token and channel
+    # The title, and two routes at two bit widths per token and channel
+    assert reply.stdout.count(" ± ") == 1 + 2 * 4
     assert max(map(len, reply.stdout.splitlines())) <= 80
 
 
@@ -151,7 +187,9 @@ def test_bad_options(model, text, tmp_path, arguments, message):
     assert not (tmp_path / "x.csv").exists()
 
 
-@pytest.mark.parametrize(("content", "message"), [("", "an empty text"), (_TEXT * 9, "at most 64 tokens")])
+@pytest.mark.parametrize(
+    ("content", "message"), [("", "an empty text"), (_TEXT * 9, "at most 64 tokens")]
+)
 def test_bad_texts(model, tmp_path, content, message):
     path = tmp_path / "text.txt"
     path.write_text(content)
@@ -170,7 +208,9 @@ def test_missing_text_and_model(model, text, tmp_path):
     assert "nothing of the kind" in reply.stderr
 
 
-@pytest.mark.parametrize(("kind", "reads"), [("ViT", "pixel_values"), ("Whisper", "input_features")])
+@pytest.mark.parametrize(
+    ("kind", "reads"), [("ViT", "pixel_values"), ("Whisper", "input_features")]
+)
 def test_models_that_read_no_text_are_told_what_to_do(tmp_path, text, kind, reads):
     import transformers
 
@@ -192,12 +232,15 @@ def test_models_that_read_no_text_are_told_what_to_do(tmp_path, text, kind, read
 
 
 def test_a_model_without_its_weights_is_refused(model, text, tmp_path):
-    """As a folder is after an unfinished download: the configuration alone, or with half of the weights."""
+    """As a folder is after an unfinished download: the configuration alone, or with half of the
+    weights."""
     from safetensors.torch import load_file, save_file
 
     shutil.copytree(model, tmp_path / "half")
     weights = tmp_path / "half" / "model.safetensors"
-    save_file({name: x for name, x in load_file(weights).items() if "layers.1" not in name}, weights)
+    save_file(
+        {name: x for name, x in load_file(weights).items() if "layers.1" not in name}, weights
+    )
     reply = _run(tmp_path / "half", "--text", text)
     assert (reply.exit_code, reply.stderr.count("\n")) == (2, 1)
     assert "layers.1.self_attn.k_proj.weight" in reply.stderr
@@ -214,7 +257,10 @@ def test_without_the_extra_the_install_line_is_the_answer(text):
         f"command(['any', '--text', {text!r}])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONWARNINGS": "error"}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONWARNINGS": "error"},
     )
     assert done.returncode == 2
     assert "pip install 'headwright[models]'" in done.stderr

@@ -1,4 +1,5 @@
-"""`headwright check` as a newcomer and as a script meet it: exit codes, JSON, files, 80 columns, bad input."""
+"""`headwright check` as a newcomer and as a script meet it: exit codes, JSON, files, 80 columns,
+bad input."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ WRONG = "(b) ii. $q = \\frac{1}{2}(k_a + k_b)$\n"
 
 
 def check(*arguments, text=None):
-    return CliRunner().invoke(command, [str(a) for a in arguments], input=text, env={"COLUMNS": "80"})
+    return CliRunner().invoke(
+        command, [str(a) for a in arguments], input=text, env={"COLUMNS": "80"}
+    )
 
 
 @pytest.fixture
@@ -54,7 +57,16 @@ def test_json_is_one_document_with_the_promised_fields(folder):
     assert by_name["right.md"]["status"] == "correct"
     wrong = by_name["wrong.md"]
     assert wrong["status"] == "wrong"
-    assert {"document", "question", "span", "answer", "status", "reason", "counterexample", "repair"} <= set(wrong)
+    assert {
+        "document",
+        "question",
+        "span",
+        "answer",
+        "status",
+        "reason",
+        "counterexample",
+        "repair",
+    } <= set(wrong)
     assert wrong["counterexample"]
     assert wrong["repair"]
     assert WRONG[wrong["span"]["start"] : wrong["span"]["end"]].startswith("$q = ")
@@ -89,10 +101,15 @@ def test_a_class_is_one_table(folder):
 
 def test_all_outputs_are_written(folder, tmp_path):
     out = tmp_path / "out"
-    result = check(folder, "--csv", out / "t.csv", "--html", out / "html", "--gradescope", out / "results.json")
+    result = check(
+        folder, "--csv", out / "t.csv", "--html", out / "html", "--gradescope", out / "results.json"
+    )
     assert result.exit_code == 1
     with (out / "t.csv").open(newline="") as table:
-        assert [row["status"] for row in csv.DictReader(table) if row["question"] == "b.q"] == ["correct", "wrong"]
+        assert [row["status"] for row in csv.DictReader(table) if row["question"] == "b.q"] == [
+            "correct",
+            "wrong",
+        ]
     assert sorted(f.name for f in (out / "html").iterdir()) == [
         "0001-right.md.html",
         "0002-wrong.md.html",
@@ -159,15 +176,20 @@ def test_a_class_with_a_document_in_which_nothing_was_judged(folder):
 
 
 def test_every_output_is_written_whatever_one_student_hands_in(folder, tmp_path):
-    """A lone surrogate in a notebook, a name that is no UTF-8, a name that drives the terminal, formulas that hang."""
-    (folder / "half.ipynb").write_text('{"cells": [{"cell_type": "markdown", "source": "(b) ii. $q = \\ud800 k_a$"}]}')
+    """A lone surrogate in a notebook, a name that is no UTF-8, a name that drives the terminal,
+    formulas that hang."""
+    (folder / "half.ipynb").write_text(
+        '{"cells": [{"cell_type": "markdown", "source": "(b) ii. $q = \\ud800 k_a$"}]}'
+    )
     name = os.path.join(os.fsencode(folder), b"\xff\x1b[31mred.md")
     with open(name, "w", encoding="utf-8") as file:
         file.write(WRONG + "\n(a) iv. The output is a \x1b[31mcopy\x9b0m of a value.")
     deep = f"(b) ii. $q = {'{' * 30}k_a{'}' * 30}$ and $M = {'{' * 60}k_a{'}' * 60}$"
     (folder / "deep.md").write_text(deep)
     out = tmp_path / "out"
-    result = check(folder, "--csv", out / "t.csv", "--html", out / "html", "--gradescope", out / "results.json")
+    result = check(
+        folder, "--csv", out / "t.csv", "--html", out / "html", "--gradescope", out / "results.json"
+    )
     assert result.exit_code == 1, result.output
     with (out / "t.csv").open(newline="", encoding="utf-8") as table:
         documents = {row["document"].rsplit("/", 1)[-1] for row in csv.DictReader(table)}
@@ -184,7 +206,9 @@ def test_every_output_is_written_whatever_one_student_hands_in(folder, tmp_path)
 
 def test_an_output_that_cannot_be_written_costs_no_other(folder, tmp_path):
     (tmp_path / "file").write_text("")
-    result = check(folder, "--csv", tmp_path / "t.csv", "--html", tmp_path / "file", "--gradescope", tmp_path)
+    result = check(
+        folder, "--csv", tmp_path / "t.csv", "--html", tmp_path / "file", "--gradescope", tmp_path
+    )
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 2
     assert result.stderr.count("headwright check: wanted to use ") == 2

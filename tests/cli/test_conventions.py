@@ -1,4 +1,5 @@
-"""What every command promises: JSON alone on stdout, exit codes, one-line errors, a fast and light start."""
+"""What every command promises: JSON alone on stdout, exit codes, one-line errors, a fast and light
+start."""
 
 import json
 import os
@@ -16,7 +17,12 @@ PROGRAM = (sys.executable, "-c", "from headwright.cli import main; main()")
 
 def run(*args, cwd=None, **environment):
     done = subprocess.run(
-        [*PROGRAM, *args], capture_output=True, timeout=120, cwd=cwd, check=False, env=os.environ | environment
+        [*PROGRAM, *args],
+        capture_output=True,
+        timeout=120,
+        cwd=cwd,
+        check=False,
+        env=os.environ | environment,
     )
     encoding = environment.get("PYTHONIOENCODING", "utf-8")
     done.stdout, done.stderr = (said.decode(encoding) for said in (done.stdout, done.stderr))
@@ -115,7 +121,9 @@ def test_help_and_import_are_light():
         "import sys, headwright; headwright.attend; from headwright.cli import COMMANDS;"
         "print([m for m in ('matplotlib', 'torch', 'starlette', 'transformers', 'jax') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -137,7 +145,11 @@ DESIGN = ("design", "--keys", "[[1,0],[0,1]]", "--copy", "0")
 @pytest.mark.skipif(not Path(FULL).exists(), reason="a disk that is always full")
 @pytest.mark.parametrize(
     "args",
-    [(*DESIGN, "--save", FULL), ("check", "answers.md", "--csv", FULL), ("check", "answers.md", "--gradescope", FULL)],
+    [
+        (*DESIGN, "--save", FULL),
+        ("check", "answers.md", "--csv", FULL),
+        ("check", "answers.md", "--gradescope", FULL),
+    ],
     ids=["design", "csv", "gradescope"],
 )
 def test_a_full_disk_is_one_line_and_exit_2(args, tmp_path):
@@ -152,7 +164,9 @@ def test_a_full_disk_is_one_line_and_exit_2(args, tmp_path):
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
 def test_output_that_cannot_be_written_is_one_line_and_exit_2(form):
     with open(FULL, "w") as full:
-        done = subprocess.run([*PROGRAM, *ATTEND, *form], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [*PROGRAM, *ATTEND, *form], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "No space left on device" in done.stderr
@@ -202,7 +216,9 @@ def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path):
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
 def test_a_closed_pipe_is_no_failed_check(form):
-    with subprocess.Popen([*PROGRAM, *ATTEND, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+    with subprocess.Popen(
+        [*PROGRAM, *ATTEND, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
         program.stdout.close()
         assert program.stderr.read() == b""
         assert program.wait(60) == 141
@@ -211,7 +227,13 @@ def test_a_closed_pipe_is_no_failed_check(form):
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 @pytest.mark.parametrize(
     "args",
-    [ATTEND, (*ATTEND, "--json"), ("check", "--questions"), ("--help",), ("attend", "--keys", "ключ.npy")],
+    [
+        ATTEND,
+        (*ATTEND, "--json"),
+        ("check", "--questions"),
+        ("--help",),
+        ("attend", "--keys", "ключ.npy"),
+    ],
     ids=["table", "json", "bank", "help", "error"],
 )
 def test_no_encoding_of_the_terminal_is_fatal(args, encoding):
@@ -258,7 +280,9 @@ EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e[red]"
 )
 def test_escapes_in_names_do_not_reach_the_terminal(args, tmp_path):
     np.save(tmp_path / f"there{EVIL}.npy", np.eye(2))
-    (tmp_path / f"there{EVIL}.md").write_text("(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$")
+    (tmp_path / f"there{EVIL}.md").write_text(
+        "(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$"
+    )
     done = run(*args, cwd=tmp_path)
     assert done.returncode in (0, 1, 2)
     assert "Traceback" not in done.stderr

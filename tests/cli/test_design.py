@@ -83,13 +83,28 @@ def test_figures_are_written(files):
     reply = run("design", "--keys", "K.npy", "--mixture", "1=.7,2=.3", "--out", "figures", "--json")
     assert reply.exit_code == 0, reply.output
     written = json.loads(reply.stdout)["figures"]
-    assert {name.rsplit("/", 1)[-1] for name in written} >= {"weights.svg", "margins.svg", "norm-against-leak.svg"}
+    assert {name.rsplit("/", 1)[-1] for name in written} >= {
+        "weights.svg",
+        "margins.svg",
+        "norm-against-leak.svg",
+    }
     for name in written:
         assert (files / name).stat().st_size > 1000
 
 
 def test_noise_reports_both_routes(files):
-    reply = run("design", "--keys", "flat.npy", "--average", "1,2", "--heads", "2", "--noise", "radial@1=0.2", "--json")
+    reply = run(
+        "design",
+        "--keys",
+        "flat.npy",
+        "--average",
+        "1,2",
+        "--heads",
+        "2",
+        "--noise",
+        "radial@1=0.2",
+        "--json",
+    )
     assert reply.exit_code == 0, reply.output
     robust = json.loads(reply.stdout)["robust"]
     assert robust["gain"] >= 1
@@ -97,7 +112,8 @@ def test_noise_reports_both_routes(files):
 
 
 @pytest.mark.parametrize(
-    "change", [{"status": "Reached"}, {"scale": 0}, {"norm": 10**400}, {"mix": [True]}, {"bias": "x"}]
+    "change",
+    [{"status": "Reached"}, {"scale": 0}, {"norm": 10**400}, {"mix": [True]}, {"bias": "x"}],
 )
 def test_a_file_that_cannot_be_meant_is_one_line_and_exit_2(files, change):
     assert run("design", "--keys", "K.npy", "--copy", "1", "--save", "D.json").exit_code == 0

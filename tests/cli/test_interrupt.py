@@ -1,4 +1,5 @@
-"""Ctrl+C while Python cannot raise it: in the callback of a weak reference it would be printed and forgotten."""
+"""Ctrl+C while Python cannot raise it: in the callback of a weak reference it would be printed and
+forgotten."""
 
 import os
 import subprocess
@@ -32,7 +33,9 @@ lost()
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl+C of Unix")
 def test_a_press_that_python_swallows_still_stops_the_work():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120
+    )
 
     assert done.returncode == 130
     assert done.stdout == ""

@@ -41,12 +41,17 @@ def test_people_get_a_table_of_eighty_columns():
 
 
 def test_sets_and_the_limit_on_proofs():
-    done = run("--keys", SQUARE, "--set", "0,1", "--set", "0,1,5", "--set", "4", "--proofs", "1", "--json")
+    done = run(
+        "--keys", SQUARE, "--set", "0,1", "--set", "0,1,5", "--set", "4", "--proofs", "1", "--json"
+    )
     got = json.loads(done.stdout)
     assert got["status"] == ["unreachable", "reachable", "unreachable"]
     assert len(got["unreachable"]) == 1
     assert got["proofs_left_out"] == 1
-    assert "1 more: --proofs" in run("--keys", SQUARE, "--set", "0,1", "--set", "4", "--proofs", "1").stdout
+    assert (
+        "1 more: --proofs"
+        in run("--keys", SQUARE, "--set", "0,1", "--set", "4", "--proofs", "1").stdout
+    )
 
 
 def test_a_figure_is_written_whole(tmp_path, rng):

@@ -29,7 +29,9 @@ def files(tmp_path):
 def run(files, *args, query="two.npy", noise=CLASSIC):
     keys = ["--keys", str(files / "K.npy"), "--values", str(files / "K.npy")]
     heads = [] if query is None else ["--query", str(files / query)]
-    return CliRunner(env={"COLUMNS": "80"}).invoke(command, [*keys, *heads, "--noise", noise, *args])
+    return CliRunner(env={"COLUMNS": "80"}).invoke(
+        command, [*keys, *heads, "--noise", noise, *args]
+    )
 
 
 def test_json_holds_the_numbers_of_the_classic_example(files):
@@ -45,15 +47,20 @@ def test_json_holds_the_numbers_of_the_classic_example(files):
     assert np.array(got["covariance"]) == pytest.approx(direct.covariance, abs=tolerances.ROUNDING)
     assert len(got["weights_mean"]) == N
     assert got["error"] < tolerances.EXACT_COVARIANCE
-    # The target is the output without noise, so the squared error is bias^2 + trace of the covariance.
+    # The target is the output without noise, so the squared error is bias^2 + trace of the
+    # covariance.
     bias = np.array(got["mean"]) - np.array(got["noiseless"])
-    assert got["squared_error"] == pytest.approx(bias @ bias + np.trace(got["covariance"]), abs=tolerances.ROUNDING)
+    assert got["squared_error"] == pytest.approx(
+        bias @ bias + np.trace(got["covariance"]), abs=tolerances.ROUNDING
+    )
 
 
 @pytest.mark.parametrize("method", ["sampled", "limit"])
 def test_every_method_answers_in_the_same_shape(files, method):
     samples = ["--samples", "4096"]
-    exact, other = (json.loads(run(files, "--json", "--method", m, *samples).stdout) for m in ("exact", method))
+    exact, other = (
+        json.loads(run(files, "--json", "--method", m, *samples).stdout) for m in ("exact", method)
+    )
     assert list(other) == list(exact)
     assert other["method"] == method
     # At sharpness 30 the limit is near: 0.461 against 0.449.
@@ -76,7 +83,13 @@ def test_one_head_is_a_coin(files):
 
 
 def test_a_saved_design_is_read(files):
-    design = {"version": 1, "queries": (BETA * K[[A, B]]).tolist(), "mix": [0.5, 0.5], "scale": 1.0, "bias": None}
+    design = {
+        "version": 1,
+        "queries": (BETA * K[[A, B]]).tolist(),
+        "mix": [0.5, 0.5],
+        "scale": 1.0,
+        "bias": None,
+    }
     (files / "D.json").write_text(json.dumps(design))
     done = run(files, "--design", str(files / "D.json"), "--json", query=None)
     assert done.exit_code == 0
@@ -92,13 +105,17 @@ def test_figures_are_written(files):
     done = run(files, "--out", str(files / "pictures"), "--json")
     assert done.exit_code == 0
     written = {path.rpartition("/")[2] for path in json.loads(done.stdout)["figures"]}
-    assert written == {f"{name}.{kind}" for name in ("weights", "output", "beside") for kind in ("svg", "png")}
+    assert written == {
+        f"{name}.{kind}" for name in ("weights", "output", "beside") for kind in ("svg", "png")
+    }
     for name in written:
         assert (files / "pictures" / name).stat().st_size > 1000
 
 
 def test_the_worst_case_encloses_the_mean_and_the_bounds_grow_with_the_box(files):
-    small, large = (json.loads(run(files, "--json", "--sigmas", s).stdout)["worst"] for s in ("1", "4"))
+    small, large = (
+        json.loads(run(files, "--json", "--sigmas", s).stdout)["worst"] for s in ("1", "4")
+    )
     assert np.all(np.array(large["low"]) <= np.array(small["low"]) + tolerances.ROUNDING)
     assert np.all(np.array(large["high"]) >= np.array(small["high"]) - tolerances.ROUNDING)
 
@@ -148,8 +165,12 @@ def test_bad_designs_are_refused(files, text):
 
 def test_value_and_error_are_in_the_same_unit(files):
     done = run(files, "--tau", "0.1", noise=f"isotropic=1e-4,{CLASSIC}")
-    value, error = re.search(r"> 0\.1\) = ([\d.]+)% \(sampled, \+- ([\d.e-]+)%\)", done.stdout).groups()
-    data = json.loads(run(files, "--tau", "0.1", "--json", noise=f"isotropic=1e-4,{CLASSIC}").stdout)
+    value, error = re.search(
+        r"> 0\.1\) = ([\d.]+)% \(sampled, \+- ([\d.e-]+)%\)", done.stdout
+    ).groups()
+    data = json.loads(
+        run(files, "--tau", "0.1", "--json", noise=f"isotropic=1e-4,{CLASSIC}").stdout
+    )
     found = data["far"]["probability"]
     assert float(value) == pytest.approx(100 * found["value"], abs=1e-4)
     assert float(error) == pytest.approx(100 * found["error"], rel=0.5)
@@ -169,4 +190,9 @@ def test_none_and_all_are_bounds(files, tau, said):
 def test_a_small_share_is_not_printed_as_zero():
     from headwright.cli.heads.stress import _share
 
-    assert [_share(p) for p in (0.0, 1e-9, 6e-6, 0.5)] == ["0.000%", "< 0.001%", "0.001%", "50.000%"]
+    assert [_share(p) for p in (0.0, 1e-9, 6e-6, 0.5)] == [
+        "0.000%",
+        "< 0.001%",
+        "0.001%",
+        "50.000%",
+    ]

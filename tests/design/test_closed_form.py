@@ -17,13 +17,17 @@ from headwright.errors import InputError
 
 def test_numbers_everybody_quotes():
     assert closed_form.sharpness(10, leak=0.01) == pytest.approx(math.log(9 * 99), abs=ROUNDING)
-    assert closed_form.sharpness(10, leak=0.01, m=2) == pytest.approx(math.log(4 * 99), abs=ROUNDING)
+    assert closed_form.sharpness(10, leak=0.01, m=2) == pytest.approx(
+        math.log(4 * 99), abs=ROUNDING
+    )
 
 
 @pytest.mark.parametrize("case", AVERAGING, ids=str)
 def test_leak_is_the_twins(case):
     twin = float(reference.leak_of_average(case.n, case.m, case.beta))
-    assert closed_form.leak(case.n, sharpness=case.beta, m=case.m) == pytest.approx(twin, abs=ROUNDING)
+    assert closed_form.leak(case.n, sharpness=case.beta, m=case.m) == pytest.approx(
+        twin, abs=ROUNDING
+    )
 
 
 @given(st.integers(2, 10**6), st.floats(1e-12, 0.4), st.data())
@@ -49,7 +53,11 @@ def test_the_query_does_what_it_says(rng, target, scale):
     K = np.linalg.qr(rng.standard_normal((12, 12)))[0][:9]
     made = closed_form.query(target, K, leak=1e-3, scale=scale)
     alpha = hw.attend(made.query, K, K, scale=scale).weights
-    shares = target if isinstance(target, dict) else dict.fromkeys(np.atleast_1d(target).tolist(), 1 / np.size(target))
+    shares = (
+        target
+        if isinstance(target, dict)
+        else dict.fromkeys(np.atleast_1d(target).tolist(), 1 / np.size(target))
+    )
     assert 1 - sum(alpha[a] for a in shares) == pytest.approx(1e-3, rel=1e-9)
     for a, p in shares.items():
         assert alpha[a] / (1 - 1e-3) == pytest.approx(p, rel=1e-9)

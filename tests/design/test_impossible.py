@@ -14,7 +14,15 @@ from headwright.design.solve.cheapest import Cheapest
 
 KEYS = awkward()
 # Geometries whose keys are exact, with a key known to be impossible.
-EXACT = {"twins": 3, "midpoint": 0, "lattice": 12, "on a line": 4, "plain": None, "far away": None, "uneven": None}
+EXACT = {
+    "twins": 3,
+    "midpoint": 0,
+    "lattice": 12,
+    "on a line": 4,
+    "plain": None,
+    "far away": None,
+    "uneven": None,
+}
 
 
 def check_in_fractions(K, proof):
@@ -25,7 +33,9 @@ def check_in_fractions(K, proof):
     assert min(outside) >= 0
     assert sum(outside) == sum(inside) == 1
     for j in range(K.shape[1]):
-        left = sum(c * Fraction(float(K[i, j])) for c, i in zip(outside, proof.outside, strict=True))
+        left = sum(
+            c * Fraction(float(K[i, j])) for c, i in zip(outside, proof.outside, strict=True)
+        )
         right = sum(c * Fraction(float(K[a, j])) for c, a in zip(inside, proof.inside, strict=True))
         assert left == right
 
@@ -67,7 +77,10 @@ def test_twins_share_their_weight():
     assert isinstance(unfair.proof, Contradiction)
     assert unfair.certify().holds
     # A bias tells twins apart.
-    assert hw.design.mixture({0: 0.4, 1: 0.6}, K, bias=[np.log(0.4), np.log(0.6), 0.0]).status == "reached"
+    assert (
+        hw.design.mixture({0: 0.4, 1: 0.6}, K, bias=[np.log(0.4), np.log(0.6), 0.0]).status
+        == "reached"
+    )
 
 
 def test_a_whole_edge_can_be_averaged_but_not_its_middle():

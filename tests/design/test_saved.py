@@ -16,11 +16,20 @@ K = RNG.standard_normal((30, 6))
 FLAT = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.3, 0.3]])
 DESIGNS = {
     "copy": (hw.design.copy(0, K), K),
-    "mixture with bias": (hw.design.mixture({0: 0.6, 4: 0.4}, K, bias=RNG.standard_normal(30), heads="auto"), K),
+    "mixture with bias": (
+        hw.design.mixture({0: 0.6, 4: 0.4}, K, bias=RNG.standard_normal(30), heads="auto"),
+        K,
+    ),
     "bfloat16": (hw.design.average([0, 1], np.eye(8), storage="bfloat16"), np.eye(8)),
     "impossible": (hw.design.copy(3, FLAT), FLAT),
-    "contradiction": (hw.design.mixture({0: 0.2, 1: 0.8}, [[1.0], [1.0], [0.0]]), np.array([[1.0], [1.0], [0.0]])),
-    "nearest": (hw.design.mixture([0.2, 0.3, 0.5], [[0.0], [1.0], [2.0]]), np.array([[0.0], [1.0], [2.0]])),
+    "contradiction": (
+        hw.design.mixture({0: 0.2, 1: 0.8}, [[1.0], [1.0], [0.0]]),
+        np.array([[1.0], [1.0], [0.0]]),
+    ),
+    "nearest": (
+        hw.design.mixture([0.2, 0.3, 0.5], [[0.0], [1.0], [2.0]]),
+        np.array([[0.0], [1.0], [2.0]]),
+    ),
 }
 
 
@@ -62,7 +71,9 @@ def test_no_forgery_passes_and_none_crashes(name):
             assert ending in ("refused as input", "failed a check", "true"), path
 
 
-@pytest.mark.parametrize("status", ["Reached", "REACHED", "reached ", "done", "", None, True, ["reached"]])
+@pytest.mark.parametrize(
+    "status", ["Reached", "REACHED", "reached ", "done", "", None, True, ["reached"]]
+)
 def test_an_unknown_status_is_refused(status):
     """ "Reached" with a capital once passed with no claim checked at all."""
     design, keys = DESIGNS["copy"]
@@ -86,13 +97,17 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("name", "field"), [(name, field) for name, fields in SHOWN.items() for field in fields])
+@pytest.mark.parametrize(
+    ("name", "field"), [(name, field) for name, fields in SHOWN.items() for field in fields]
+)
 def test_every_field_that_is_shown_is_computed_again(name, field):
     design, keys = DESIGNS[name]
     assert not hw.design.certify(forged(design, **{field: SHOWN[name][field]}), keys).holds
 
 
-@pytest.mark.parametrize("field", ["holds", "leak_bound", "weights_error", "ratio_error", "ratio_allowed", "norm"])
+@pytest.mark.parametrize(
+    "field", ["holds", "leak_bound", "weights_error", "ratio_error", "ratio_allowed", "norm"]
+)
 def test_the_certificate_in_the_file_is_computed_again(field):
     design, keys = DESIGNS["copy"]
     certificate = json.loads(json.dumps(document(design)))["certificate"]
@@ -108,7 +123,9 @@ def test_a_boolean_is_no_number():
 
 
 def test_what_cannot_be_shown_again_is_named():
-    assert "robust" in hw.design.certify(document(FORGED["robust"][0]), FORGED["robust"][1]).unchecked
+    assert (
+        "robust" in hw.design.certify(document(FORGED["robust"][0]), FORGED["robust"][1]).unchecked
+    )
     several = hw.design.certify(document(FORGED["two heads"][0]), FORGED["two heads"][1])
     assert {"message", "fewest_heads", "fewest_heads_when"} <= set(several.unchecked)
 
@@ -151,7 +168,10 @@ def test_a_false_proof_is_noticed_even_when_resealed():
 
 def test_impossible_cannot_be_claimed_of_the_possible():
     body = json.loads(json.dumps(document(DESIGNS["copy"][0])))
-    body["status"], body["proof"] = "impossible", json.loads(json.dumps(document(DESIGNS["impossible"][0])))["proof"]
+    body["status"], body["proof"] = (
+        "impossible",
+        json.loads(json.dumps(document(DESIGNS["impossible"][0])))["proof"],
+    )
     body["proof"]["inside"] = [0]
     body["sha256"] = _digest({k: v for k, v in body.items() if k != "sha256"})
     assert not hw.design.certify(body, K).holds
@@ -186,7 +206,9 @@ def test_hostile_files_are_refused(text, tmp_path):
         hw.design.certify(path, K)
 
 
-@pytest.mark.parametrize("field", ["queries", "mix", "target", "heads", "leak_asked", "storage", "scale"])
+@pytest.mark.parametrize(
+    "field", ["queries", "mix", "target", "heads", "leak_asked", "storage", "scale"]
+)
 @pytest.mark.parametrize("junk", [None, "x", [], {}, [[]], float("inf"), -1])
 def test_junk_in_a_field_is_refused_or_fails(field, junk):
     body = json.loads(json.dumps(document(DESIGNS["copy"][0])))

@@ -10,7 +10,10 @@ from headwright.design.storage import neighbours, representable, rounded
 torch = pytest.importorskip("torch", reason="bfloat16 by another hand")
 
 
-@given(st.lists(st.floats(-1e30, 1e30), min_size=1, max_size=20), st.sampled_from(["float32", "bfloat16"]))
+@given(
+    st.lists(st.floats(-1e30, 1e30), min_size=1, max_size=20),
+    st.sampled_from(["float32", "bfloat16"]),
+)
 def test_neighbours_enclose_and_are_of_the_format(numbers, storage):
     q = np.array(numbers)
     low, high = neighbours(q, storage)

@@ -44,6 +44,9 @@ def test_bad_input_is_refused_with_advice(name):
 
 
 def test_shares_may_be_dense_and_zeros_are_left_out():
-    dense, named = hw.design.mixture([0.7, 0.0, 0.3, 0.0], K), hw.design.mixture({0: 0.7, 2: 0.3}, K)
+    dense, named = (
+        hw.design.mixture([0.7, 0.0, 0.3, 0.0], K),
+        hw.design.mixture({0: 0.7, 2: 0.3}, K),
+    )
     assert dense.target.support == named.target.support == (0, 2)
     assert np.array_equal(dense.queries, named.queries)

@@ -66,7 +66,10 @@ def test_a_teachers_bank_is_read(tmp_path):
         (('labels = ["a.1"]', "labels = 3"), "labels as a list"),
         (("[[question]]", "[question]"), "[[question]] tables"),
         (('title = "Mixtures"', "title = "), "question bank in TOML"),
-        (('"query of keys" = 5', '"query of keys" = 5\n[question.words]\n"(" = 1'), "regular expressions"),
+        (
+            ('"query of keys" = 5', '"query of keys" = 5\n[question.words]\n"(" = 1'),
+            "regular expressions",
+        ),
     ],
 )
 def test_a_faulty_bank_says_what_is_wrong(tmp_path, change, wanted):

@@ -29,4 +29,7 @@ def test_sizes_cannot_flatter():
 
 def test_instances_are_the_same_in_every_run():
     first, second = instances(), instances.__wrapped__()
-    assert all(np.array_equal(x.K, y.K) and np.array_equal(x.V, y.V) for x, y in zip(first, second, strict=True))
+    assert all(
+        np.array_equal(x.K, y.K) and np.array_equal(x.V, y.V)
+        for x, y in zip(first, second, strict=True)
+    )

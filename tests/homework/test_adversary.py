@@ -40,4 +40,6 @@ def test_the_search_notices_what_is_broken(verdict):
 def test_the_search_notices_a_verdict_that_a_closed_form_contradicts():
     judged = Judged("d", Report("d", (FINE,)))
     assert adversary_documents.violations_of(judged, ("b.q", "wrong")) == []
-    assert adversary_documents.violations_of(judged, ("b.q", "correct")) == ["b.q is wrong, not correct"]
+    assert adversary_documents.violations_of(judged, ("b.q", "correct")) == [
+        "b.q is wrong, not correct"
+    ]

@@ -146,7 +146,9 @@ def reasons_of(names, text="$q$", **options):
 
 def test_one_bad_document_costs_only_itself(misbehaving):
     names = ["a", "dies", "b", "loops", "stuck in C", "deep", "c", "fails", "d"]
-    fine, dies, _, loops, stuck, deep, _, fails, _ = found = reasons_of(names, workers=2, seconds=0.5)
+    fine, dies, _, loops, stuck, deep, _, fails, _ = found = reasons_of(
+        names, workers=2, seconds=0.5
+    )
     assert found.count("fine") == 4, fine
     assert "twice (exit code 3)" in dies
     assert loops == stuck == "it took longer than 0.5 s of processor time"
@@ -227,7 +229,10 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
     hw.check(WRONG)
     assert children() == [worker]
     found = []
-    threads = [threading.Thread(target=lambda: found.append(hw.check(RIGHT).verdicts[0].status)) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(hw.check(RIGHT).verdicts[0].status))
+        for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -239,7 +244,9 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
 
 
 def test_stopping_early_ends_the_busy_workers(misbehaving):
-    run = judge_many([Source(name, text="$q$") for name in ("a", "loops", "loops")], workers=2, seconds=100)
+    run = judge_many(
+        [Source(name, text="$q$") for name in ("a", "loops", "loops")], workers=2, seconds=100
+    )
     next(run)
     run.close()
     batch.end_idle_workers()
@@ -260,7 +267,10 @@ def test_no_worker_outlives_its_parent(how):
     """Not after Ctrl+C, and not when the parent is killed and can do nothing more."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     parent = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        [sys.executable, "-c", SCRIPT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
     )
     workers: list[psutil.Process] = []
     while not workers or workers[0].cpu_times().user < 0.2:  # it has begun
@@ -283,7 +293,9 @@ def test_a_script_without_a_main_guard_may_judge_many(tmp_path):
         "print([o.report.verdicts[0].status for o in found], hw.check(text).verdicts[0].status)\n"
     )
     for arguments, given in (([str(script)], None), (["-"], script.read_text())):
-        done = subprocess.run([sys.executable, *arguments], input=given, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, *arguments], input=given, capture_output=True, text=True, check=False
+        )
         assert (done.stdout.strip(), done.stderr) == ("['correct', 'correct'] correct", "")
 
 
@@ -303,17 +315,26 @@ else:
 
 def test_a_forked_process_gets_workers_of_its_own():
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("wrong ['wrong', 'wrong', 'wrong'] 0", "")
 
 
 def test_modules_in_a_students_folder_are_not_imported(tmp_path):
-    (tmp_path / "numpy.py").write_text("raise SystemExit('imported from the folder that is checked')")
+    (tmp_path / "numpy.py").write_text(
+        "raise SystemExit('imported from the folder that is checked')"
+    )
     (tmp_path / "a.md").write_text(RIGHT)
     program = "import headwright as hw; print(hw.check('a.md').verdicts[0].status)"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("correct", "")
 

@@ -1,7 +1,8 @@
-"""The real bar, on a class of invented students: at most 2 % misjudged, at least 85 % of formula answers read, and no
-fault ever called correct.
+"""The real bar, on a class of invented students: at most 2 % misjudged, at least 85 % of formula
+answers read, and no fault ever called correct.
 
-Documents are judged in worker processes, as a class would be: two cores, and no shape checks that slow them down.
+Documents are judged in worker processes, as a class would be: two cores, and no shape checks that
+slow them down.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def judged(folder, written: list[Written]) -> list[tuple[Written, dict[str, str]
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory) -> Score:
-    return score(judged(tmp_path_factory.mktemp("class"), [document(seed) for seed in range(STUDENTS)]))
+    return score(
+        judged(tmp_path_factory.mktemp("class"), [document(seed) for seed in range(STUDENTS)])
+    )
 
 
 def test_few_are_misjudged(scored):

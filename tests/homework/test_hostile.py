@@ -1,4 +1,5 @@
-"""Documents made to hurt: bounded time and memory, a verdict or an honest `unread`, never an exception."""
+"""Documents made to hurt: bounded time and memory, a verdict or an honest `unread`, never an
+exception."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def check(source: Source, seconds: float = SECONDS):
     """Judged as every document is: in a worker that is ended when it uses too much."""
     (outcome,) = judge_many([source], seconds=seconds)
     verdicts = {v.question: v for v in outcome.report.verdicts}
-    assert not any(OUR_FAULT in v.reason or "ended the reader" in v.reason for v in verdicts.values())
+    assert not any(
+        OUR_FAULT in v.reason or "ended the reader" in v.reason for v in verdicts.values()
+    )
     return verdicts
 
 
@@ -65,7 +68,9 @@ def check(source: Source, seconds: float = SECONDS):
 def test_hostile_text_is_never_called_correct(text):
     verdicts = check(Source("hostile", text=text))
     right = {q: v.answer[:60] for q, v in verdicts.items() if v.status == "correct"}
-    assert not right or "megabyte" in text or "\\beta(k_a+k_b)" in text or "beta (k_a + k_b)" in text
+    assert (
+        not right or "megabyte" in text or "\\beta(k_a+k_b)" in text or "beta (k_a + k_b)" in text
+    )
     assert all(len(v.reason) < 2_000 and len(v.answer) < MOST_CHARACTERS for v in verdicts.values())
 
 
@@ -74,7 +79,9 @@ RAW = {
     "noise.md": bytes(range(256)) * 2_000,
     "deep.ipynb": b"[" * 200_000,
     "dict.ipynb": b'{"cells": {"a": 1}}',
-    "numbers.ipynb": json.dumps({"cells": [1, None, "x", {"cell_type": "markdown", "source": [1, 2]}]}).encode(),
+    "numbers.ipynb": json.dumps(
+        {"cells": [1, None, "x", {"cell_type": "markdown", "source": [1, 2]}]}
+    ).encode(),
     "surrogates.ipynb": b'{"cells": [{"cell_type": "markdown", "source": "\\ud800 $q$"}]}',
     "worksheets.ipynb": b'{"worksheets":[{"cells":5}]}',
     "sheets.ipynb": b'{"worksheets":[5, {"cells":[null]}, {}]}',
@@ -91,8 +98,15 @@ def test_hostile_files_are_unread_with_a_reason(name, tmp_path):
 
 
 def test_pictures_in_notebooks_do_not_hide_the_answer(tmp_path):
-    picture = {"cell_type": "code", "source": "x", "outputs": [{"data": {"image/png": "A" * 20_000_000}}]}
-    answer = {"cell_type": "markdown", "source": "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$"}
+    picture = {
+        "cell_type": "code",
+        "source": "x",
+        "outputs": [{"data": {"image/png": "A" * 20_000_000}}],
+    }
+    answer = {
+        "cell_type": "markdown",
+        "source": "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$",
+    }
     path = tmp_path / "pictures.ipynb"
     path.write_text(json.dumps({"cells": [picture, answer]}))
     assert check(Source("pictures", path), seconds=60)["b.q"].status == "correct"

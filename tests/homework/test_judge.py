@@ -1,5 +1,6 @@
-"""What careful graders say, answer by answer. All rows are judged in one fresh process: the run-time checks of shapes
-that test runs switch on make a judgement a hundred times slower and are exercised by the unit tests."""
+"""What careful graders say, answer by answer. All rows are judged in one fresh process: the
+run-time checks of shapes that test runs switch on make a judgement a hundred times slower and are
+exercised by the unit tests."""
 
 import json
 import subprocess
@@ -69,7 +70,12 @@ ROWS = [
     ("(b) ii.", r"$q = \beta(k_a + k_b)$ with $\beta \geq 8$", "b.q", "correct"),
     ("(b) ii.", r"$q = 4.5(k_a + k_b)$", "b.q", "incomplete"),
     ("(b) ii.", r"$q = 4.6(k_a + k_b)$", "b.q", "correct"),
-    ("(b) ii.", r"$\boxed{q = \beta(k_a + k_b)}$, $\beta \gg 0$. And $q = k_a$ copies.", "b.q", "correct"),
+    (
+        "(b) ii.",
+        r"$\boxed{q = \beta(k_a + k_b)}$, $\beta \gg 0$. And $q = k_a$ copies.",
+        "b.q",
+        "correct",
+    ),
     ("(b) ii.", r"$q = \langle \i, k_b \rangle$", "b.q", "unread"),
     ("(b) ii.", r"$q = k_a + k_b$", "b.q", "incomplete"),
     ("(b) ii.", r"$q = \frac{1}{2}(k_a + k_b)$", "b.q", "wrong"),
@@ -77,7 +83,12 @@ ROWS = [
     ("(b) ii.", r"$q = -\beta(k_a + k_b)$, $\beta \gg 0$", "b.q", "wrong"),
     ("(b) ii.", r"$q = \beta(k_a + k_a)$, $\beta \gg 0$", "b.q", "wrong"),
     ("(b) ii.", r"$q = \beta(k_a + 2 k_b)$, $\beta \gg 0$", "b.q", "wrong"),
-    ("(b) ii.", r"$q = \beta(k_a + k_b) - 100 \sum_{i \notin \{a,b\}} k_i$, $\beta\gg 0$", "b.q", "correct"),
+    (
+        "(b) ii.",
+        r"$q = \beta(k_a + k_b) - 100 \sum_{i \notin \{a,b\}} k_i$, $\beta\gg 0$",
+        "b.q",
+        "correct",
+    ),
     ("(b) ii.", r"$q = C_1 k_a + C_2 k_b$, $C_1, C_2 \gg 0$", "b.q", "incomplete"),
     ("(b) ii.", r"$q = 9^{9^{9^9}} (k_a + k_b)$", "b.q", "unread"),
     ("(c) i.", r"$q = \beta(\mu_a + \mu_b)$, $\beta \gg 0$", "c.q", "correct"),
@@ -86,7 +97,12 @@ ROWS = [
     ("(c) i.", r"$q = \alpha^{-1}(\mu_a + \mu_b)$", "c.q", "incomplete"),
     ("(c) i.", r"$q = \beta(k_a + k_b)$, $\beta \gg 0$", "c.q", "incomplete"),
     ("(c) i.", r"$q = \frac{1}{2}(\mu_a + \mu_b)$", "c.q", "wrong"),
-    ("(c) ii.", r"$\gamma > 1$: $c \approx v_a$; $\gamma < 1$: $c \approx v_b$", "c.var", "correct"),
+    (
+        "(c) ii.",
+        r"$\gamma > 1$: $c \approx v_a$; $\gamma < 1$: $c \approx v_b$",
+        "c.var",
+        "correct",
+    ),
     ("(c) ii.", r"$\gamma > 1$: $c \approx v_b$; $\gamma < 1$: $c \approx v_a$", "c.var", "wrong"),
     ("(c) ii.", r"$\alpha_a = \frac{1}{1 + \exp(\beta(1 - \gamma))}$", "c.var", "correct"),
     ("(c) ii.", r"$\alpha_a = \frac{\gamma}{1 + \gamma}$", "c.var", "wrong"),
@@ -166,7 +182,9 @@ print(json.dumps([plain(check(text)) for text in json.load(sys.stdin)]))
 @pytest.fixture(scope="module")
 def reports():
     """text -> report, judged by one fresh interpreter."""
-    texts = [f"{label} {answer}" for label, answer, _, _ in ROWS] + [answer for answer, _, _ in STEPS]
+    texts = [f"{label} {answer}" for label, answer, _, _ in ROWS] + [
+        answer for answer, _, _ in STEPS
+    ]
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM],
         input=json.dumps(texts),
@@ -177,7 +195,9 @@ def reports():
     return dict(zip(texts, json.loads(done.stdout), strict=True))
 
 
-@pytest.mark.parametrize(("label", "answer", "question", "status"), ROWS, ids=[f"{q} {a[:40]}" for _, a, q, _ in ROWS])
+@pytest.mark.parametrize(
+    ("label", "answer", "question", "status"), ROWS, ids=[f"{q} {a[:40]}" for _, a, q, _ in ROWS]
+)
 def test_answers(reports, label, answer, question, status):
     verdicts = {v["question"]: v for v in reports[f"{label} {answer}"]["verdicts"]}
     assert question in verdicts, verdicts
@@ -188,7 +208,9 @@ def test_answers(reports, label, answer, question, status):
         assert verdict["repair"]
 
 
-@pytest.mark.parametrize(("answer", "step", "status"), STEPS, ids=[f"{s} {a[-30:]}" for a, s, _ in STEPS])
+@pytest.mark.parametrize(
+    ("answer", "step", "status"), STEPS, ids=[f"{s} {a[-30:]}" for a, s, _ in STEPS]
+)
 def test_steps(reports, answer, step, status):
     steps = {s["question"]: s for v in reports[answer]["verdicts"] for s in v["steps"]}
     assert steps[step]["status"] == status, steps
@@ -201,11 +223,19 @@ def test_spans_point_into_the_document(reports):
 
 
 def test_two_heads_come_with_the_remark_about_the_flip(reports):
-    verdict = next(v for v in reports[r"(d) i. $q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$, $\beta \gg 0$"]["verdicts"])
+    verdict = next(
+        v
+        for v in reports[r"(d) i. $q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$, $\beta \gg 0$"][
+            "verdicts"
+        ]
+    )
     assert any("7.86 %" in remark for remark in verdict["remarks"])
 
 
 def test_much_larger_leaves_nothing_to_the_others(reports):
-    """`>>` between scores is a difference of 20: nine rivals share 2e-8, and fifty would share 1e-7."""
-    verdict = next(v for v in reports[r"(a) ii. $k_j^T q \gg k_i^T q$ for all $i \ne j$"]["verdicts"])
+    """`>>` between scores is a difference of 20: nine rivals share 2e-8, and fifty would share
+    1e-7."""
+    verdict = next(
+        v for v in reports[r"(a) ii. $k_j^T q \gg k_i^T q$ for all $i \ne j$"]["verdicts"]
+    )
     assert "alpha_j >= 1.000" in verdict["reason"]

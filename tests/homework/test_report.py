@@ -1,4 +1,5 @@
-"""Rows, CSV, Gradescope and pages say what the verdicts say, whatever a document is called and contains."""
+"""Rows, CSV, Gradescope and pages say what the verdicts say, whatever a document is called and
+contains."""
 
 from __future__ import annotations
 
@@ -34,8 +35,17 @@ WRONG = Verdict(
     0.9,
 )
 REPORTS = [
-    Report(f"a{EVIL}.md", (WRONG, Verdict("a.out", "c = v_j", "correct", "fine", span=Span(0, 8, 1, 1)))),
-    Report("b.md", (Verdict("b.q", "=1+1", "wrong", "0.2 at n = 7"), Verdict("a.intu", EVIL, "unread", "words"))),
+    Report(
+        f"a{EVIL}.md",
+        (WRONG, Verdict("a.out", "c = v_j", "correct", "fine", span=Span(0, 8, 1, 1))),
+    ),
+    Report(
+        "b.md",
+        (
+            Verdict("b.q", "=1+1", "wrong", "0.2 at n = 7"),
+            Verdict("a.intu", EVIL, "unread", "words"),
+        ),
+    ),
     unreadable("c.md", "the document is empty"),
 ]
 BANK = [
@@ -64,7 +74,16 @@ class Tags(HTMLParser):
 def test_rows_are_json_with_the_promised_fields():
     rows = exports.rows(REPORTS)
     assert len(rows) == 5
-    wanted = {"document", "question", "span", "answer", "status", "reason", "counterexample", "repair"}
+    wanted = {
+        "document",
+        "question",
+        "span",
+        "answer",
+        "status",
+        "reason",
+        "counterexample",
+        "repair",
+    }
     assert all(wanted <= set(row) for row in rows)
     assert json.loads(json.dumps(rows))[0]["counterexample"]["weights"] == [0.1] * 10
     assert rows[0]["span"] == {"start": AT, "end": AT + 8, "line_start": 2, "line_end": 2}
@@ -84,7 +103,11 @@ def test_gradescope_merges_documents_and_leaves_words_to_people():
     results = exports.gradescope(REPORTS, BANK)
     tests = {test["number"]: test for test in results["tests"]}
     assert list(tests) == ["b.q", "a.out", "a.intu"]
-    assert (tests["b.q"]["score"], tests["b.q"]["max_score"], tests["b.q"]["status"]) == (0.0, 2.0, "failed")
+    assert (tests["b.q"]["score"], tests["b.q"]["max_score"], tests["b.q"]["status"]) == (
+        0.0,
+        2.0,
+        "failed",
+    )
     assert (tests["a.out"]["score"], tests["a.out"]["status"]) == (1.0, "passed")
     assert tests["a.intu"]["max_score"] == 0.0
     assert "status" not in tests["a.intu"]
@@ -131,7 +154,9 @@ def test_pages_escape_everything_and_mark_the_spans(tmp_path):
 
 @pytest.mark.parametrize("span", [Span(5, 2, 1, 1), Span(0, 10**9, 1, 1), Span(-3, 4, 1, 1)])
 def test_spans_that_do_not_fit_are_left_unmarked(span):
-    page = pages.document_page(Report("x", (Verdict("b.q", "", "wrong", "r", span=span),)), TEXT, {})
+    page = pages.document_page(
+        Report("x", (Verdict("b.q", "", "wrong", "r", span=span),)), TEXT, {}
+    )
     assert "<mark" not in page.split("</style>")[-1]
 
 
@@ -141,7 +166,9 @@ def test_overlapping_spans_keep_the_text_once():
         Verdict("c.q", "", "wrong", "r", span=Span(5, 16, 1, 1)),
     )
     page = pages.document_page(Report("x", verdicts), "0123456789abcdefghij", {})
-    source = re.sub(r"<sup>.*?</sup>|<[^>]*>", "", page.split('class="source">')[1].split("</section>")[0])
+    source = re.sub(
+        r"<sup>.*?</sup>|<[^>]*>", "", page.split('class="source">')[1].split("</section>")[0]
+    )
     assert source == "0123456789abcdefghij"
 
 
@@ -184,7 +211,13 @@ def test_nesting_is_counted(latex, depth):
     assert nesting(latex) == depth
 
 
-NESTED = (("{", "}"), ("x^{", "}"), (r"\frac{", "}{2}"), (r"\left(", r"\right)"), (r"\begin{matrix}", r"\end{matrix}"))
+NESTED = (
+    ("{", "}"),
+    ("x^{", "}"),
+    (r"\frac{", "}{2}"),
+    (r"\left(", r"\right)"),
+    (r"\begin{matrix}", r"\end{matrix}"),
+)
 
 
 @pytest.mark.parametrize(("left", "right"), NESTED)

@@ -1,4 +1,5 @@
-"""The graded development set, where it is at hand: no verdict may differ, one in five may be unread."""
+"""The graded development set, where it is at hand: no verdict may differ, one in five may be
+unread."""
 
 import json
 import subprocess
@@ -17,9 +18,15 @@ def test_no_graded_answer_is_misjudged():
         "import json; from benchmarks import check_seeds; "
         "print(json.dumps([(e, got) for e, got, _ in check_seeds.compare()]))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     rows = [(e, got) for e, got in json.loads(done.stdout) if e["kind"] != "prose"]
-    wrong = [(e["file"], e["question"], e["verdict"], got) for e, got in rows if got not in (e["verdict"], "unread")]
+    wrong = [
+        (e["file"], e["question"], e["verdict"], got)
+        for e, got in rows
+        if got not in (e["verdict"], "unread")
+    ]
     assert not wrong
     assert sum(got == "unread" for _, got in rows) <= len(rows) / 5
 

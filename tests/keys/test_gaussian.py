@@ -50,9 +50,16 @@ def test_each_part_is_its_dense_covariance(part, scale, rng):
 
 @pytest.mark.parametrize("part", PARTS)
 def test_pull_is_the_weighted_sum_of_covariances(part, rng):
-    mu, q, w, array = rng.normal(size=(N, D)), rng.normal(size=D), rng.normal(size=N), ingredients(rng)[part]
+    mu, q, w, array = (
+        rng.normal(size=(N, D)),
+        rng.normal(size=D),
+        rng.normal(size=N),
+        ingredients(rng)[part],
+    )
     wanted = sum(wi * S @ q for wi, S in zip(w, dense(part, array, mu), strict=True))
-    assert GaussianKeys(mu, **{part: array}).pull(w, q) == pytest.approx(wanted, abs=tolerances.ROUNDING)
+    assert GaussianKeys(mu, **{part: array}).pull(w, q) == pytest.approx(
+        wanted, abs=tolerances.ROUNDING
+    )
     assert np.array_equal(GaussianKeys(mu).pull(w, q), np.zeros(D))
 
 
@@ -77,7 +84,10 @@ def test_parts_add_up(seed):
     rng = np.random.default_rng(seed)
     mu, q, all_parts = rng.normal(size=(N, D)), rng.normal(size=D), ingredients(rng)
     together = GaussianKeys(mu, **all_parts).logits_law(q).variances
-    apart = sum(GaussianKeys(mu, **{part: array}).logits_law(q).variances for part, array in all_parts.items())
+    apart = sum(
+        GaussianKeys(mu, **{part: array}).logits_law(q).variances
+        for part, array in all_parts.items()
+    )
     assert together == pytest.approx(apart, rel=tolerances.ROUNDING)
 
 
@@ -88,10 +98,16 @@ def test_the_forms_a_part_may_be_given_in(rng):
         return GaussianKeys(mu, **parts).logits_law(q).variances
 
     assert np.array_equal(variances(isotropic=0.3), variances(isotropic=np.full(N, 0.3)))
-    assert np.array_equal(variances(diagonal=np.arange(D)), variances(diagonal=np.tile(np.arange(D), (N, 1))))
-    assert np.array_equal(variances(covariance=np.eye(D)), variances(covariance=np.stack([np.eye(D)] * N)))
+    assert np.array_equal(
+        variances(diagonal=np.arange(D)), variances(diagonal=np.tile(np.arange(D), (N, 1)))
+    )
+    assert np.array_equal(
+        variances(covariance=np.eye(D)), variances(covariance=np.stack([np.eye(D)] * N))
+    )
     assert np.array_equal(variances(radial={2: 0.5}), variances(radial=[0, 0, 0.5, 0]))
-    assert np.array_equal(GaussianKeys(mu).radial({2: 0.5}).logits_law(q).variances, variances(radial={2: 0.5}))
+    assert np.array_equal(
+        GaussianKeys(mu).radial({2: 0.5}).logits_law(q).variances, variances(radial={2: 0.5})
+    )
 
 
 def test_one_query_is_a_row_of_several_and_bias_is_added(rng):
@@ -114,10 +130,14 @@ def test_other_libraries_agree_and_keep_their_kind(library, rng):
     theirs = GaussianKeys(xp.asarray(mu), **{name: xp.asarray(x) for name, x in parts.items()})
     law = theirs.logits_law(xp.asarray(Q))
     assert type(law.variances) is type(xp.asarray(mu))
-    assert np.asarray(law.cross) == pytest.approx(ours.cross, rel=tolerances.SINGLE, abs=tolerances.SINGLE)
+    assert np.asarray(law.cross) == pytest.approx(
+        ours.cross, rel=tolerances.SINGLE, abs=tolerances.SINGLE
+    )
     assert type(theirs.sample(rng, 2)) is type(xp.asarray(mu))
     pulled = np.asarray(theirs.pull(xp.ones(N), xp.asarray(Q[0])))
-    assert pulled == pytest.approx(GaussianKeys(mu, **parts).pull(np.ones(N), Q[0]), rel=tolerances.SINGLE)
+    assert pulled == pytest.approx(
+        GaussianKeys(mu, **parts).pull(np.ones(N), Q[0]), rel=tolerances.SINGLE
+    )
     # A query of another library decides, as in `attend`.
     mixed = GaussianKeys(mu, **parts).logits_law(xp.asarray(Q))
     assert type(mixed.variances) is type(xp.asarray(mu))
@@ -189,7 +209,12 @@ def test_bad_queries_are_refused(query, settings, word):
 
 
 def test_shared_factors_correlate_the_keys(rng):
-    mu, q, shared, size = rng.normal(size=(N, D)), rng.normal(size=D), rng.normal(size=(2, N, D)), 40_000
+    mu, q, shared, size = (
+        rng.normal(size=(N, D)),
+        rng.normal(size=D),
+        rng.normal(size=(2, N, D)),
+        40_000,
+    )
     keys = CorrelatedKeys(GaussianKeys(mu, isotropic=0.3), shared)
     law = keys.logits_law(q, scale=0.5)
     wanted = law.shared.T @ law.shared + np.diag(law.variances)
@@ -201,7 +226,10 @@ def test_shared_factors_correlate_the_keys(rng):
 
 def test_a_common_shift_may_be_written_short(rng):
     keys = GaussianKeys(rng.normal(size=(N, D)))
-    short, long = CorrelatedKeys(keys, np.eye(D)[:1]), CorrelatedKeys(keys, np.tile(np.eye(D)[0], (1, N, 1)))
+    short, long = (
+        CorrelatedKeys(keys, np.eye(D)[:1]),
+        CorrelatedKeys(keys, np.tile(np.eye(D)[0], (1, N, 1))),
+    )
     q = rng.normal(size=(H, D))
     assert np.array_equal(short.logits_law(q).shared, long.logits_law(q).shared)
     assert repr(short) == f"CorrelatedKeys({keys!r}, 1 shared factors)"

@@ -1,4 +1,5 @@
-"""Products of rows with queries against fractions: the sums that cancel, the ends of the range, and the bounds."""
+"""Products of rows with queries against fractions: the sums that cancel, the ends of the range, and
+the bounds."""
 
 from fractions import Fraction
 
@@ -13,7 +14,9 @@ NUMBERS = st.floats(-1e100, 1e100, allow_nan=False).filter(lambda x: x == 0 or a
 
 
 def exact(k, q):
-    return sum((Fraction(float(x)) * Fraction(float(y)) for x, y in zip(k, q, strict=True)), Fraction(0))
+    return sum(
+        (Fraction(float(x)) * Fraction(float(y)) for x, y in zip(k, q, strict=True)), Fraction(0)
+    )
 
 
 @given(NUMBERS, NUMBERS)
@@ -40,7 +43,9 @@ def test_accurate_product_within_its_bound(size, scale, rng):
         true = Fraction(scale) * exact(k, q)
         off = abs(Fraction(float(found.high[0, 0])) + Fraction(float(found.low[0, 0])) - true)
         assert off <= Fraction(float(found.error[0, 0]))
-        assert abs(Fraction(float(found.plain[0, 0])) - exact(k, q)) <= Fraction(float(found.plain_error[0, 0]))
+        assert abs(Fraction(float(found.plain[0, 0])) - exact(k, q)) <= Fraction(
+            float(found.plain_error[0, 0])
+        )
         # Twice the digits of a double, less (d + 6)^2 and the number of terms.
         assert found.error[0, 0] <= 1e-25 * size * abs(scale)
 
@@ -53,7 +58,9 @@ def test_the_ends_of_the_range(row, query, rng):
     k, q = row * rng.uniform(1, 2, (3, 5)), query * rng.uniform(1, 2, 5)
     found = accurate_product(q[None], k, 1.0)
     for i in range(3):
-        off = abs(Fraction(float(found.high[0, i])) + Fraction(float(found.low[0, i])) - exact(k[i], q))
+        off = abs(
+            Fraction(float(found.high[0, i])) + Fraction(float(found.low[0, i])) - exact(k[i], q)
+        )
         assert off <= Fraction(float(found.error[0, i]))
 
 
@@ -65,7 +72,10 @@ def test_plain_product_within_its_bound(dtype, rng):
     found, longest = product(Q, K), float(lengths(K).max())
     for h in range(2):
         bound = gamma(33) * longest * np.linalg.norm(Q[h])
-        assert max(abs(Fraction(float(z)) - exact(k, Q[h])) for z, k in zip(found[h], K, strict=True)) <= bound
+        assert (
+            max(abs(Fraction(float(z)) - exact(k, Q[h])) for z, k in zip(found[h], K, strict=True))
+            <= bound
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -47,12 +47,17 @@ def test_no_entry_moves_by_more_than_half_a_step(rng):
 
 
 @pytest.mark.parametrize("bits", [8, 4, 3])
-@pytest.mark.parametrize(("per", "group"), [("channel", None), ("channel", 128), ("token", None), ("token", 64)])
+@pytest.mark.parametrize(
+    ("per", "group"), [("channel", None), ("channel", 128), ("token", None), ("token", 64)]
+)
 def test_predicted_logit_variance_is_the_measured_one(bits, per, group, rng):
-    # 2,000 keys of 128 unequal channels, 200 queries: measured and predicted mean squared logit error.
+    # 2,000 keys of 128 unequal channels, 200 queries: measured and predicted mean squared logit
+    # error.
     keys = rng.normal(size=(2000, 128)) * np.exp(rng.normal(size=128) / 2)
     queries = rng.normal(size=(200, 128))
-    predicted = GaussianKeys.quantised(keys, bits=bits, per=per, group=group).logits_law(queries, scale=0.1)
+    predicted = GaussianKeys.quantised(keys, bits=bits, per=per, group=group).logits_law(
+        queries, scale=0.1
+    )
     moved = 0.1 * queries @ (rounded(keys, bits=bits, per=per, group=group) - keys).T
     ratio = (moved**2).mean() / predicted.variances.mean()
     assert ratio == pytest.approx(1.0, rel=tolerances.ROUNDING_VARIANCE)

@@ -1,5 +1,5 @@
-"""One server and one browser for all tests of the lab. A page that reports an error, or that asks for anything
-outside 127.0.0.1, fails the test it happened in."""
+"""One server and one browser for all tests of the lab. A page that reports an error, or that asks
+for anything outside 127.0.0.1, fails the test it happened in."""
 
 import functools
 import http.client
@@ -95,7 +95,8 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium, lab):
-    """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for faults."""
+    """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for
+    faults."""
     contexts, faults = [], []
 
     def open_page(path="", *, width=1280, theme="light", base=lab, motion="reduce"):

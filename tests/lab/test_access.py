@@ -1,12 +1,20 @@
-"""For everybody: axe finds nothing in light or dark, at a desk or on a phone; the types in the comments hold."""
+"""For everybody: axe finds nothing in light or dark, at a desk or on a phone; the types in the
+comments hold."""
 
 import pytest
 
 pytestmark = pytest.mark.browser
 AXE = """() => axe.run().then((r) => r.violations.map((v) =>
   [v.id, v.nodes.map((n) => n.html.slice(0, 120) + " " + (n.any[0]?.message ?? ""))]))"""
-FOCUSED = "() => [document.activeElement.id, document.activeElement.getAttribute('class')].join(' ')"
-PAGES = ["#preset=heads&station=9", "#preset=plane&noise=0.05&station=1", "check.html", "cards.html"]
+FOCUSED = (
+    "() => [document.activeElement.id, document.activeElement.getAttribute('class')].join(' ')"
+)
+PAGES = [
+    "#preset=heads&station=9",
+    "#preset=plane&noise=0.05&station=1",
+    "check.html",
+    "cards.html",
+]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -87,8 +95,17 @@ def test_types_in_the_comments_hold(node_modules):
         "--target",
         "es2022",
     ]
-    options += ["--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable"]
+    options += [
+        "--module",
+        "es2022",
+        "--moduleResolution",
+        "bundler",
+        "--lib",
+        "es2022,dom,dom.iterable",
+    ]
     tsc = node_modules / "typescript" / "bin" / "tsc"
-    done = subprocess.run([node, str(tsc), *options, *files], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [node, str(tsc), *options, *files], capture_output=True, text=True, check=False
+    )
     assert done.stdout == ""
     assert done.returncode == 0

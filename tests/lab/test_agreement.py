@@ -1,5 +1,5 @@
-"""The browser's numbers are Python's: forward attention, the law of the logits, and the cloud's moments, on the
-instances of cases.json."""
+"""The browser's numbers are Python's: forward attention, the law of the logits, and the cloud's
+moments, on the instances of cases.json."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,9 @@ FORWARD = """async (cases) => {
 
 
 def close(browser, python, size=1.0):
-    np.testing.assert_allclose(browser, python, rtol=tolerances.ROUNDING, atol=tolerances.ROUNDING * size)
+    np.testing.assert_allclose(
+        browser, python, rtol=tolerances.ROUNDING, atol=tolerances.ROUNDING * size
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +39,11 @@ def forward(chromium, lab):
 @pytest.mark.parametrize("i", range(len(CASES)))
 def test_forward_attention_agrees(forward, i):
     case, seen = CASES[i], forward[i]
-    here = hw.multihead(case["queries"], case["keys"], case["values"], mix=case["mix"], scale=case["scale"])
-    # A logit is known to the rounding of its terms; what it does to a weight is that error, relative.
+    here = hw.multihead(
+        case["queries"], case["keys"], case["values"], mix=case["mix"], scale=case["scale"]
+    )
+    # A logit is known to the rounding of its terms; what it does to a weight is that error,
+    # relative.
     size = max(1.0, float(np.abs(here.logits).max()))
     close(seen["logits"], here.logits, size)
     close(seen["weights"], here.weights, size)
@@ -99,7 +104,8 @@ def test_the_hull_is_the_reachable_set(open_page, rng):
     clouds.append([[0, 0], [1, 0], [2, 0], [0, 1], [0, 1]])  # a point on an edge, and one doubled
     page = open_page()
     seen = page.evaluate(
-        "async (all) => { const { reachable } = await import('/js/hull.js'); return all.map(reachable); }", clouds
+        "async (all) => { const { reachable } = await import('/js/hull.js'); return all.map(reachable); }",
+        clouds,
     )
     for points, corners in zip(clouds, seen, strict=True):
         assert corners == [bool(x) for x in hw.design.reach(points).reachable]

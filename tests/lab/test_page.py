@@ -1,4 +1,5 @@
-"""The plane page in a real browser: drag by mouse and keyboard, the address, history, stations, data, pictures."""
+"""The plane page in a real browser: drag by mouse and keyboard, the address, history, stations,
+data, pictures."""
 
 import json
 import subprocess
@@ -41,12 +42,19 @@ def numbers(page, reading):
 
 def test_drag_by_mouse_moves_query_weights_and_output(open_page):
     page = open_page("#preset=plane&q=-0.6,0.2&beta=4")
-    before, bars = numbers(page, "#values-reading"), page.locator("#weights").get_attribute("aria-label")
+    before, bars = (
+        numbers(page, "#values-reading"),
+        page.locator("#weights").get_attribute("aria-label"),
+    )
     drag(page, ".handle.query .mark", 150, 0)
     after = state(page)
     assert after["directions"][0][0] > 0
-    expected = hw.multihead(4 * np.array(after["directions"]), after["keys"], after["values"]).output
-    assert numbers(page, "#values-reading") == pytest.approx(expected, abs=tolerances.THREE_DECIMALS)
+    expected = hw.multihead(
+        4 * np.array(after["directions"]), after["keys"], after["values"]
+    ).output
+    assert numbers(page, "#values-reading") == pytest.approx(
+        expected, abs=tolerances.THREE_DECIMALS
+    )
     assert numbers(page, "#values-reading") != before
     assert page.locator("#weights").get_attribute("aria-label") != bars
 
@@ -61,7 +69,9 @@ def test_keys_and_values_can_be_dragged(open_page, selector, field):
     after = state(page)[field]
     assert after[2][0] > before[2][0]
     assert after[2][1] > before[2][1]
-    assert [row for i, row in enumerate(after) if i != 2] == [row for i, row in enumerate(before) if i != 2]
+    assert [row for i, row in enumerate(after) if i != 2] == [
+        row for i, row in enumerate(before) if i != 2
+    ]
 
 
 def test_arrows_move_what_has_the_focus_and_shift_moves_it_finely(open_page):
@@ -129,14 +139,26 @@ def test_the_address_is_the_whole_state(open_page):
         "#preset=heads&q=a+b;a-b&beta=12.5&noise=0.01&radial=a:0.5,c:0.2&seed=7&samples=500&focus=b&station=10"
     )
     first, address = state(page), page.evaluate("location.hash")
-    cloud = page.evaluate("document.getElementById('histogram').querySelector('path').getAttribute('d')")
+    cloud = page.evaluate(
+        "document.getElementById('histogram').querySelector('path').getAttribute('d')"
+    )
     again = open_page(address)
     assert state(again) == first
     assert first["seed"] == 7
     assert first["directions"][1][:2] == [1, -1]
-    assert again.evaluate("document.getElementById('histogram').querySelector('path').getAttribute('d')") == cloud
+    assert (
+        again.evaluate(
+            "document.getElementById('histogram').querySelector('path').getAttribute('d')"
+        )
+        == cloud
+    )
     other = open_page(address.replace("seed=7", "seed=8"))
-    assert other.evaluate("document.getElementById('histogram').querySelector('path').getAttribute('d')") != cloud
+    assert (
+        other.evaluate(
+            "document.getElementById('histogram').querySelector('path').getAttribute('d')"
+        )
+        != cloud
+    )
 
 
 UNREADABLE = [
@@ -152,7 +174,9 @@ def test_an_unreadable_address_says_why(open_page):
     for address in UNREADABLE:
         page.evaluate("document.getElementById('toast').textContent = ''")
         page.evaluate("hash => { location.hash = hash; }", address)
-        page.wait_for_function("() => document.getElementById('toast').textContent.startsWith('wanted ')")
+        page.wait_for_function(
+            "() => document.getElementById('toast').textContent.startsWith('wanted ')"
+        )
         assert state(page)["station"] == 1
 
 
@@ -216,18 +240,26 @@ def test_every_link_in_the_stations_is_a_state(open_page):
     for station in content.stations():
         root = ElementTree.fromstring(f"<div>{content.fragment(station['number'])}</div>")
         links = [a.get("href") for a in root.iter("a")]
-        assert [s["station"] for s in page.evaluate(READ, links)] == [station["number"]] * len(links)
+        assert [s["station"] for s in page.evaluate(READ, links)] == [station["number"]] * len(
+            links
+        )
 
 
 def test_space_and_arrows_turn_the_stations(open_page):
     page = open_page()
     title = page.locator("#station-number")
     page.keyboard.press("Space")
-    page.wait_for_function("() => document.getElementById('station-number').textContent.startsWith('Station 2')")
+    page.wait_for_function(
+        "() => document.getElementById('station-number').textContent.startsWith('Station 2')"
+    )
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("() => document.getElementById('station-number').textContent.startsWith('Station 3')")
+    page.wait_for_function(
+        "() => document.getElementById('station-number').textContent.startsWith('Station 3')"
+    )
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function("() => document.getElementById('station-number').textContent.startsWith('Station 2')")
+    page.wait_for_function(
+        "() => document.getElementById('station-number').textContent.startsWith('Station 2')"
+    )
     page.locator("#station-set").click()
     assert "of 14" in title.inner_text()
 
@@ -238,10 +270,19 @@ def test_copied_python_runs_and_prints_the_same_numbers(open_page):
     page.locator("#copy-python").click()
     page.wait_for_selector("#toast.shown")
     program = page.evaluate("navigator.clipboard.readText()")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    said = {line.split(" ", 1)[0]: json.loads(line.split(" ", 1)[1]) for line in done.stdout.splitlines()}
-    assert said["output"] == pytest.approx(numbers(page, "#values-reading"), abs=tolerances.THREE_DECIMALS)
-    exact = [float(x) for x in page.locator("#exact-table tr td:nth-child(2)").all_inner_texts()[:2]]
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    said = {
+        line.split(" ", 1)[0]: json.loads(line.split(" ", 1)[1])
+        for line in done.stdout.splitlines()
+    }
+    assert said["output"] == pytest.approx(
+        numbers(page, "#values-reading"), abs=tolerances.THREE_DECIMALS
+    )
+    exact = [
+        float(x) for x in page.locator("#exact-table tr td:nth-child(2)").all_inner_texts()[:2]
+    ]
     assert said["mean"] == pytest.approx(exact, abs=tolerances.THREE_DECIMALS)
 
 
@@ -260,13 +301,17 @@ OWN_CSV = "2,0\n0,2\n-1,-1\n\n1,0\n0,1\n0,0\n\n1.5,0.5\n"
 
 def test_own_data(open_page):
     page = open_page()
-    expected = hw.multihead([[1.5, 0.5]], [[2, 0], [0, 2], [-1, -1]], [[1, 0], [0, 1], [0, 0]]).output
+    expected = hw.multihead(
+        [[1.5, 0.5]], [[2, 0], [0, 2], [-1, -1]], [[1, 0], [0, 1], [0, 0]]
+    ).output
     for text in (OWN, OWN_CSV):
         page.locator("#own-data").click()
         page.locator("#data-text").fill(text)
         page.locator("#data-use").click()
         assert not page.locator("#data-dialog").is_visible()
-        assert numbers(page, "#values-reading") == pytest.approx(expected, abs=tolerances.THREE_DECIMALS)
+        assert numbers(page, "#values-reading") == pytest.approx(
+            expected, abs=tolerances.THREE_DECIMALS
+        )
         page.locator("#undo").click()
 
 
@@ -311,9 +356,13 @@ def saved(page, picture, kind, folder):
 @pytest.mark.parametrize("station", ["15", "99"])
 def test_a_station_that_is_not_there_is_said_so_and_the_first_is_shown(open_page, station):
     page = open_page(f"#station={station}")
-    assert f"wanted a station between 1 and 14; got {station}" in page.locator("#toast").inner_text()
+    assert (
+        f"wanted a station between 1 and 14; got {station}" in page.locator("#toast").inner_text()
+    )
     assert page.locator("#station-number").inner_text() == "Station 1 of 14"
-    page.wait_for_function("() => document.getElementById('station-text').textContent.trim() !== ''")
+    page.wait_for_function(
+        "() => document.getElementById('station-text').textContent.trim() !== ''"
+    )
     page.evaluate("location.hash = '#station=77'")
     page.wait_for_function("() => document.getElementById('toast').textContent.includes('got 77')")
     assert page.locator("#station-title").inner_text() != ""

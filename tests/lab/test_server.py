@@ -1,4 +1,5 @@
-"""The server answers everything: results as JSON, bad input and strangers in words, and it never stops."""
+"""The server answers everything: results as JSON, bad input and strangers in words, and it never
+stops."""
 
 import asyncio
 import http.client
@@ -38,7 +39,9 @@ def test_moments_are_the_package(ask):
     here = hw.moments([[2.0, 1.0]], hw.GaussianKeys(K, isotropic=0.1).radial([0.5, 0, 0]), V)
     assert status == 200
     np.testing.assert_allclose(answer["mean"], here.mean, rtol=0, atol=tolerances.ROUNDING)
-    np.testing.assert_allclose(answer["covariance"], here.covariance, rtol=0, atol=tolerances.ROUNDING)
+    np.testing.assert_allclose(
+        answer["covariance"], here.covariance, rtol=0, atol=tolerances.ROUNDING
+    )
 
 
 def test_design_comes_with_its_certificate(ask):
@@ -115,8 +118,36 @@ def test_lists_that_nest_too_deep_are_refused_even_where_nobody_reads_them(ask):
     assert "nested" in answer["error"]
 
 
-HOSTILE = [None, [], {}, "", "x", True, -1, 0, 0.5, 7, 1e308, 10**30, [[]], [None], ["a"], [[1, 2], [3]], {"a": {}}]
-TARGETS = [*HOSTILE, {"0": [], "1": 1}, {"0": "x"}, {"-1": 1}, {"1e3": 1}, {"9" * 5000: 1}, [0, []], [0, "1"], [0, 0.5]]
+HOSTILE = [
+    None,
+    [],
+    {},
+    "",
+    "x",
+    True,
+    -1,
+    0,
+    0.5,
+    7,
+    1e308,
+    10**30,
+    [[]],
+    [None],
+    ["a"],
+    [[1, 2], [3]],
+    {"a": {}},
+]
+TARGETS = [
+    *HOSTILE,
+    {"0": [], "1": 1},
+    {"0": "x"},
+    {"-1": 1},
+    {"1e3": 1},
+    {"9" * 5000: 1},
+    [0, []],
+    [0, "1"],
+    [0, 0.5],
+]
 ASKED = {
     "attend": {**QUERY, "mix": [1.0], "scale": 1.0},
     "moments": {**QUERY, "isotropic": 0.1, "radial": [0, 0, 0], "mix": [1.0], "scale": 1.0},
@@ -126,7 +157,9 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("name", "field"), [(name, field) for name, body in ASKED.items() for field in body])
+@pytest.mark.parametrize(
+    ("name", "field"), [(name, field) for name, body in ASKED.items() for field in body]
+)
 def test_no_value_of_any_field_is_a_fault_of_ours(ask, name, field):
     for value in HOSTILE:
         status, answer = ask(name, {**ASKED[name], field: value})
@@ -170,21 +203,31 @@ def test_strangers_are_refused(send):
     assert send("GET", "/", host="evil.example:80")[0] == 403
     assert send("GET", "/", host="127.0.0.1.evil.example")[0] == 403
     assert send("GET", "/", host="[")[0] in (400, 403)
-    assert send("POST", "/api/attend", body, content_type=json_kind, origin="http://evil.example")[0] == 403
+    assert (
+        send("POST", "/api/attend", body, content_type=json_kind, origin="http://evil.example")[0]
+        == 403
+    )
     assert send("POST", "/api/attend", body, content_type=json_kind, origin="null")[0] == 403
     for origin in ("http://[", "http://[::1", "http://127.0.0.1:x", "", "[", "http://\uff0f"):
-        assert send("POST", "/api/attend", body, content_type=json_kind, origin=origin.encode())[0] == 403, origin
+        assert (
+            send("POST", "/api/attend", body, content_type=json_kind, origin=origin.encode())[0]
+            == 403
+        ), origin
     assert send("PUT", "/api/attend", body, content_type=json_kind)[0] == 405
     assert send("GET", "/api/attend")[0] in (404, 405)
     assert send("GET", "/", host="localhost")[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/../engine.py", "/%2e%2e/engine.py", "/js/../../engine.py", "//etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/../engine.py", "/%2e%2e/engine.py", "/js/../../engine.py", "//etc/passwd"]
+)
 def test_only_the_page_is_served(send, path):
     assert send("GET", path)[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/check.html", "/cards.html", "/js/main.js", "/stations/01.html"])
+@pytest.mark.parametrize(
+    "path", ["/", "/check.html", "/cards.html", "/js/main.js", "/stations/01.html"]
+)
 def test_every_answer_is_guarded(send, path):
     status, body, headers = send("GET", path)
     assert status == 200
@@ -199,7 +242,9 @@ def test_every_answer_is_guarded(send, path):
         assert b"style=" not in body
         assert b"<style" not in body
         assert b"onclick" not in body
-        assert body.count(b"<script") == len(re.findall(rb'<script (?:type="module" )?src="js/', body))
+        assert body.count(b"<script") == len(
+            re.findall(rb'<script (?:type="module" )?src="js/', body)
+        )
 
 
 def test_a_text_is_never_taken_for_a_path(ask, tmp_path):
@@ -211,20 +256,33 @@ def test_a_text_is_never_taken_for_a_path(ask, tmp_path):
 
 
 def test_many_at_once_are_all_answered(ask):
-    mixed = [("attend", QUERY), ("attend", "{"), ("moments", {**QUERY, "isotropic": 0.1}), ("reach", {"keys": K})]
+    mixed = [
+        ("attend", QUERY),
+        ("attend", "{"),
+        ("moments", {**QUERY, "isotropic": 0.1}),
+        ("reach", {"keys": K}),
+    ]
     with ThreadPoolExecutor(32) as pool:
         answers = list(pool.map(lambda i: ask(*mixed[i % 4])[0], range(120)))
     assert answers == [200, 400, 200, 200] * 30
 
 
 # Correlated heads, much noise: a double integral that takes seconds.
-SLOW = {"queries": [[300.0, 10.0], [-300.0, 10.0]], "keys": K, "values": V, "isotropic": 1e-4, "radial": [0.5, 0, 0]}
+SLOW = {
+    "queries": [[300.0, 10.0], [-300.0, 10.0]],
+    "keys": K,
+    "values": V,
+    "isotropic": 1e-4,
+    "radial": [0.5, 0, 0],
+}
 
 
 def test_visitors_who_leave_do_no_harm(lab, ask):
     for _ in range(4):
         connection = http.client.HTTPConnection("127.0.0.1", urlsplit(lab).port)
-        connection.request("POST", "/api/moments", json.dumps(SLOW), {"Content-Type": "application/json"})
+        connection.request(
+            "POST", "/api/moments", json.dumps(SLOW), {"Content-Type": "application/json"}
+        )
         connection.close()
     assert ask("attend", QUERY)[0] == 200
 
@@ -327,7 +385,9 @@ def test_half_open_connections_do_not_keep_others_out(tmp_path):
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
         "from headwright.lab.serve import serve; serve(browser=False, announce=lambda a: print(a, flush=True))"
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as lab:
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as lab:
         port = urlsplit(lab.stdout.readline().decode()).port
         opened = []
         try:
@@ -349,7 +409,13 @@ def test_half_open_connections_do_not_keep_others_out(tmp_path):
 
 
 def test_the_address_is_printed_when_somebody_answers_there():
-    program = [sys.executable, "-c", "from headwright.cli import main; main()", "lab", "--no-browser"]
+    program = [
+        sys.executable,
+        "-c",
+        "from headwright.cli import main; main()",
+        "lab",
+        "--no-browser",
+    ]
     with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as lab:
         try:
             port = int(re.search(r"127\.0\.0\.1:(\d+)", lab.stderr.readline())[1])
@@ -362,7 +428,8 @@ def test_the_address_is_printed_when_somebody_answers_there():
 
 
 def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(monkeypatch):
-    """Calls are given up while engines start in place of those that earlier calls lost: none may be forgotten."""
+    """Calls are given up while engines start in place of those that earlier calls lost: none may be
+    forgotten."""
     begun = []
     create = asyncio.create_subprocess_exec
 
@@ -394,6 +461,8 @@ def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(monkeypatch
 
 
 def test_an_engine_that_cannot_start_is_said_so(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/bin/false" if os.path.exists("/bin/false") else sys.executable + "none")
+    monkeypatch.setattr(
+        sys, "executable", "/bin/false" if os.path.exists("/bin/false") else sys.executable + "none"
+    )
     with pytest.raises((RuntimeError, OSError)):
         in_a_loop(Workers(1).start())

@@ -1,4 +1,5 @@
-"""What the stations claim in numbers, computed by the package: the texts may not say what the engine does not."""
+"""What the stations claim in numbers, computed by the package: the texts may not say what the
+engine does not."""
 
 import re
 
@@ -13,7 +14,8 @@ A, B = np.eye(20)[:2]
 
 
 def weight_error(*heads):
-    """E ||weights - (1/2, 1/2, 0, ...)||^2 for key a of random length, exactly: the values are unit vectors."""
+    """E ||weights - (1/2, 1/2, 0, ...)||^2 for key a of random length, exactly: the values are unit
+    vectors."""
     keys = hw.GaussianKeys(np.eye(20), isotropic=1e-4).radial({0: 0.5})
     law = hw.moments(np.array(heads), keys, np.eye(20))
     return np.sum((law.mean - (A + B) / 2) ** 2) + np.trace(law.covariance)
@@ -21,7 +23,9 @@ def weight_error(*heads):
 
 def test_two_heads_hold():
     text = content.fragment(9)
-    one, two = (float(x) for x in re.search(r"falls from ([\d.]+) to about ([\d.]+)\.", text).groups())
+    one, two = (
+        float(x) for x in re.search(r"falls from ([\d.]+) to about ([\d.]+)\.", text).groups()
+    )
     assert weight_error(30 * (A + B)) == pytest.approx(one, abs=tolerances.SAID)
     assert weight_error(30 * A, 30 * B) == pytest.approx(two, abs=tolerances.SAID)
 
@@ -37,7 +41,9 @@ def test_heads_that_swap_roles_beat_the_textbook_and_a_fallback_does_not():
 
 
 def test_the_table_of_sharpness():
-    rows = re.findall(r"<td>([\d.]+) %</td>\s*<td>([\d.]+)</td>\s*<td>([\d.]+)</td>", content.fragment(2))
+    rows = re.findall(
+        r"<td>([\d.]+) %</td>\s*<td>([\d.]+)</td>\s*<td>([\d.]+)</td>", content.fragment(2)
+    )
     assert len(rows) == 3
     for leak, ten, thousand in rows:
         for n, said in ((10, ten), (1000, thousand)):

@@ -1,5 +1,6 @@
-"""Can a stated error be caught lying? Each knob is turned until the true error is visible, and then the stated one has
-to cover it. The reference is the same engine with its knobs as they are, whose error is far smaller."""
+"""Can a stated error be caught lying? Each knob is turned until the true error is visible, and then
+the stated one has to cover it. The reference is the same engine with its knobs as they are, whose
+error is far smaller."""
 
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,14 @@ from headwright.noise.many import moments as spread
 from headwright.noise.many import transfer as carrier
 
 # deviation of the means, smallest and largest deviation of the logits
-LAWS = [(1.0, 0.5, 2.0), (3.0, 0.5, 2.0), (3.0, 1.0, 1.0), (0.3, 0.2, 0.4), (8.0, 0.5, 2.0), (10.0, 0.0, 30.0)]
+LAWS = [
+    (1.0, 0.5, 2.0),
+    (3.0, 0.5, 2.0),
+    (3.0, 1.0, 1.0),
+    (0.3, 0.2, 0.4),
+    (8.0, 0.5, 2.0),
+    (10.0, 0.0, 30.0),
+]
 
 
 def problem(law, n):
@@ -30,8 +38,14 @@ def problem(law, n):
 
 def off(found, true):
     """True errors of first and of second moments, for values of size one."""
-    first = np.abs(found.weights_mean - true.weights_mean).sum(), np.abs(found.mean - true.mean).max()
-    second = np.abs(found.weights_square - true.weights_square).sum(), np.abs(found.covariance - true.covariance).max()
+    first = (
+        np.abs(found.weights_mean - true.weights_mean).sum(),
+        np.abs(found.mean - true.mean).max(),
+    )
+    second = (
+        np.abs(found.weights_square - true.weights_square).sum(),
+        np.abs(found.covariance - true.covariance).max(),
+    )
     return max(first), max(second)
 
 
@@ -76,8 +90,8 @@ def test_too_few_chebyshev_nodes(count, visible, law, monkeypatch):
 @pytest.mark.parametrize("order", [4, 6, 8])
 @pytest.mark.parametrize("law", [*LAWS[:5], (2.0, 0.01, 0.02), (2.0, 2.0, 3.0), (5.0, 3.0, 9.0)])
 def test_the_tail_of_a_series_alone(law, order, monkeypatch):
-    """The interpolant itself, before any sum over keys could hide what it misses: psi of every cell in its middle, from
-    few lattice points, against the function."""
+    """The interpolant itself, before any sum over keys could hide what it misses: psi of every cell
+    in its middle, from few lattice points, against the function."""
     m, s, _ = problem(law, 300)
     set_order(monkeypatch, order)
     some = cells.make_cells(m, s)
@@ -139,16 +153,19 @@ def test_a_coarse_graded_rule(step, bend, monkeypatch):
 
 
 def without_ends(one: Nodes, density, low: float, high: float) -> Nodes:
-    """Nodes without the outermost `low` and `high` of the mass, and weights enlarged so that all weights still add up
-    to one: the identity that is checked sees nothing, and only what is said about the ends can."""
+    """Nodes without the outermost `low` and `high` of the mass, and weights enlarged so that all
+    weights still add up to one: the identity that is checked sees nothing, and only what is said
+    about the ends can."""
     mass = np.cumsum(density) / density.sum()
     kept = (mass > low) & (mass <= 1 - high)
-    return replace(one, u=one.u[kept], weight=one.weight[kept] * density.sum() / density[kept].sum())
+    return replace(
+        one, u=one.u[kept], weight=one.weight[kept] * density.sum() / density[kept].sum()
+    )
 
 
 def cut_nodes(m, s, cut, *, sure):
-    """The engine's nodes for keys of these laws, without their ends. Logits are counted from the key that is highest
-    even `sure` deviations below its mean."""
+    """The engine's nodes for keys of these laws, without their ends. Logits are counted from the
+    key that is highest even `sure` deviations below its mean."""
     m = m - np.max(m - sure * s)
 
     def fewer(*law, **options):
@@ -191,7 +208,8 @@ def two_heads(rng, n=5):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_correlations_that_are_ignored(seed, monkeypatch):
-    """All of them: the covariance of the heads then comes out as zero, and its error has to say how wrong that is."""
+    """All of them: the covariance of the heads then comes out as zero, and its error has to say how
+    wrong that is."""
     Q, keys, V = two_heads(np.random.default_rng(seed))
     true = hw.moments(Q, keys, V)
     monkeypatch.setattr(pair, "_DROPPED", np.inf)
@@ -226,8 +244,8 @@ def test_a_coarse_rule_for_two_heads(step, monkeypatch):
 
 
 def test_coarse_graded_nodes_for_two_heads(monkeypatch):
-    """Each head with nodes of its own that are good, the pair with coarse ones; and without the identity, which sees
-    the same error, so that every second node alone has to tell."""
+    """Each head with nodes of its own that are good, the pair with coarse ones; and without the
+    identity, which sees the same error, so that every second node alone has to tell."""
     rng = np.random.default_rng(5)
     m, s = rng.normal(size=(2, 4)), np.array([[20.0, 0.5, 0.3, 0.0], [0.4, 25.0, 0.3, 0.0]])
     cross, V = 0.9 * s[0] * s[1], rng.uniform(-1, 1, (4, 2))

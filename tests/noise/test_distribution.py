@@ -38,7 +38,9 @@ def test_distribution_function_is_the_empirical_one(name):
     alpha = drawn(LAWS[name], samples=20_000)
     for key in (A, B, 0):
         law = weight_distribution(Q, LAWS[name], key)
-        assert law.method == ("sampled" if (name, key) == ("two", 0) else METHOD.get(name, "sampled"))
+        assert law.method == (
+            "sampled" if (name, key) == ("two", 0) else METHOD.get(name, "sampled")
+        )
         found = law.cdf(X)
         share = (alpha[:, key, None] <= X).mean(axis=0)
         error = np.hypot(np.sqrt(share * (1 - share) / len(alpha)), found.error) + 1 / len(alpha)
@@ -59,7 +61,8 @@ def test_one_noisy_key_has_a_closed_form():
 
 @pytest.mark.parametrize("key", [A, B, 0])
 def test_two_noisy_keys_agree_with_mpmath(key):
-    # P(alpha_key <= x) as a double integral over z_a, z_b, the inner one in closed form (over the other order).
+    # P(alpha_key <= x) as a double integral over z_a, z_b, the inner one in closed form (over the
+    # other order).
     mp.mp.dps = 20
     s = {A: BETA * mp.sqrt(mp.mpf("0.5")), B: BETA * mp.sqrt(mp.mpf("0.1"))}
     x = mp.mpf("0.2") if key != 0 else mp.mpf("0.004")
@@ -107,7 +110,9 @@ def test_density_integrates_to_the_distribution_function_and_the_exact_mean(name
     assert per_logit.sum() * step == pytest.approx(1.0, abs=tolerances.DENSITY)
     method = "sampled" if name == "correlated" else "exact"
     mean = hw.moments(Q, LAWS[name], K, method=method)
-    assert (per_logit * x[x < 1]).sum() * step == pytest.approx(mean.weights_mean[A], abs=tolerances.DENSITY)
+    assert (per_logit * x[x < 1]).sum() * step == pytest.approx(
+        mean.weights_mean[A], abs=tolerances.DENSITY
+    )
 
 
 @settings(max_examples=20)
@@ -125,12 +130,17 @@ def test_bias_scale_and_mask_are_heard():
     keys = GaussianKeys(K, isotropic=0.05)
     seen = np.arange(N) < 8
     law = weight_distribution(Q, keys, A, scale=0.5, bias=0.3 * K[0], mask=seen)
-    z = np.where(seen, 0.5 * keys.sample(np.random.default_rng(0), 20_000) @ Q + 0.3 * K[0], -np.inf)
+    z = np.where(
+        seen, 0.5 * keys.sample(np.random.default_rng(0), 20_000) @ Q + 0.3 * K[0], -np.inf
+    )
     e = np.exp(z)
     share = ((e[:, A] / e.sum(axis=1))[:, None] <= X).mean(axis=0)
     assert law.cdf(X).value == pytest.approx(share, abs=tolerances.SIGMAS * 0.5 / np.sqrt(20_000))
     hidden = weight_distribution(Q, keys, 9, mask=seen)
-    assert (hidden.cdf(0.0).value, hidden.quantile(0.5).value) == (1.0, pytest.approx(0.0, abs=1e-300))
+    assert (hidden.cdf(0.0).value, hidden.quantile(0.5).value) == (
+        1.0,
+        pytest.approx(0.0, abs=1e-300),
+    )
 
 
 def test_a_weight_without_noise_is_a_step():

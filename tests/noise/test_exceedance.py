@@ -32,7 +32,9 @@ def test_two_heads_are_far_off_in_ten_percent_of_all_draws():
     # And the mean squared error of the weights, 0.462 with one head, 0.0246 with two.
     for heads, wanted in (("one", 0.4625), ("two", 0.0246)):
         m = hw.moments(HEADS[heads], CLASSIC, K)
-        assert ((m.mean - TARGET) ** 2).sum() + np.trace(m.covariance) == pytest.approx(wanted, abs=1e-4)
+        assert ((m.mean - TARGET) ** 2).sum() + np.trace(m.covariance) == pytest.approx(
+            wanted, abs=1e-4
+        )
 
 
 def test_one_head_has_a_closed_form():
@@ -77,13 +79,19 @@ def test_without_noise_it_is_certain():
 
 
 def test_bad_input_is_refused():
-    for target, tau in ((TARGET[:-1], 0.1), (TARGET, -1.0), (TARGET, np.nan), (np.full(N, np.inf), 0.1)):
+    for target, tau in (
+        (TARGET[:-1], 0.1),
+        (TARGET, -1.0),
+        (TARGET, np.nan),
+        (np.full(N, np.inf), 0.1),
+    ):
         with pytest.raises(InputError):
             exceedance(HEADS["one"], CLASSIC, K, target, tau)
 
 
 def rare(reach):
-    """Two noisy keys and a tau that is passed with probability 2 Phi(-reach): z_a - z_b ~ N(0, beta^2)."""
+    """Two noisy keys and a tau that is passed with probability 2 Phi(-reach): z_a - z_b ~ N(0,
+    beta^2)."""
     beta = 4.0
     tau = np.sqrt(2) * (expit(beta * reach) - 0.5)
     keys = GaussianKeys(np.eye(2)).radial({0: 0.5, 1: 0.5})
@@ -110,7 +118,8 @@ def test_a_count_of_all_is_bounded_too():
 
 
 def test_replicates_that_agree_on_something_are_not_certain_either():
-    # Far off is half of the line of the first number, and every Sobol replicate has exactly half of its points there.
+    # Far off is half of the line of the first number, and every Sobol replicate has exactly half of
+    # its points there.
     keys = GaussianKeys(np.eye(3)).radial({0: 0.5, 1: 0.5})
     Q, V, first = 4 * np.eye(3)[:2], np.eye(3)[:, :1], [1.0, 0.0]
     middle = float(hw.multihead(Q, np.eye(3), V, mix=first).output[0])
@@ -122,7 +131,9 @@ def test_replicates_that_agree_on_something_are_not_certain_either():
 @pytest.mark.parametrize("draws", [20, 1000, 65536])
 def test_the_interval_covers_as_often_as_it_says(draws):
     """Exactly, by summing the binomial law over all counts whose interval misses the truth."""
-    counts = np.unique(np.concatenate([np.arange(min(draws, 60) + 1), draws - np.arange(min(draws, 60) + 1)]))
+    counts = np.unique(
+        np.concatenate([np.arange(min(draws, 60) + 1), draws - np.arange(min(draws, 60) + 1)])
+    )
     ends = np.array([interval(int(k), draws) for k in counts])
     for p in (1e-6, 1.0 / draws, 3.5 / draws, 20.0 / draws, 1 - 2.0 / draws):
         chance = np.exp(binom.logpmf(counts, draws, p))

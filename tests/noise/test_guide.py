@@ -1,4 +1,5 @@
-"""The guide prints what it says: its Python blocks are run in order and compared with the blocks below them."""
+"""The guide prints what it says: its Python blocks are run in order and compared with the blocks
+below them."""
 
 import contextlib
 import io
@@ -9,7 +10,9 @@ GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "noise.md"
 
 
 def test_the_guide_prints_what_it_says():
-    blocks = re.findall(r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", GUIDE.read_text(encoding="utf-8"), re.S)
+    blocks = re.findall(
+        r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", GUIDE.read_text(encoding="utf-8"), re.S
+    )
     names: dict = {}
     for code, shown in blocks:
         printed = io.StringIO()

@@ -78,7 +78,9 @@ def test_value_noise_adds_its_share(case, rng, heads):
         (full, square.sum() * full[0]),
     ):
         noisy = hw.moments(Q, keys, V, value_noise=noise)
-        np.testing.assert_allclose(noisy.covariance - plain.covariance, added, atol=EXACT_COVARIANCE)
+        np.testing.assert_allclose(
+            noisy.covariance - plain.covariance, added, atol=EXACT_COVARIANCE
+        )
 
 
 @pytest.mark.parametrize("n", [5, 5000], ids=["host", "device"])
@@ -87,7 +89,9 @@ def test_torch_in_torch_out(rng, n):
     q, K, V = rng.normal(size=3), rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
     host = hw.moments(q, hw.GaussianKeys(K, isotropic=0.3), V)
     one = hw.moments(
-        *(torch.asarray(x) for x in (q,)), hw.GaussianKeys(torch.asarray(K), isotropic=0.3), torch.asarray(V)
+        *(torch.asarray(x) for x in (q,)),
+        hw.GaussianKeys(torch.asarray(K), isotropic=0.3),
+        torch.asarray(V),
     )
     assert isinstance(one.mean, torch.Tensor)
     np.testing.assert_allclose(one.mean.numpy(), host.mean, atol=EXACT_MEAN)
@@ -110,7 +114,8 @@ def test_single_precision_says_how_far_it_is_off(case):
     q, keys, V = (x.astype(np.float32) for x in (case[0], case[1].means, case[2]))
     m = hw.moments(q, hw.GaussianKeys(keys, isotropic=np.float32(0.2)), V)
     assert m.mean.dtype == np.float32
-    # The same numbers in double precision: the law of the logits is the same, only the result is rounded.
+    # The same numbers in double precision: the law of the logits is the same, only the result is
+    # rounded.
     double = hw.GaussianKeys(keys.astype(float), isotropic=float(np.float32(0.2)))
     wide = hw.moments(q.astype(float), double, V.astype(float))
     assert 0 < np.abs(m.mean - wide.mean).max() <= m.mean_error <= SINGLE
@@ -145,7 +150,9 @@ def test_bad_options_are_refused(case, change):
         hw.moments(*case, **change)
 
 
-@pytest.mark.parametrize("q", [np.ones(4), np.ones((2, 2, 2, 3)), np.array([np.nan, 0, 0]), np.ones((0, 3))], ids=repr)
+@pytest.mark.parametrize(
+    "q", [np.ones(4), np.ones((2, 2, 2, 3)), np.array([np.nan, 0, 0]), np.ones((0, 3))], ids=repr
+)
 def test_bad_queries_are_refused(case, q):
     with pytest.raises(InputError, match="try:"):
         hw.moments(q, *case[1:])
@@ -180,4 +187,6 @@ def test_a_scale_whose_square_is_no_number_is_refused(options, rng):
 def test_a_number_of_samples_that_never_ends_is_refused(samples, rng):
     keys = hw.GaussianKeys(rng.normal(size=(4, 3)), isotropic=0.1)
     with pytest.raises(InputError, match="samples"):
-        hw.moments(rng.normal(size=3), keys, rng.normal(size=(4, 2)), method="sampled", samples=samples)
+        hw.moments(
+            rng.normal(size=3), keys, rng.normal(size=(4, 2)), method="sampled", samples=samples
+        )

@@ -1,5 +1,6 @@
-"""Distributions and probabilities from a law that is off on purpose: the logits are moved by as much as the law says
-they may be, and the stated error has to cover what that does. Two noisy keys or one: no sampling is involved."""
+"""Distributions and probabilities from a law that is off on purpose: the logits are moved by as
+much as the law says they may be, and the stated error has to cover what that does. Two noisy keys
+or one: no sampling is involved."""
 
 from dataclasses import replace
 
@@ -24,7 +25,8 @@ def keys(variances):
 
 @pytest.fixture
 def moved(monkeypatch):
-    """Every law afterwards is off by up to `size` in the means and, of noisy keys, in the variances, and says so."""
+    """Every law afterwards is off by up to `size` in the means and, of noisy keys, in the
+    variances, and says so."""
 
     def move(size, seed):
         exact = Problem.law.func
@@ -36,7 +38,8 @@ def moved(monkeypatch):
             return replace(
                 true,
                 means=true.means + size * rng.choice([-1.0, 1.0], true.means.shape),
-                variances=true.variances + noisy * size * rng.choice([-1.0, 1.0], true.variances.shape),
+                variances=true.variances
+                + noisy * size * rng.choice([-1.0, 1.0], true.variances.shape),
                 means_error=np.full(true.means.shape, size),
                 root_error=np.where(noisy, np.sqrt(size), 0.0),
             )

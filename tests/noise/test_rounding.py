@@ -1,7 +1,8 @@
-"""Rounding of the logits: the stated errors against exact rational logits, whatever the keys have in common.
+"""Rounding of the logits: the stated errors against exact rational logits, whatever the keys have
+in common.
 
-The reference takes the stored numbers as fractions, so its logits have no error at all; every key goes through the
-integrals by itself (`head_moments`, which other tests confront with mpmath)."""
+The reference takes the stored numbers as fractions, so its logits have no error at all; every key
+goes through the integrals by itself (`head_moments`, which other tests confront with mpmath)."""
 
 import mpmath as mp
 import numpy as np
@@ -24,17 +25,25 @@ def reference(q, K, V, covariances, **options):
 
 def holds(found, true):
     """The stated errors cover the distance to the reference, whose own error counts as well."""
-    for name, own in (("mean", true.first * true.spread), ("covariance", true.second * true.spread**2)):
+    for name, own in (
+        ("mean", true.first * true.spread),
+        ("covariance", true.second * true.spread**2),
+    ):
         off = np.abs(getattr(found, name).astype(float) - getattr(true, name)).max()
         assert off <= getattr(found, f"{name}_error") + own, name
-    assert np.abs(found.weights_mean.astype(float) - true.weights_mean).max() <= found.error + true.first
+    assert (
+        np.abs(found.weights_mean.astype(float) - true.weights_mean).max()
+        <= found.error + true.first
+    )
 
 
 @pytest.mark.parametrize("power", [0, 10, 24, 40, 60])
 @pytest.mark.parametrize("through", ["keys", "bias"])
 def test_a_shift_common_to_all_logits_changes_nothing(power, through, rng):
     """Means on a coarse lattice, so that the shifted ones are numbers, too."""
-    m = np.round(rng.normal(size=60) * 2.0 ** min(20, 52 - power - 3)) / 2.0 ** min(20, 52 - power - 3)
+    m = np.round(rng.normal(size=60) * 2.0 ** min(20, 52 - power - 3)) / 2.0 ** min(
+        20, 52 - power - 3
+    )
     V, shift = rng.uniform(-1, 1, (60, 3)), 2.0**power
     m = m if power < 60 else 1024.0 * np.round(rng.normal(size=60))
     K, bias = (m[:, None] + shift, None) if through == "keys" else (m[:, None], np.full(60, shift))
@@ -68,7 +77,8 @@ def test_one_large_channel(dtype, rng):
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
 @pytest.mark.parametrize("n", [20, 5000])
 def test_other_libraries_get_the_same_digits(library, n, rng):
-    """Compensated on the host, few keys or many: torch has double precision, JAX as it comes has not."""
+    """Compensated on the host, few keys or many: torch has double precision, JAX as it comes has
+    not."""
     xp = pytest.importorskip(library)
     K, q, V = (rng.normal(size=s).astype(np.float32) for s in ((n, 3), (3,), (n, 2)))
     K += np.float32(3e5)
@@ -82,7 +92,10 @@ def test_other_libraries_get_the_same_digits(library, n, rng):
         assert type(found.mean) is type(xp.asarray(V))
         assert found.mean.dtype == xp.asarray(V).dtype
         if method == "exact":
-            assert np.abs(np.asarray(found.mean) - host.mean).max() <= found.mean_error + host.mean_error
+            assert (
+                np.abs(np.asarray(found.mean) - host.mean).max()
+                <= found.mean_error + host.mean_error
+            )
 
 
 def test_keys_that_are_large_and_nearly_orthogonal_to_the_query(rng):
@@ -138,7 +151,8 @@ def test_two_keys_against_mpmath(rng):
 
 
 def test_rounding_that_cannot_be_undone_is_said(rng):
-    """Terms of 1e40 in a product of size one: no bound of ours is good for anything, and the status says so."""
+    """Terms of 1e40 in a product of size one: no bound of ours is good for anything, and the status
+    says so."""
     q = np.array([1.0, 1.0, 1.0])
     K = np.array([[1e40, -1e40, 1.0], [1e40, -1e40, 0.0], [2e40, -2e40, -1.0]])
     found = hw.moments(q, hw.GaussianKeys(K, isotropic=0.1), np.eye(3))
@@ -161,7 +175,9 @@ def test_the_law_within_its_own_errors(seed):
     z = twin.rational_logits(Q[0], K, scale=0.3, bias=bias[0])
     top = z[int(np.argmax(law.means[0]))]
     off = np.array([float(x - top) for x in z]) - law.means[0]
-    assert (np.abs(off) <= np.broadcast_to(law.means_error[0], 6) + 2e-16 * np.abs(law.means[0])).all()
+    assert (
+        np.abs(off) <= np.broadcast_to(law.means_error[0], 6) + 2e-16 * np.abs(law.means[0])
+    ).all()
     _, s = twin.rational_law(Q[0], K, D, scale=0.3)
     assert (np.abs(s**2 - law.variances[0]) <= law.cross_error(0, 0) + 1e-15 * s**2).all()
 
@@ -169,7 +185,10 @@ def test_the_law_within_its_own_errors(seed):
 def perturbed(law, rng, means, variances):
     """A law whose means and variances are off by up to so much, and whose errors say so."""
     e, f = means * rng.random(law.means.shape), variances * rng.random(law.means.shape)
-    moved = law.means + e * rng.choice([-1, 1], e.shape), law.variances + f * rng.choice([-1, 1], f.shape)
+    moved = (
+        law.means + e * rng.choice([-1, 1], e.shape),
+        law.variances + f * rng.choice([-1, 1], f.shape),
+    )
     none = np.zeros((1, 1))
     errors = {"means_error": e, "amplitude_error": none, "root_error": np.sqrt(f)}
     return CentredLaw(*moved, lambda: None, shift=law.shift, **errors)
@@ -178,7 +197,8 @@ def perturbed(law, rng, means, variances):
 @pytest.mark.parametrize("which", [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0)])
 @pytest.mark.parametrize("seed", range(12))
 def test_a_law_that_is_off_is_covered(seed, which):
-    """Errors made visible: the law is moved by 1e-6 .. 0.01, and the moments by no more than stated."""
+    """Errors made visible: the law is moved by 1e-6 .. 0.01, and the moments by no more than
+    stated."""
     rng = np.random.default_rng(seed)
     n, size = int(rng.integers(2, 8)), 10.0 ** rng.uniform(-6, -2)
     K, V = rng.normal(size=(n, 1)) * rng.choice([0.3, 3.0, 30.0]), rng.uniform(-1, 1, (n, 2))
@@ -189,16 +209,23 @@ def test_a_law_that_is_off_is_covered(seed, which):
     stated = rounding.with_rounding(off, other, 0, m=other.means[0])
     assert stated.first > off.first
     assert np.abs(true.mean - off.mean).max() <= (stated.first + true.first) * off.spread
-    assert np.abs(true.covariance - off.covariance).max() <= (stated.second + true.second) * off.spread**2
+    assert (
+        np.abs(true.covariance - off.covariance).max()
+        <= (stated.second + true.second) * off.spread**2
+    )
     assert np.abs(true.weights_mean - off.weights_mean).sum() <= stated.first + true.first
 
 
 @pytest.mark.parametrize("which", [(1.0, 0.0), (0.0, 50.0)])
 @pytest.mark.parametrize("seed", range(4))
 def test_wide_logits_that_are_off_are_covered(seed, which):
-    """Deviations of 100, means off by up to 1 and variances by up to 50: only the distance of the laws is small."""
+    """Deviations of 100, means off by up to 1 and variances by up to 50: only the distance of the
+    laws is small."""
     rng = np.random.default_rng(seed)
-    keys, V = hw.GaussianKeys(rng.normal(size=(4, 1)), isotropic=rng.uniform(0.5e4, 1e4, 4)), rng.uniform(-1, 1, (4, 2))
+    keys, V = (
+        hw.GaussianKeys(rng.normal(size=(4, 1)), isotropic=rng.uniform(0.5e4, 1e4, 4)),
+        rng.uniform(-1, 1, (4, 2)),
+    )
     law = keys.centred_law(logits(np.ones((1, 1))))
     other = perturbed(law, rng, *which)
     true, off = (head_moments(x.means[0], np.sqrt(x.variances[0]), V) for x in (law, other))
@@ -278,7 +305,9 @@ def test_logits_that_are_no_numbers_are_refused():
 
 @pytest.mark.parametrize("method", ["exact", "sampled", "limit"])
 def test_a_covariance_beyond_single_precision_is_refused(method, rng):
-    keys = hw.GaussianKeys(rng.normal(size=(60, 2)).astype(np.float32), isotropic=np.full(60, 4.0, dtype=np.float32))
+    keys = hw.GaussianKeys(
+        rng.normal(size=(60, 2)).astype(np.float32), isotropic=np.full(60, 4.0, dtype=np.float32)
+    )
     q, V = np.ones(2, dtype=np.float32), rng.normal(size=(60, 2)).astype(np.float32)
     with pytest.raises(InputError, match="double precision"):
         hw.moments(q, keys, V * np.float32(1e21), method=method)
@@ -287,7 +316,8 @@ def test_a_covariance_beyond_single_precision_is_refused(method, rng):
 
 
 def test_values_out_of_reach_count_in_the_error(rng):
-    """A key 50 below the others has a weight of 1e-22, and a value of 1e30: what is lost of it must be stated."""
+    """A key 50 below the others has a weight of 1e-22, and a value of 1e30: what is lost of it must
+    be stated."""
     n = 60
     K, V = rng.normal(size=(n, 1)) * 0.1, rng.uniform(-1, 1, (n, 1))
     K[1:] -= 50.0

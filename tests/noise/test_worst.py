@@ -31,7 +31,9 @@ def test_equals_brute_force_over_all_vertices(n, spread, rng):
     high = low + spread * rng.random(n)
     d = rng.normal(size=n)
     w = worst_case(low, high, d)
-    assert (float(w.low), float(w.high)) == pytest.approx(brute_force(low, high, d), abs=tolerances.ROUNDING)
+    assert (float(w.low), float(w.high)) == pytest.approx(
+        brute_force(low, high, d), abs=tolerances.ROUNDING
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 9))
@@ -76,7 +78,9 @@ def test_one_weight_has_a_closed_form():
     # alpha_0 is largest when key 0 is raised and all others are lowered: 1 / (1 + (n-1) e^{-2r}).
     n, r = 10, 1.5
     w = worst_case(np.full(n, -r), np.full(n, r), np.eye(n)[0])
-    assert float(w.high) == pytest.approx(1 / (1 + (n - 1) * np.exp(-2 * r)), rel=tolerances.ROUNDING)
+    assert float(w.high) == pytest.approx(
+        1 / (1 + (n - 1) * np.exp(-2 * r)), rel=tolerances.ROUNDING
+    )
     assert float(w.low) == pytest.approx(1 / (1 + (n - 1) * np.exp(2 * r)), rel=tolerances.ROUNDING)
 
 
@@ -106,16 +110,23 @@ def test_equal_coefficients_leave_no_room(rng):
 
 
 def test_a_million_keys_agree_with_prefix_sums(rng):
-    # The textbook route, prefix sums of e^high and e^low, is accurate here because the logits are small.
+    # The textbook route, prefix sums of e^high and e^low, is accurate here because the logits are
+    # small.
     n = 1_000_000
     low = rng.normal(size=n)
     high = low + rng.random(n)
     d = rng.normal(size=n)
     order = np.argsort(-d)
     up, down, c = np.exp(high[order]), np.exp(low[order]), d[order]
-    top = np.concatenate([[0], np.cumsum(c * up)]) + np.concatenate([np.cumsum((c * down)[::-1])[::-1], [0]])
-    below = np.concatenate([[0], np.cumsum(up)]) + np.concatenate([np.cumsum(down[::-1])[::-1], [0]])
-    assert float(worst_case(low, high, d).high) == pytest.approx((top / below).max(), rel=tolerances.PREFIX)
+    top = np.concatenate([[0], np.cumsum(c * up)]) + np.concatenate(
+        [np.cumsum((c * down)[::-1])[::-1], [0]]
+    )
+    below = np.concatenate([[0], np.cumsum(up)]) + np.concatenate(
+        [np.cumsum(down[::-1])[::-1], [0]]
+    )
+    assert float(worst_case(low, high, d).high) == pytest.approx(
+        (top / below).max(), rel=tolerances.PREFIX
+    )
 
 
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
@@ -125,7 +136,9 @@ def test_other_libraries_get_their_own_arrays_back(library, rng):
     w = worst_case(xp.asarray(low), xp.asarray(low + 1), xp.asarray(d))
     assert type(w.high) is type(xp.asarray(d))
     assert type(w.high_logits) is type(xp.asarray(d))
-    assert float(w.high) == pytest.approx(float(worst_case(low, low + 1, d).high), abs=tolerances.SINGLE)
+    assert float(w.high) == pytest.approx(
+        float(worst_case(low, low + 1, d).high), abs=tolerances.SINGLE
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,22 +18,28 @@ def rational_logits(q, K, *, scale=1.0, bias=None):
     bias = [0.0] * len(K) if bias is None else bias
     query = [Fraction(float(y)) for y in q]
     return [
-        Fraction(float(scale)) * sum((Fraction(float(x)) * y for x, y in zip(k, query, strict=True)), Fraction(0))
+        Fraction(float(scale))
+        * sum((Fraction(float(x)) * y for x, y in zip(k, query, strict=True)), Fraction(0))
         + Fraction(float(b))
         for k, b in zip(K, bias, strict=True)
     ]
 
 
 def rational_law(q, K, covariances, *, scale=1.0, bias=None):
-    """Means, counted from the largest, and deviations of the logits, each rounded once. `covariances` holds a d x d
-    matrix of stored numbers for every key, or a vector that stands for a diagonal one."""
+    """Means, counted from the largest, and deviations of the logits, each rounded once.
+    `covariances` holds a d x d matrix of stored numbers for every key, or a vector that stands for
+    a diagonal one."""
     z = rational_logits(q, K, scale=scale, bias=bias)
     top = max(z)
     query = [Fraction(float(y)) for y in q]
     variances = []
     for C in covariances:
         C = np.diag(C) if np.ndim(C) == 1 else C
-        terms = (Fraction(float(C[i, j])) * x * y for i, x in enumerate(query) for j, y in enumerate(query))
+        terms = (
+            Fraction(float(C[i, j])) * x * y
+            for i, x in enumerate(query)
+            for j, y in enumerate(query)
+        )
         variances.append(Fraction(float(scale)) ** 2 * sum(terms, Fraction(0)))
     with mp.workdps(60):
         deviations = [float(mp.sqrt(mp.mpf(v.numerator) / v.denominator)) for v in variances]
@@ -46,7 +52,9 @@ def normal(g):
 
 def expectation(f, places=()):
     """E f(g), g ~ N(0, 1), for f that may turn sharply at `places`."""
-    cuts = sorted({mp.mpf(p) for p in (-13, -6, -2, 0, 2, 6, 13)} | {mp.mpf(p) for p in places if abs(p) < 13})
+    cuts = sorted(
+        {mp.mpf(p) for p in (-13, -6, -2, 0, 2, 6, 13)} | {mp.mpf(p) for p in places if abs(p) < 13}
+    )
     return mp.quad(lambda g: normal(g) * f(g), cuts)
 
 
@@ -66,7 +74,8 @@ def laplace(x, s, k):
 
 
 def two_keys(m, s):
-    """E[alpha_0] and E[alpha_0^2]: alpha_0 = logistic(z_0 - z_1), and the difference of two logits is Gaussian."""
+    """E[alpha_0] and E[alpha_0^2]: alpha_0 = logistic(z_0 - z_1), and the difference of two logits
+    is Gaussian."""
     gap, width = mp.mpf(m[0]) - mp.mpf(m[1]), mp.sqrt(mp.mpf(s[0]) ** 2 + mp.mpf(s[1]) ** 2)
 
     def weight(g):
@@ -79,7 +88,8 @@ def two_keys(m, s):
 
 
 def two_noisy(m, s):
-    """E[alpha_i], E[alpha_i alpha_j] for any number of keys of which the first two are noisy: a double integral."""
+    """E[alpha_i], E[alpha_i alpha_j] for any number of keys of which the first two are noisy: a
+    double integral."""
     rest = mp.fsum(mp.exp(mp.mpf(x)) for x in m[2:])
 
     def weights(g, h):

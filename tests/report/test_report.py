@@ -42,7 +42,12 @@ def test_user_settings_are_left_alone():
 
 
 @pytest.mark.parametrize(
-    "latex", [r"\beta \geq \ln\frac{(n-1)(1-\varepsilon)}{\varepsilon}", r"A^\top B = 0", r"\mathrm{Var}(c)"]
+    "latex",
+    [
+        r"\beta \geq \ln\frac{(n-1)(1-\varepsilon)}{\varepsilon}",
+        r"A^\top B = 0",
+        r"\mathrm{Var}(c)",
+    ],
 )
 def test_formulas_are_wellformed_svg_with_their_source_as_label(latex):
     drawn = ET.fromstring(formula(latex))

@@ -1,4 +1,5 @@
-"""The tour: every station holds by every route, twice the same, and its files are complete and self-contained."""
+"""The tour: every station holds by every route, twice the same, and its files are complete and
+self-contained."""
 
 import io
 import json
@@ -86,7 +87,14 @@ def test_terminal_output_fits_eighty_columns(stations, tmp_path):
 
 NUMBER = re.compile(r"(?<![\w^])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?")
 # What a sentence says besides results: properties of its setting that its table has no row for.
-GIVEN = {"02": {"0"}, "03": {"100"}, "04": {"3"}, "07": {"1", "2"}, "09": {"12", "2,000", "0"}, "14": {"113"}}
+GIVEN = {
+    "02": {"0"},
+    "03": {"100"},
+    "04": {"3"},
+    "07": {"1", "2"},
+    "09": {"12", "2,000", "0"},
+    "14": {"113"},
+}
 
 
 def numbers(text):
@@ -98,7 +106,8 @@ def size(number):
 
 
 def same(number, value):
-    """Is `value` what was written, to the digits that were written? A percentage may stand for a share."""
+    """Is `value` what was written, to the digits that were written? A percentage may stand for a
+    share."""
     digits = number.replace(",", "").rstrip(" %")
     mantissa, _, exponent = digits.partition("e")
     step = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
@@ -107,7 +116,8 @@ def same(number, value):
 
 @pytest.mark.parametrize("number", range(14), ids=lambda i: f"station-{i + 1}")
 def test_sentences_say_what_the_tables_say(stations, number):
-    """Every number of the verdict and the caption is in the station's table, or in the setting it speaks of."""
+    """Every number of the verdict and the caption is in the station's table, or in the setting it
+    speaks of."""
     station = stations[number]
     setting = " ".join([station.claim, *(c.quantity for c in station.comparisons), *station.facts])
     known = [size(n) for n in numbers(setting)]
@@ -115,9 +125,15 @@ def test_sentences_say_what_the_tables_say(stations, number):
     if "times less" in station.finding:
         found += [a / b for a in found for b in found if a > b > 0]
     found += [math.exp(value) for value in found if value < 0]
-    for said in numbers(station.finding) + (numbers(station.caption) if station.id in CAPTIONS else []):
+    for said in numbers(station.finding) + (
+        numbers(station.caption) if station.id in CAPTIONS else []
+    ):
         share = size(said) / 100 if "%" in said else size(said)
-        backed = said in GIVEN.get(station.id, ()) or share in known or any(same(said, value) for value in found)
+        backed = (
+            said in GIVEN.get(station.id, ())
+            or share in known
+            or any(same(said, value) for value in found)
+        )
         assert backed, f"{said} in {station.finding!r} or {station.caption!r}"
 
 
@@ -129,14 +145,25 @@ def test_the_dots_of_two_heads_are_where_the_caption_says(stations):
 
     drawn = classic.draw_weights(heads.TWO, classic.long_or_short(classic.A), 0)[:2000, classic.A]
     share = float(re.search(r"(\d+)%", stations[8].caption)[1]) / 100
-    assert np.mean(drawn > 0.45) == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / len(drawn)) + 0.005)
+    assert np.mean(drawn > 0.45) == pytest.approx(
+        share, abs=5 * np.sqrt(share * (1 - share) / len(drawn)) + 0.005
+    )
     assert drawn.min() < 0.01
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl+C of Unix")
 def test_an_interrupted_tour_says_what_is_left(tmp_path):
-    program = [sys.executable, "-c", "from headwright.cli import main; main()", "tour", "--out", str(tmp_path / "t")]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tour:
+    program = [
+        sys.executable,
+        "-c",
+        "from headwright.cli import main; main()",
+        "tour",
+        "--out",
+        str(tmp_path / "t"),
+    ]
+    with subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as tour:
         while not (tmp_path / "t" / "station-01.png").exists():
             assert tour.poll() is None, tour.stderr.read()
             time.sleep(0.02)

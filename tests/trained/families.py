@@ -18,7 +18,11 @@ _LENGTH = 21
 
 
 def _tokens(batch: int = 2) -> dict:
-    return {"input_ids": torch.randint(1, 60, (batch, _LENGTH), generator=torch.Generator().manual_seed(3))}
+    return {
+        "input_ids": torch.randint(
+            1, 60, (batch, _LENGTH), generator=torch.Generator().manual_seed(3)
+        )
+    }
 
 
 def _padded() -> dict:
@@ -40,7 +44,8 @@ def _image() -> dict:
     return {"pixel_values": torch.randn((2, 3, 16, 16), generator=torch.Generator().manual_seed(7))}
 
 
-# family -> (model class, configuration, input). Windows are shorter than the text, so that they matter.
+# family -> (model class, configuration, input). Windows are shorter than the text, so that they
+# matter.
 FAMILIES = {
     "bert": (tf.BertModel, tf.BertConfig(**_SIZES), _padded),
     "gpt2": (tf.GPT2Model, tf.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64, vocab_size=60), _tokens),

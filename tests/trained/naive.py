@@ -1,4 +1,5 @@
-"""The slow twin of the audit: all weights of a layer at once, every measure straight from its definition."""
+"""The slow twin of the audit: all weights of a layer at once, every measure straight from its
+definition."""
 
 from __future__ import annotations
 

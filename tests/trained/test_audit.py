@@ -62,7 +62,9 @@ def test_padding_changes_nothing():
     together, apart = (hw.audit(model, texts, rows=0, batch=size) for size in (2, 1))
     for a, b in zip(together, apart, strict=True):
         for name in a.measures:
-            np.testing.assert_allclose(a.measures[name], b.measures[name], rtol=STREAMED, err_msg=name)
+            np.testing.assert_allclose(
+                a.measures[name], b.measures[name], rtol=STREAMED, err_msg=name
+            )
 
 
 @pytest.mark.models
@@ -74,7 +76,9 @@ def test_minilm_equals_full_maps(minilm):
     ours = hw.audit(model, _TEXT, tokenizer=tokenizer, rows=0)
     assert len(ours) == 72
     for name, values in wanted.items():
-        np.testing.assert_allclose([c.measures[name] for c in ours], values, rtol=AUDIT, atol=AUDIT, err_msg=name)
+        np.testing.assert_allclose(
+            [c.measures[name] for c in ours], values, rtol=AUDIT, atol=AUDIT, err_msg=name
+        )
     # Known of this model: one head of the first layer looks at the previous token.
     assert ours.sorted("previous")[0].name == "0.2"
 
@@ -86,7 +90,9 @@ def test_smollm2_equals_full_maps_and_has_its_induction_heads(smollm2):
     ours = hw.audit(model, _TEXT, tokenizer=tokenizer, rows=0)
     assert len(ours) == 270
     for name, values in wanted.items():
-        np.testing.assert_allclose([c.measures[name] for c in ours], values, rtol=AUDIT, atol=AUDIT, err_msg=name)
+        np.testing.assert_allclose(
+            [c.measures[name] for c in ours], values, rtol=AUDIT, atol=AUDIT, err_msg=name
+        )
     half = np.random.default_rng(4).integers(100, 40_000, 64).tolist()
     repeated = hw.audit(model, [half + half], rows=0)
     best = repeated.sorted("induction")[0]
@@ -196,14 +202,17 @@ def test_a_decoder_may_read_more_than_its_encoder(family):
 
 
 def test_a_decoder_whose_tokens_are_not_known_has_no_patterns():
-    """BART makes its decoder's tokens by shifting the text; the text itself would put every pattern one place off."""
+    """BART makes its decoder's tokens by shifting the text; the text itself would put every pattern
+    one place off."""
     model, _ = build("bart")
     ids = torch.tensor([[5, 6, 5, 6, 5, 6]])
     for card in hw.audit(model, {"input_ids": ids}, rows=0):
         assert np.isnan(card.measures["duplicate"]) == (card.stack != "encoder")
 
 
-@pytest.mark.parametrize(("family", "reads"), [("vit", "pixel_values"), ("whisper", "input_features")])
+@pytest.mark.parametrize(
+    ("family", "reads"), [("vit", "pixel_values"), ("whisper", "input_features")]
+)
 @pytest.mark.parametrize("texts", ["words", [[1, 2, 3]]])
 def test_models_that_read_no_text_say_what_to_pass(family, reads, texts):
     model, _ = build(family)
@@ -212,7 +221,10 @@ def test_models_that_read_no_text_say_what_to_pass(family, reads, texts):
 
 
 def test_what_a_model_cannot_run_on_it_says_itself():
-    for family, texts in (("t5", {"input_ids": torch.arange(4)[None]}), ("gpt2", {"inputs": torch.arange(4)[None]})):
+    for family, texts in (
+        ("t5", {"input_ids": torch.arange(4)[None]}),
+        ("gpt2", {"inputs": torch.arange(4)[None]}),
+    ):
         with pytest.raises(InputError, match="to which it answers ValueError: You"):
             hw.audit(build(family)[0], texts)
 
@@ -240,7 +252,15 @@ def test_texts_in_other_clothes():
     ids = [3, 5, 3, 8]
     wanted = hw.audit(model, [ids], rows=0).to_csv()
     mapping = {"input_ids": [ids]}
-    for texts in (ids, tuple(ids), np.asarray(ids), np.asarray([ids]), torch.tensor(ids), [torch.tensor(ids)], mapping):
+    for texts in (
+        ids,
+        tuple(ids),
+        np.asarray(ids),
+        np.asarray([ids]),
+        torch.tensor(ids),
+        [torch.tensor(ids)],
+        mapping,
+    ):
         assert hw.audit(model, texts, rows=0).to_csv() == wanted
 
 
@@ -260,9 +280,23 @@ def test_reprs_are_short():
 
 def _marks(ids, separators, mask=None):
     """What is known of the keys of a layer that reads these tokens."""
-    words = {"input_ids": torch.tensor([ids])} | ({} if mask is None else {"attention_mask": torch.tensor([mask])})
+    words = {"input_ids": torch.tensor([ids])} | (
+        {} if mask is None else {"attention_mask": torch.tensor([mask])}
+    )
     plane = torch.zeros((1, 1, len(ids), 2))
-    layer = Layer("model", 0, "layer", plane, plane, plane, scale=1.0, causal=True, mask=None, bias=None, softcap=None)
+    layer = Layer(
+        "model",
+        0,
+        "layer",
+        plane,
+        plane,
+        plane,
+        scale=1.0,
+        causal=True,
+        mask=None,
+        bias=None,
+        softcap=None,
+    )
     return Batch(words, frozenset(separators)).marks(layer, 0)
 
 
@@ -278,7 +312,9 @@ def test_first_and_separators_share_one_weight():
     """On a text of separators alone the two make up all of every row."""
     result = hw.audit(build("gpt2")[0], [[7] * 12], tokenizer=_Punctuation(), rows=0)
     for card in result:
-        np.testing.assert_allclose(card.measures["first"] + card.measures["separators"], 1.0, rtol=AUDIT)
+        np.testing.assert_allclose(
+            card.measures["first"] + card.measures["separators"], 1.0, rtol=AUDIT
+        )
 
 
 class _Punctuation:
@@ -317,5 +353,8 @@ def test_missing_and_damaged_models(tmp_path):
 def test_a_saved_folder_is_read_back(tmp_path):
     model, _ = build("llama")
     model.float().save_pretrained(tmp_path)
-    live, saved = hw.audit(model, [[5, 6, 7, 8]], rows=0), hw.audit(tmp_path, [[5, 6, 7, 8]], rows=0)
+    live, saved = (
+        hw.audit(model, [[5, 6, 7, 8]], rows=0),
+        hw.audit(tmp_path, [[5, 6, 7, 8]], rows=0),
+    )
     assert [c.measures["entropy"] for c in live] == [c.measures["entropy"] for c in saved]

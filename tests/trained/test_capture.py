@@ -1,4 +1,5 @@
-"""q, k, v as the model uses them: rebuilt maps equal the library's eager maps, and the output is the model's own."""
+"""q, k, v as the model uses them: rebuilt maps equal the library's eager maps, and the output is
+the model's own."""
 
 # ruff: noqa: E402
 
@@ -65,7 +66,10 @@ def test_output_is_the_model_s_own_and_the_model_is_left_as_it_was(family):
     model.train()
     before = model.config._attn_implementation
     weights = {name: x.clone() for name, x in model.state_dict().items()}
-    assert capture.verify(model, {name: x[:1] for name, x in inputs.items()}, output_only) < EAGER_SOFTMAX
+    assert (
+        capture.verify(model, {name: x[:1] for name, x in inputs.items()}, output_only)
+        < EAGER_SOFTMAX
+    )
     assert model.config._attn_implementation == before
     assert model.training
     assert all(torch.equal(x, weights[name]) for name, x in model.state_dict().items())

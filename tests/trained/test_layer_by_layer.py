@@ -1,4 +1,5 @@
-"""The layers as an iterator: what the visitor sees, one at a time, and nothing left behind after an early end."""
+"""The layers as an iterator: what the visitor sees, one at a time, and nothing left behind after an
+early end."""
 
 # ruff: noqa: E402
 
@@ -36,7 +37,9 @@ def test_the_layers_are_those_of_the_visitor_in_order(family):
 
     capture.run(model, inputs, visit)
     seen = list(layers(model, inputs))
-    assert [(x.stack, x.index, x.module) for x in seen] == [(x.stack, x.index, x.module) for x in wanted]
+    assert [(x.stack, x.index, x.module) for x in seen] == [
+        (x.stack, x.index, x.module) for x in wanted
+    ]
     for a, b in zip(seen, wanted, strict=True):
         assert all(torch.equal(getattr(a, name), getattr(b, name)) for name in "qkv")
     assert _idle(model)

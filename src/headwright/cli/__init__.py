@@ -1,4 +1,5 @@
-"""The command line: one file per noun, imported only when its command runs, so `--help` answers at once."""
+"""The command line: one file per noun, imported only when its command runs, so `--help` answers at
+once."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ _LISTING = "headwright.listing"
 
 
 class _LazyGroup(click.RichGroup):
-    """Imports a command's file when that command is asked for; its own help needs only the table above."""
+    """Imports a command's file when that command is asked for; its own help needs only the table
+    above."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

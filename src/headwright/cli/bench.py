@@ -1,4 +1,5 @@
-"""`headwright bench NAME`: runs `benchmarks/NAME.py` of the source tree and shows its table of ratios."""
+"""`headwright bench NAME`: runs `benchmarks/NAME.py` of the source tree and shows its table of
+ratios."""
 
 from __future__ import annotations
 
@@ -23,12 +24,21 @@ _FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
 @click.option("--quick", is_flag=True, help="Small sizes, seconds instead of minutes.")
 def command(name: str | None, quick: bool) -> Reply:
     """The ratios of one benchmark, peers and all, in one run. Without NAME: which there are."""
-    known = sorted(path.stem for path in _FOLDER.glob("*.py") if "def run(" in path.read_text(encoding="utf-8"))
+    known = sorted(
+        path.stem for path in _FOLDER.glob("*.py") if "def run(" in path.read_text(encoding="utf-8")
+    )
     if name is None and known:
-        return Reply({"benchmarks": known}, lambda console: console.print("benchmarks: " + ", ".join(known)))
+        return Reply(
+            {"benchmarks": known}, lambda console: console.print("benchmarks: " + ", ".join(known))
+        )
     if name not in known:
-        there = ", ".join(known) or "none: benchmarks come with the source tree, not with the installed package"
-        raise InputError(wanted=f"a benchmark ({there})", got=repr(name), attempt="headwright bench, in a clone")
+        there = (
+            ", ".join(known)
+            or "none: benchmarks come with the source tree, not with the installed package"
+        )
+        raise InputError(
+            wanted=f"a benchmark ({there})", got=repr(name), attempt="headwright bench, in a clone"
+        )
     result = _load(name).run(quick=quick)
     return Reply(result, lambda console: _render(console, result))
 

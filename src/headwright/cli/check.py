@@ -1,4 +1,5 @@
-"""`headwright check`: written answers in, verdicts out, on the terminal or as JSON, CSV, HTML, Gradescope."""
+"""`headwright check`: written answers in, verdicts out, on the terminal or as JSON, CSV, HTML,
+Gradescope."""
 
 from __future__ import annotations
 
@@ -20,13 +21,20 @@ from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 from headwright.files import write_json, write_text
 
-_STYLES = {"correct": "green", "incomplete": "yellow", "wrong": "red", "missing": "dim", "unread": "dim"}
+_STYLES = {
+    "correct": "green",
+    "incomplete": "yellow",
+    "wrong": "red",
+    "missing": "dim",
+    "unread": "dim",
+}
 _COLUMN = 7  # characters per question in the table of a class
 _MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
 
 
 class _Verdicts(Reply):
-    """A reply whose exit code tells documents in which nothing could be judged (2) from an answer that fails (1)."""
+    """A reply whose exit code tells documents in which nothing could be judged (2) from an answer
+    that fails (1)."""
 
     def __init__(self, reports: Sequence[Any], bank: Any, outputs: Outputs) -> None:
         from headwright.homework.exports import rows
@@ -39,7 +47,9 @@ class _Verdicts(Reply):
             holds=all(report.holds for report in reports),
             faults=outputs.faults,
         )
-        self.unjudged = any(all(v.status == "unread" for v in report.verdicts) for report in reports)
+        self.unjudged = any(
+            all(v.status == "unread" for v in report.verdicts) for report in reports
+        )
 
     @property
     def exit_code(self) -> int:
@@ -49,19 +59,33 @@ class _Verdicts(Reply):
 @headwright_command("check")
 @click.argument("paths", nargs=-1, metavar="FILE|DIR ...")
 @click.option("--csv", "csv_file", type=click.Path(), help="One row per document and question.")
-@click.option("--html", "html_folder", type=click.Path(), help="One page per document, and an index of the class.")
-@click.option("--gradescope", "gradescope_file", type=click.Path(), help="That platform's results.json.")
-@click.option("--bank", "bank_file", type=click.Path(), help="Your own questions and points, in TOML.")
+@click.option(
+    "--html",
+    "html_folder",
+    type=click.Path(),
+    help="One page per document, and an index of the class.",
+)
+@click.option(
+    "--gradescope", "gradescope_file", type=click.Path(), help="That platform's results.json."
+)
+@click.option(
+    "--bank", "bank_file", type=click.Path(), help="Your own questions and points, in TOML."
+)
 @click.option("--questions", is_flag=True, help="Print the question bank and stop.")
 @click.option("--explain", metavar="ID", help="Show how one question is tested, e.g. b.q.")
 def command(
-    paths: tuple[str, ...], bank_file: str | None, questions: bool, explain: str | None, **outputs: Any
+    paths: tuple[str, ...],
+    bank_file: str | None,
+    questions: bool,
+    explain: str | None,
+    **outputs: Any,
 ) -> Reply:
     """Judge written answers about attention by computation.
 
-    Reads Markdown, LaTeX, plain text, notebooks and Typst; `-` is standard input. Exit code 0: all that was judged
-    is correct, and something was judged in every document; 1: something is wrong, incomplete or missing; 2: in some
-    document nothing could be judged, or an output could not be written.
+    Reads Markdown, LaTeX, plain text, notebooks and Typst; `-` is standard input. Exit code 0: all
+    that was judged is correct, and something was judged in every document; 1: something is wrong,
+    incomplete or missing; 2: in some document nothing could be judged, or an output could not be
+    written.
     """
     from headwright.exercise.bank import load
 
@@ -75,7 +99,12 @@ def command(
 
 
 def _judge(
-    paths: tuple[str, ...], bank: Any, *, csv_file: str | None, html_folder: str | None, gradescope_file: str | None
+    paths: tuple[str, ...],
+    bank: Any,
+    *,
+    csv_file: str | None,
+    html_folder: str | None,
+    gradescope_file: str | None,
 ) -> Reply:
     """Judge everything and write every output that can be written."""
     from headwright.homework import exports
@@ -99,7 +128,8 @@ def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iter
 
 
 def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Outputs) -> list[Any]:
-    """The reports, with pages written on the way; what cannot be written is noted once and costs no verdict."""
+    """The reports, with pages written on the way; what cannot be written is noted once and costs no
+    verdict."""
     from headwright.homework import batch, exports, page_folder, pages
 
     reports: list[Any] = []
@@ -172,7 +202,8 @@ def _counted(counts: Counter[str]) -> Text:
 
 
 def _verdict(console: Console, verdict: Any, said: set[str]) -> None:
-    """One line for the answer, then what there is to say about it; a remark is made once per document."""
+    """One line for the answer, then what there is to say about it; a remark is made once per
+    document."""
     from headwright.homework.pages import SIGNS
 
     line = Text(f"{SIGNS[verdict.status]} ", style=_STYLES[verdict.status])
@@ -193,7 +224,9 @@ def _verdict(console: Console, verdict: Any, said: set[str]) -> None:
     for step in verdict.steps:
         if step.status in ("wrong", "incomplete"):
             words = f"step {SIGNS[step.status]} {_readable(step.answer)[:60]}: {step.reason}"
-            console.print(Padding(Text(words, style=_STYLES[step.status]), (0, 0, 0, 9), expand=False))
+            console.print(
+                Padding(Text(words, style=_STYLES[step.status]), (0, 0, 0, 9), expand=False)
+            )
 
 
 _SIGNS = {
@@ -207,8 +240,12 @@ _SIGNS = {
 
 def _readable(latex: str) -> str:
     """A formula for the terminal: Greek letters and signs instead of their commands."""
-    latex = re.sub(r"\\(?:text|mathbf|boldsymbol|mathrm|mathcal|mathsf|vec|boxed)\s*\{([^{}]*)\}", r"\1", latex)
-    latex = re.sub(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", latex).replace("(1)/(2)", "1/2")
+    latex = re.sub(
+        r"\\(?:text|mathbf|boldsymbol|mathrm|mathcal|mathsf|vec|boxed)\s*\{([^{}]*)\}", r"\1", latex
+    )
+    latex = re.sub(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", latex).replace(
+        "(1)/(2)", "1/2"
+    )
     latex = re.sub(r"\\([A-Za-z]+)", lambda m: _SIGNS.get(m[1], m[0]), latex)
     return " ".join(re.sub(r"([_^])\{(\w)\}", r"\1\2", latex).split())
 
@@ -225,7 +262,9 @@ def _class(console: Console, reports: Sequence[Any], order: Sequence[str]) -> No
     fits = max(1, (console.width - 16) // _COLUMN)
     for chunk in [questions[i : i + fits] for i in range(0, len(questions), fits)]:
         wide = console.width - _COLUMN * len(chunk)
-        console.print(Text(" " * wide + "".join(f"{q:>{_COLUMN}}" for q in chunk), style="dim"), no_wrap=True)
+        console.print(
+            Text(" " * wide + "".join(f"{q:>{_COLUMN}}" for q in chunk), style="dim"), no_wrap=True
+        )
         for report in reports:
             if all(v.question != WHOLE for v in report.verdicts):
                 console.print(_row(report, chunk, wide, SIGNS), no_wrap=True)
@@ -239,7 +278,11 @@ def _class(console: Console, reports: Sequence[Any], order: Sequence[str]) -> No
         head.append(f"{SIGNS[fault.status]} {fault.question} ", style=_STYLES[fault.status])
         head.append(fault.reason)
         console.print(head)
-    console.print(Text("more: --html DIR for pages, --csv FILE for a table, --json for everything", style="dim"))
+    console.print(
+        Text(
+            "more: --html DIR for pages, --csv FILE for a table, --json for everything", style="dim"
+        )
+    )
 
 
 def _name(report: Any) -> str:
@@ -252,7 +295,9 @@ def _row(report: Any, questions: Sequence[str], wide: int, signs: dict[str, str]
     statuses = {v.question: v.status for v in report.verdicts}
     for question in questions:
         status = statuses.get(question)
-        line.append(f"{signs[status] if status else '':>{_COLUMN}}", style=_STYLES.get(status or "", ""))
+        line.append(
+            f"{signs[status] if status else '':>{_COLUMN}}", style=_STYLES.get(status or "", "")
+        )
     return line
 
 
@@ -263,7 +308,9 @@ def _questions(console: Console, bank: Any) -> None:
         console.print()
         head = Text(f"{question.id:8}", style="bold")
         head.append(question.title)
-        head.append(f"  ({question.points:g} point{'s' if question.points != 1 else ''})", style="dim")
+        head.append(
+            f"  ({question.points:g} point{'s' if question.points != 1 else ''})", style="dim"
+        )
         console.print(head)
         console.print(Padding(Text(question.asked), (0, 0, 0, 8)))
         if question.right:
@@ -274,7 +321,12 @@ def _explain(console: Console, question: Any) -> None:
     console.print(Text(f"{question.id}  {question.title}", style="bold"))
     table = Table.grid(padding=(0, 1))
     given = ", ".join(f"{name} = {value}" for name, value in question.parameters.items())
-    lines = (("asked", question.asked), ("right", question.right), ("tested", question.explain), ("with", given))
+    lines = (
+        ("asked", question.asked),
+        ("right", question.right),
+        ("tested", question.explain),
+        ("with", given),
+    )
     for label, text in lines:
         if text:
             table.add_row(Text(label, style="dim"), Text(text))

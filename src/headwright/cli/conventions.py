@@ -1,8 +1,8 @@
 """What all commands share: `--json`, exit codes, readable errors, array arguments, progress.
 
-Exit 0: done, and what was checked holds; 1: a check failed; 2: bad input, or a file that cannot be read or written
-(one line, no traceback; the files that can be written are).
-With `--json` one JSON document goes to stdout and nothing else; prose and progress go to stderr.
+Exit 0: done, and what was checked holds; 1: a check failed; 2: bad input, or a file that cannot be
+read or written (one line, no traceback; the files that can be written are). With `--json` one JSON
+document goes to stdout and nothing else; prose and progress go to stderr.
 """
 
 from __future__ import annotations
@@ -24,22 +24,28 @@ from headwright.files import noting_writes, read_array
 from headwright.result import plain
 
 _MOST_NAMED = 4
-_CLOSED_PIPE = 141  # what a shell reports for a program that a closed pipe ended; 1 would mean a failed check
+# What a shell reports for a program that a closed pipe ended; 1 would mean a failed check
+_CLOSED_PIPE = 141
 
 
 def command(name: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of this program. Its function returns a `Reply`; what goes wrong on the way becomes one line."""
+    """A command of this program. Its function returns a `Reply`; what goes wrong on the way becomes
+    one line."""
 
     def wrap(function: Callable[..., Reply]) -> click.Command:
         @functools.wraps(function)
         def run(*, as_json: bool, **arguments: Any) -> None:
             with noting_presses(), noting_writes() as written:
-                reply = _attempt(f"headwright {name}", written, lambda: _answer(function(**arguments), as_json))
+                reply = _attempt(
+                    f"headwright {name}", written, lambda: _answer(function(**arguments), as_json)
+                )
             for fault in reply.faults:
                 complain(f"headwright {name}", _in_words(fault))
             raise SystemExit(reply.exit_code)
 
-        json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+        json_option = click.option(
+            "--json", "as_json", is_flag=True, help="One JSON document on stdout."
+        )
         return click.command(name, **settings)(json_option(run))
 
     return wrap
@@ -63,7 +69,10 @@ def _attempt(place: str, written: list[Path], work: Callable[[], Reply]) -> Repl
         complain(place, _in_words(error) + _left(written))
         give_up_output()
     except MemoryError:
-        complain(place, "wanted a problem that fits in memory; got a larger one; try: fewer keys or samples")
+        complain(
+            place,
+            "wanted a problem that fits in memory; got a larger one; try: fewer keys or samples",
+        )
     except (KeyboardInterrupt, click.Abort):
         complain(place, "stopped" + (_left(written) or "; no file was written"))
         raise SystemExit(130) from None
@@ -85,7 +94,8 @@ def _left(written: list[Path]) -> str:
 
 
 class Outputs:
-    """The files a command was asked for: each is tried, whatever happens to the others. `Reply` tells the faults."""
+    """The files a command was asked for: each is tried, whatever happens to the others. `Reply`
+    tells the faults."""
 
     def __init__(self) -> None:
         self.faults: list[OSError] = []
@@ -100,11 +110,16 @@ class Outputs:
 
 
 class Reply:
-    """What a command has to say: `data` for machines, `render(console)` for people, `holds` for the exit code, and
-    the `faults` of outputs that could not be written."""
+    """What a command has to say: `data` for machines, `render(console)` for people, `holds` for the
+    exit code, and the `faults` of outputs that could not be written."""
 
     def __init__(
-        self, data: Any, render: Callable[[Console], None], *, holds: bool = True, faults: Sequence[OSError] = ()
+        self,
+        data: Any,
+        render: Callable[[Console], None],
+        *,
+        holds: bool = True,
+        faults: Sequence[OSError] = (),
     ) -> None:
         self.data, self.render, self.holds, self.faults = data, render, holds, faults
 
@@ -143,18 +158,23 @@ def _inline(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(wanted="a JSON array", got=text[:40], attempt="write it like [[1, 0], [0, 1]]") from None
+        raise InputError(
+            wanted="a JSON array", got=text[:40], attempt="write it like [[1, 0], [0, 1]]"
+        ) from None
 
 
 ARRAY = ArrayFile()
 
 
 def progress(items: Iterable[Any], label: str, total: int | None = None) -> Iterable[Any]:
-    """Iterate with a bar on a terminal's stderr, and in silence elsewhere; Ctrl+C is heard between two items."""
+    """Iterate with a bar on a terminal's stderr, and in silence elsewhere; Ctrl+C is heard between
+    two items."""
     if sys.stderr.isatty():
         from rich.progress import track
 
-        items = track(items, description=label, total=total, console=Console(stderr=True), transient=True)
+        items = track(
+            items, description=label, total=total, console=Console(stderr=True), transient=True
+        )
     for item in items:
         raise_if_pressed()
         yield item

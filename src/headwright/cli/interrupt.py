@@ -1,7 +1,8 @@
 """Ctrl+C that cannot get lost.
 
-Python raises KeyboardInterrupt wherever it happens to be. Inside a finaliser or the callback of a weak reference it is
-printed and forgotten, and the work goes on. So every press is noted as well, and long work asks between two steps.
+Python raises KeyboardInterrupt wherever it happens to be. Inside a finaliser or the callback of a
+weak reference it is printed and forgotten, and the work goes on. So every press is noted as well,
+and long work asks between two steps.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _pressed = threading.Event()
 
 @contextlib.contextmanager
 def noting_presses() -> Iterator[None]:
-    """Inside the block a press is noted and raised. Where Ctrl+C means something else already, nothing changes."""
+    """Inside the block a press is noted and raised. Where Ctrl+C means something else already,
+    nothing changes."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield

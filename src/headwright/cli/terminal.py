@@ -1,7 +1,8 @@
-"""What may reach a terminal: no control characters from file names or data, and nothing it cannot encode.
+"""What may reach a terminal: no control characters from file names or data, and nothing it cannot
+encode.
 
-A file may be called `\x1b]0;owned\x07.npy`. Colours are ours and are added by the console, so whatever control
-character is inside a text came from outside.
+A file may be called `\x1b]0;owned\x07.npy`. Colours are ours and are added by the console, so
+whatever control character is inside a text came from outside.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from collections.abc import Iterator
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook
 from rich.segment import Segment
 
-# C0 and C1 but tab and line feed, marks that turn the direction of writing, and halves of surrogate pairs.
+# C0 and C1 but tab and line feed, marks that turn the direction of writing, and halves of surrogate
+# pairs.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def one_line(text: object) -> str:
-    """`text` on one line, with control characters spelled out: a name with an escape reads `\\x1b[31m`."""
+    """`text` on one line, with control characters spelled out: a name with an escape reads
+    `\\x1b[31m`."""
     spelled = _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
     return " ".join(spelled.split())
 
@@ -51,7 +54,8 @@ class _Tamed(RenderHook):
 
 
 class _WithoutControls:
-    """Another renderable, drawn as it is but for control characters in its texts (they have no width)."""
+    """Another renderable, drawn as it is but for control characters in its texts (they have no
+    width)."""
 
     def __init__(self, drawn: ConsoleRenderable) -> None:
         self.drawn = drawn
@@ -69,6 +73,7 @@ def replace_unknown_characters() -> None:
 
 
 def give_up_output() -> None:
-    """Nothing more can be written to stdout: what is left in its buffer must not fail once more at the end."""
+    """Nothing more can be written to stdout: what is left in its buffer must not fail once more at
+    the end."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

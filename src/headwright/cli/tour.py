@@ -23,7 +23,8 @@ from headwright.tour.pages import shown, write_report, write_station
               show_default=True, help="Folder for report.html and the figures.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def command(out: Path, seed: int) -> Reply:
-    """Walk the whole exercise: every claim, its numbers by independent routes, the verdict, one figure each."""
+    """Walk the whole exercise: every claim, its numbers by independent routes, the verdict, one
+    figure each."""
     stations: list[Station] = []
     sections: list[str] = []
     for station in progress(walk(seed), "walking", total=len(STATIONS)):
@@ -31,7 +32,12 @@ def command(out: Path, seed: int) -> Reply:
         stations.append(station)
     report = write_report(sections, stations, out)
     holds = all(s.holds for s in stations)
-    record = {"stations": [s.record() for s in stations], "holds": holds, "seed": seed, "report": str(report)}
+    record = {
+        "stations": [s.record() for s in stations],
+        "holds": holds,
+        "seed": seed,
+        "report": str(report),
+    }
     return Reply(record, lambda console: render(console, stations, report), holds=holds)
 
 
@@ -39,7 +45,13 @@ def render(console: Console, stations: list[Station], report: Path) -> None:
     """The tour for a terminal, eighty columns or more."""
     for station in stations:
         mark = "[green]holds[/green]" if station.holds else "[bold red]fails[/bold red]"
-        console.print(Rule(f"[bold]{int(station.id)}[/bold]  {escape(station.title)}", align="left", style="dim"))
+        console.print(
+            Rule(
+                f"[bold]{int(station.id)}[/bold]  {escape(station.title)}",
+                align="left",
+                style="dim",
+            )
+        )
         console.print(Padding(escape(spelled(station.claim)), (0, 0, 1, 2)))
         console.print(Padding(_numbers(station), (0, 0, 1, 2)))
         for fact, true in station.facts.items():
@@ -47,7 +59,9 @@ def render(console: Console, stations: list[Station], report: Path) -> None:
         console.print(Padding(f"{mark}: {escape(station.finding)}", (0, 0, 1, 2)))
     held = sum(s.holds for s in stations)
     console.print(Rule(style="dim"))
-    console.print(f"{held} of {len(stations)} stations hold. Report with figures: {escape(str(report))}")
+    console.print(
+        f"{held} of {len(stations)} stations hold. Report with figures: {escape(str(report))}"
+    )
 
 
 def _numbers(station: Station) -> Table:
@@ -57,6 +71,9 @@ def _numbers(station: Station) -> Table:
         for i, (route, value) in enumerate(comparison.routes.items()):
             agree = ("✓" if comparison.agrees else "✗") if i == 0 else ""
             table.add_row(
-                escape(comparison.quantity) if i == 0 else "", f"[dim]{escape(route)}[/dim]", shown(value), agree
+                escape(comparison.quantity) if i == 0 else "",
+                f"[dim]{escape(route)}[/dim]",
+                shown(value),
+                agree,
             )
     return table

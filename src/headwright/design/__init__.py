@@ -1,4 +1,5 @@
-"""From a target to a query: the cheapest one with a certificate, a proof that none exists, or the fewest heads."""
+"""From a target to a query: the cheapest one with a certificate, a proof that none exists, or the
+fewest heads."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ For `q = beta * sum_{a in S} k_a`, m = |S|, every a in S gets `e^beta / (n - m +
 
     leak(beta) = (n - m) / (n - m + m e^beta)          beta(leak) = ln( (n - m)(1 - leak) / (m leak) )
 
-and "beta >> 0" has a number. Scores multiplied by `scale` (say 1/sqrt d) need `beta / scale`. A mixture p on S
-takes `q = sum_a (beta + ln p_a) k_a`; then the mass on S is `e^beta * sum_a p_a = e^beta` and the same formulas
-hold with m = 1 counted as the number of e^beta terms.
+and "beta >> 0" has a number. Scores multiplied by `scale` (say 1/sqrt d) need `beta / scale`. A
+mixture p on S takes `q = sum_a (beta + ln p_a) k_a`; then the mass on S is `e^beta * sum_a p_a =
+e^beta` and the same formulas hold with m = 1 counted as the number of e^beta terms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from headwright.types import Float
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """A query for orthonormal keys, with the leak it has by formula and the weights it really gives."""
+    """A query for orthonormal keys, with the leak it has by formula and the weights it really
+    gives."""
 
     query: Float[np.ndarray, "d"]
     sharpness: float
@@ -53,7 +54,8 @@ def leak(n: int, *, sharpness: float, m: int = 1, scale: float = 1.0) -> float:
 
 
 def horizon(lead: float, *, leak: float) -> float:
-    """The dispersion horizon n*: a key that leads all others by `lead` keeps weight >= 1 - leak iff n <= n*.
+    """The dispersion horizon n*: a key that leads all others by `lead` keeps weight >= 1 - leak iff
+    n <= n*.
 
     n* = 1 + leak / (1 - leak) * e^lead
     """
@@ -64,13 +66,15 @@ def horizon(lead: float, *, leak: float) -> float:
 
 
 def query(target: Any, K: Any, *, leak: float, scale: float = 1.0) -> ClosedForm:
-    """The explicit query for `target`: a key's number (copy), a list (average) or `{key: share}` (mixture)."""
+    """The explicit query for `target`: a key's number (copy), a list (average) or `{key: share}`
+    (mixture)."""
     _, (K,) = inputs.arrays(K=K)
     K = np.asarray(inputs.shape("K", K, "n", "d"), dtype=float)
     n = K.shape[0]
     _orthonormal(K)
     shares = _shares(target, n)
-    # q = (1/scale) sum_a (beta + ln(m p_a)) k_a; for equal shares ln(m p_a) = 0 and this is beta * sum k_a.
+    # q = (1/scale) sum_a (beta + ln(m p_a)) k_a; for equal shares ln(m p_a) = 0 and this is beta *
+    # sum k_a.
     m = len(shares)
     beta = sharpness(n, leak=leak, m=m)
     heights = np.array([beta + math.log(m * p) for p in shares.values()])
@@ -82,16 +86,26 @@ def query(target: Any, K: Any, *, leak: float, scale: float = 1.0) -> ClosedForm
 
 def _shares(target: Any, n: int) -> dict[int, float]:
     if isinstance(target, Mapping):
-        shares = {inputs.index("key", a, n): inputs.number("share", p, low=0.0) for a, p in target.items()}
+        shares = {
+            inputs.index("key", a, n): inputs.number("share", p, low=0.0) for a, p in target.items()
+        }
     else:
         members = [target] if np.ndim(target) == 0 else list(target)
         shares = {inputs.index("key", a, n): 1.0 / len(members) for a in members}
         if len(shares) < len(members):
-            raise InputError(wanted="different keys", got=f"{members}", attempt="name each key once, or give shares")
+            raise InputError(
+                wanted="different keys",
+                got=f"{members}",
+                attempt="name each key once, or give shares",
+            )
     shares = {a: p for a, p in shares.items() if p > 0}
     if not shares or abs(sum(shares.values()) - 1.0) > 1e-9:
         total = sum(shares.values())
-        raise InputError(wanted="shares that sum to 1", got=f"{total:g}", attempt="divide each share by their sum")
+        raise InputError(
+            wanted="shares that sum to 1",
+            got=f"{total:g}",
+            attempt="divide each share by their sum",
+        )
     return shares
 
 
@@ -107,4 +121,8 @@ def _orthonormal(K: Float[np.ndarray, "n d"]) -> None:
 
 def _counts(n: int, m: int) -> None:
     if n < 1 or not 1 <= m <= n:
-        raise InputError(wanted="1 <= m <= n keys", got=f"n = {n}, m = {m}", attempt="count the keys in S and in all")
+        raise InputError(
+            wanted="1 <= m <= n keys",
+            got=f"n = {n}, m = {m}",
+            attempt="count the keys in S and in all",
+        )

@@ -1,7 +1,9 @@
-"""Reading a saved design as a stranger's file: every field has its type and its limits, or the file is bad input.
+"""Reading a saved design as a stranger's file: every field has its type and its limits, or the file
+is bad input.
 
-Nothing is guessed: a boolean is no number, text is no number (but "inf" where a bound may be infinite), numbers are
-finite and of a size whose squares exist, key numbers are whole, and a status is one of four words.
+Nothing is guessed: a boolean is no number, text is no number (but "inf" where a bound may be
+infinite), numbers are finite and of a size whose squares exist, key numbers are whole, and a status
+is one of four words.
 """
 
 from __future__ import annotations
@@ -27,7 +29,14 @@ _LARGEST = 1e150  # squares exist
 _MOST_KEY = 2**31
 _SHARES_SUM = 1e-9
 _NUMBERS = ("leak", "leak_error", "sharpness", "norm")
-_CERTIFICATE_NUMBERS = ("leak_bound", "weights_error", "ratio_error", "ratio_allowed", "norm", "norm_lower")
+_CERTIFICATE_NUMBERS = (
+    "leak_bound",
+    "weights_error",
+    "ratio_error",
+    "ratio_allowed",
+    "norm",
+    "norm_lower",
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,11 @@ def _no_number(text: str) -> float:
 def parsed(body: Any) -> Saved:
     """The fields of one document; `InputError` names the first that cannot be meant."""
     body = _table("the document", body)
-    if body.get("format") != FORMAT or type(body.get("version")) is not int or body["version"] != VERSION:
+    if (
+        body.get("format") != FORMAT
+        or type(body.get("version")) is not int
+        or body["version"] != VERSION
+    ):
         raise _bad("format and version", f"{body.get('format')!r:.40}, {body.get('version')!r:.40}")
     status = _one_of("status", _get(body, "status"), STATUSES)
     keys = _table("keys", _get(body, "keys"))
@@ -78,12 +91,16 @@ def parsed(body: Any) -> Saved:
         proof=_proof(_get(body, "proof")),
         said=said,
         ceiling=None if ceiling is None else _number("ceiling", ceiling),
-        weights_on_target=_numbers("weights_on_target", _get(body, "weights_on_target"), len(claim.target.support)),
+        weights_on_target=_numbers(
+            "weights_on_target", _get(body, "weights_on_target"), len(claim.target.support)
+        ),
         certificate=_certificate(_get(body, "certificate")),
         fewest_heads=_whole("fewest_heads", _get(body, "fewest_heads"), low=1),
         robust=_get(body, "robust") is not None,
         rational=_rational(_get(body, "proof")),
-        keys_shape=tuple(_whole("keys.shape", x, low=1) for x in _list("keys.shape", _get(keys, "shape"))),
+        keys_shape=tuple(
+            _whole("keys.shape", x, low=1) for x in _list("keys.shape", _get(keys, "shape"))
+        ),
         keys_digest=_text("keys.sha256", _get(keys, "sha256")),
         digest=_text("sha256", _get(body, "sha256")),
     )
@@ -138,14 +155,20 @@ def _proof(given: Any) -> Combination | Contradiction | None:
     if "imbalance" in given:
         keys = _key_numbers("proof.keys", _get(given, "keys"))
         coefficients = _numbers("proof.coefficients", _get(given, "coefficients"), len(keys))
-        return Contradiction(keys, coefficients, _number("proof.imbalance", given["imbalance"]), residual)
+        return Contradiction(
+            keys, coefficients, _number("proof.imbalance", given["imbalance"]), residual
+        )
     outside = _key_numbers("proof.outside", _get(given, "outside"))
     inside = _key_numbers("proof.inside", _get(given, "inside"))
     return Combination(
         outside=outside,
-        outside_coefficients=_numbers("proof.outside_coefficients", _get(given, "outside_coefficients"), len(outside)),
+        outside_coefficients=_numbers(
+            "proof.outside_coefficients", _get(given, "outside_coefficients"), len(outside)
+        ),
         inside=inside,
-        inside_coefficients=_numbers("proof.inside_coefficients", _get(given, "inside_coefficients"), len(inside)),
+        inside_coefficients=_numbers(
+            "proof.inside_coefficients", _get(given, "inside_coefficients"), len(inside)
+        ),
         residual=residual,
         exact=_truth("proof.exact", _get(given, "exact")),
     )
@@ -160,7 +183,10 @@ def _rational(proof: Any) -> tuple[str, ...] | None:
 
 def _certificate(given: Any) -> dict[str, Any]:
     given = _table("certificate", given)
-    numbers = {name: _number(f"certificate.{name}", _get(given, name), infinite=True) for name in _CERTIFICATE_NUMBERS}
+    numbers = {
+        name: _number(f"certificate.{name}", _get(given, name), infinite=True)
+        for name in _CERTIFICATE_NUMBERS
+    }
     holds = _truth("certificate.holds", _get(given, "holds"))
     method = _text("certificate.method", _get(given, "method"))
     failures = _get(given, "failures")
@@ -208,7 +234,11 @@ def _one_of(name: str, given: Any, known: tuple[str, ...]) -> str:
 def _number(name: str, given: Any, *, infinite: bool = False) -> float:
     if infinite and given == "inf" and isinstance(given, str):
         return math.inf
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not -_LARGEST < given < _LARGEST:
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, (int, float))
+        or not -_LARGEST < given < _LARGEST
+    ):
         raise _bad(f"{name} as a finite number", _short(given))
     return float(given)
 

@@ -1,4 +1,5 @@
-"""Figures of a design: the weights before and after, the margins they come from, and what less leak would cost."""
+"""Figures of a design: the weights before and after, the margins they come from, and what less leak
+would cost."""
 
 from __future__ import annotations
 
@@ -33,13 +34,29 @@ def weights_figure(design: Design) -> Any:
     before = _logits(design, at_rest=True)
     places = np.arange(len(shown))
     with style.figure(6.4, 3.2) as (drawing, axes):
-        axes.bar(places - 0.2, attention.weights(before)[shown], 0.4, color=style.ROLES["muted"], label="q = 0")
-        axes.bar(places + 0.2, design.weights[shown], 0.4, color=style.ROLES["query"], label="designed")
+        axes.bar(
+            places - 0.2,
+            attention.weights(before)[shown],
+            0.4,
+            color=style.ROLES["muted"],
+            label="q = 0",
+        )
+        axes.bar(
+            places + 0.2, design.weights[shown], 0.4, color=style.ROLES["query"], label="designed"
+        )
         inside = wanted > 0
         axes.scatter(
-            places[inside], wanted[inside], marker="_", s=260, color=style.ROLES["good"], label="wanted", zorder=3
+            places[inside],
+            wanted[inside],
+            marker="_",
+            s=260,
+            color=style.ROLES["good"],
+            label="wanted",
+            zorder=3,
         )
-        axes.set(xlabel="key", ylabel="weight", title=f"{design.target}: {design.status}", ylim=(0, 1.05))
+        axes.set(
+            xlabel="key", ylabel="weight", title=f"{design.target}: {design.status}", ylim=(0, 1.05)
+        )
         axes.set_xticks(places, names)
         axes.legend()
     return drawing
@@ -55,9 +72,13 @@ def margins_figure(design: Design) -> Any:
             lag = row[order] - row.max()
             rank = np.arange(1, len(order) + 1)
             colour = style.HEADS[h]
-            axes.plot(rank, lag, color=colour, lw=1.0, label=f"head {h + 1}" if len(z) > 1 else "logits")
+            axes.plot(
+                rank, lag, color=colour, lw=1.0, label=f"head {h + 1}" if len(z) > 1 else "logits"
+            )
             axes.scatter(rank[~mine], lag[~mine], s=18, color=colour)
-            axes.scatter(rank[mine], lag[mine], s=60, marker="D", color=style.ROLES["good"], zorder=3)
+            axes.scatter(
+                rank[mine], lag[mine], s=60, marker="D", color=style.ROLES["good"], zorder=3
+            )
         axes.scatter([], [], s=60, marker="D", color=style.ROLES["good"], label="target keys")
         axes.set(
             xlabel="key, by rank",
@@ -75,15 +96,24 @@ def norm_figure(design: Design) -> Any:
     leaks, lengths = [], []
     for leak in _LEAKS[:: 3 if few else 1]:
         at = exact_design(
-            replace(design._wanted, leak=float(leak)), design.heads_asked, Options(bias=None, storage="float64")
+            replace(design._wanted, leak=float(leak)),
+            design.heads_asked,
+            Options(bias=None, storage="float64"),
         )
         if at.status == "reached":
             leaks.append(leak)
             lengths.append(at.norm)
     with style.figure(6.4, 3.2) as (drawing, axes):
-        axes.plot(leaks, lengths, color=style.ROLES["key"], marker="o", ms=3.5, label="cheapest query")
+        axes.plot(
+            leaks, lengths, color=style.ROLES["key"], marker="o", ms=3.5, label="cheapest query"
+        )
         axes.scatter(
-            [design.leak_asked], [design.norm], s=70, color=style.ROLES["query"], zorder=3, label="this design"
+            [design.leak_asked],
+            [design.norm],
+            s=70,
+            color=style.ROLES["query"],
+            zorder=3,
+            label="this design",
         )
         axes.set(xscale="log", xlabel="leak", ylabel="query length", title="what less leak costs")
         axes.invert_xaxis()
@@ -102,4 +132,6 @@ def _shown(design: Design) -> tuple[np.ndarray, list[str]]:
 def _logits(design: Design, *, at_rest: bool = False) -> np.ndarray:
     assert design._wanted is not None
     queries = np.zeros(design.queries.shape[1]) if at_rest else design.queries
-    return attention.logits(queries, design._wanted.keys, scale=design.scale, bias=design._wanted.bias)
+    return attention.logits(
+        queries, design._wanted.keys, scale=design.scale, bias=design._wanted.bias
+    )

@@ -1,7 +1,7 @@
 """The three questions, `copy`, `average` and `mixture`, and how an answer is put together.
 
-This file only wires: target -> split into faces -> one query per face -> one record. Options that few callers need
-travel in one record, so that the three signatures stay short.
+This file only wires: target -> split into faces -> one query per face -> one record. Options that
+few callers need travel in one record, so that the three signatures stay short.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from headwright.errors import InputError
 
 @dataclass(frozen=True)
 class Options:
-    """`scale` and `bias` of the logits; `storage` of the query ("float64", "float32", "bfloat16"); `uniform` head
-    weights; `seconds` for the search for fewest heads. For robust designs: `values` (n, v; by default the target is
-    measured in weights), `budget` on the length of every query, and the `seed` of the sampled check."""
+    """`scale` and `bias` of the logits; `storage` of the query ("float64", "float32", "bfloat16");
+    `uniform` head weights; `seconds` for the search for fewest heads. For robust designs: `values`
+    (n, v; by default the target is measured in weights), `budget` on the length of every query, and
+    the `seed` of the sampled check."""
 
     scale: float = 1.0
     bias: Any = None
@@ -46,23 +47,34 @@ class Options:
     seed: int = 0
 
 
-def copy(j: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any) -> Design:
+def copy(
+    j: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any
+) -> Design:
     """The cheapest query that puts all but `leak` of the weight on key j. Options: see `Options`."""
     return _answer(lambda n: copy_target(j, n), K, leak, heads, law, options)
 
 
-def average(keys: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any) -> Design:
+def average(
+    keys: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any
+) -> Design:
     """Equal weights on several keys. `heads`: 1, another number, or "auto" for the fewest."""
     return _answer(lambda n: average_target(keys, n), K, leak, heads, law, options)
 
 
-def mixture(shares: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any) -> Design:
+def mixture(
+    shares: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any
+) -> Design:
     """Given shares on several keys, `{key: share}`; or n shares, one per key."""
     return _answer(lambda n: mixture_target(shares, n), K, leak, heads, law, options)
 
 
 def _answer(
-    target: Callable[[int], Target], K: Any, leak: Any, heads: Any, law: Any, options: dict[str, Any]
+    target: Callable[[int], Target],
+    K: Any,
+    leak: Any,
+    heads: Any,
+    law: Any,
+    options: dict[str, Any],
 ) -> Design:
     known = {field.name for field in fields(Options)}
     if not set(options) <= known:
@@ -90,7 +102,9 @@ def exact_design(want: Wanted, heads: int | str, options: Options) -> Design:
         head = one_head(want, whole, storage=options.storage)
         if heads == 1 or alone or head.status == "reached":
             return replace(_alone(want, whole, head, options), heads_asked=heads)
-    found = split(want, heads=heads, uniform=options.uniform, seconds=options.seconds, storage=options.storage)
+    found = split(
+        want, heads=heads, uniform=options.uniform, seconds=options.seconds, storage=options.storage
+    )
     if found.faces:
         return _several(want, found, heads, options)
     single = exact_design(want, 1, options)
@@ -128,7 +142,9 @@ def _alone(want: Wanted, whole: Face, head: Head, options: Options) -> Design:
 
 def _several(want: Wanted, found: Split, heads: int | str, options: Options) -> Design:
     """The record of several heads. What fails for this split proves nothing about other splits."""
-    mixed = mixed_heads(want, found.faces, found.mix, uniform=options.uniform, storage=options.storage)
+    mixed = mixed_heads(
+        want, found.faces, found.mix, uniform=options.uniform, storage=options.storage
+    )
     certificate = mixed.certificate
     faces = mixed.served(want) if certificate.holds else found.faces
     return Design(
@@ -162,5 +178,7 @@ def _count(heads: Any, m: int) -> int | str:
         return "auto"
     count = inputs.number("heads", heads, low=1, high=m)
     if count != int(count) or isinstance(heads, bool):
-        raise InputError(wanted='heads="auto" or a whole number', got=repr(heads), attempt='heads="auto"')
+        raise InputError(
+            wanted='heads="auto" or a whole number', got=repr(heads), attempt='heads="auto"'
+        )
     return int(count)

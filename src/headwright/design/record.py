@@ -18,7 +18,8 @@ from headwright.types import Array, Float, Heads, Mix
 
 @dataclass(frozen=True)
 class Robustness:
-    """Squared error E ||c - target||^2 under the law of the keys, exact and sampled, beside the textbook heads."""
+    """Squared error E ||c - target||^2 under the law of the keys, exact and sampled, beside the
+    textbook heads."""
 
     error: float
     textbook: float
@@ -37,15 +38,15 @@ class Robustness:
 class Design:
     """What was asked and what came out.
 
-    `status` is "reached" (the queries do it: `headwright.design.proofs.reached` says what that
-    is), "impossible" (`proof` says why; the queries are the best there are), "nearest" (the
-    Kullback-Leibler closest mixture; for random keys, the best heads found) or "undecided"
-    (neither a query nor a proof was found).
-    `leak` is the mass outside the target, known to +- `leak_error`; `leak_asked` what was allowed; `sharpness` the lead
-    of the weakest key of the target over the strongest other, in query units; `norm` the length of the longest query
-    and `lower_bound` what no query that reaches the target (for the same split) can be shorter than; `ceiling` the
-    most mass that any query with weights in the ratio of the shares puts on the target. `fewest_heads` is a lower
-    bound on the number of heads, proven under the condition `fewest_heads_when`.
+    `status` is "reached" (the queries do it: `headwright.design.proofs.reached` says what that is),
+    "impossible" (`proof` says why; the queries are the best there are), "nearest" (the
+    Kullback-Leibler closest mixture; for random keys, the best heads found) or "undecided" (neither
+    a query nor a proof was found). `leak` is the mass outside the target, known to +- `leak_error`;
+    `leak_asked` what was allowed; `sharpness` the lead of the weakest key of the target over the
+    strongest other, in query units; `norm` the length of the longest query and `lower_bound` what
+    no query that reaches the target (for the same split) can be shorter than; `ceiling` the most
+    mass that any query with weights in the ratio of the shares puts on the target. `fewest_heads`
+    is a lower bound on the number of heads, proven under the condition `fewest_heads_when`.
     """
 
     status: str
@@ -72,7 +73,8 @@ class Design:
     _wanted: Wanted | None = field(default=None, repr=False)
 
     def certify(self, *, method: str = "float") -> Certificate:
-        """Check the design again from keys and queries alone. `method`: "float" (error bounds) or "ball".
+        """Check the design again from keys and queries alone. `method`: "float" (error bounds) or
+        "ball".
 
         An impossible design is certified by its proof.
         """
@@ -102,7 +104,8 @@ class Design:
 
 
 def measured(want: Wanted, queries: Heads, mix: Any, faces: tuple[Face, ...]) -> dict[str, Any]:
-    """What these heads do, as fields of a design; no `faces`: every head is measured on the whole target."""
+    """What these heads do, as fields of a design; no `faces`: every head is measured on the whole
+    target."""
     mix = np.asarray(mix, dtype=float)
     inside = list(want.target.support)
     z = attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)
@@ -110,13 +113,16 @@ def measured(want: Wanted, queries: Heads, mix: Any, faces: tuple[Face, ...]) ->
     leak = float(np.delete(weights, inside).sum())
     target = Face(want.target.support, want.target.shares)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        bounds = mixed_bounds(Claim(queries, mix, target, want.leak, want.scale, want.bias), want.keys)
+        bounds = mixed_bounds(
+            Claim(queries, mix, target, want.leak, want.scale, want.bias), want.keys
+        )
     return {
         "queries": queries,
         "mix": mix,
         "weights": weights,
         "leak": leak,
-        # Four times the bound: whoever finds a leak and a bound of their own, on another machine, finds it covered.
+        # Four times the bound: whoever finds a leak and a bound of their own, on another machine,
+        # finds it covered.
         "leak_error": 4 * max(bounds.leak - leak, leak - bounds.least_leak),
         "sharpness": lead(z, faces or (target,) * len(queries)) / abs(want.scale),
         "norm": float(np.linalg.norm(queries, axis=1).max()),
@@ -124,7 +130,8 @@ def measured(want: Wanted, queries: Heads, mix: Any, faces: tuple[Face, ...]) ->
 
 
 def lead(z: Float[Array, "h n"], faces: tuple[Face, ...]) -> float:
-    """The weakest lead over all heads: smallest logit on the face minus the largest beside it; 0 if none is beside."""
+    """The weakest lead over all heads: smallest logit on the face minus the largest beside it; 0 if
+    none is beside."""
     leads = []
     for row, face in zip(z, faces, strict=True):
         beside = np.delete(row, list(face.support))

@@ -1,8 +1,9 @@
 """Designs on disk: one versioned JSON document, and the check that believes none of it.
 
-`certify` recomputes every number from the keys and the queries. The digest of the keys catches the wrong keys, the
-document's own digest any edit, and an edit that also repairs the digest meets the recomputed claims. What keys and
-queries cannot show again is named in `unchecked`, and is not part of the answer.
+`certify` recomputes every number from the keys and the queries. The digest of the keys catches the
+wrong keys, the document's own digest any edit, and an edit that also repairs the digest meets the
+recomputed claims. What keys and queries cannot show again is named in `unchecked`, and is not part
+of the answer.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from headwright.files import write_json
 from headwright.result import plain, to_numpy
 from headwright.types import Keys
 
-# A restated number must agree with the recomputed one to this, relative; both come from float64 sums.
+# A restated number must agree with the recomputed one to this, relative; both come from float64
+# sums.
 _AGREES = 1e-6
 # Below this an absolute difference is rounding of weights, which are of size one.
 _TINY = 1e-15
-# The mean key of the nearest mixture is that of the target, relative to the largest key: Newton's last step.
+# The mean key of the nearest mixture is that of the target, relative to the largest key: Newton's
+# last step.
 _SAME_MEAN = 1e-6
 
 
@@ -48,8 +51,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Recheck:
-    """All checks of one saved design; `certificate` is computed afresh. `unchecked` names the fields that keys and
-    queries cannot show again."""
+    """All checks of one saved design; `certificate` is computed afresh. `unchecked` names the
+    fields that keys and queries cannot show again."""
 
     holds: bool
     status: str
@@ -66,7 +69,10 @@ def document(design: Design) -> dict[str, Any]:
         "version": VERSION,
         **shown(design),
         "bias": design._wanted.bias,
-        "keys": {"shape": list(design._wanted.keys.shape), "sha256": keys_digest(design._wanted.keys)},
+        "keys": {
+            "shape": list(design._wanted.keys.shape),
+            "sha256": keys_digest(design._wanted.keys),
+        },
         "certificate": design.certify(),
     }
     body = plain(body)
@@ -86,12 +92,15 @@ def keys_digest(K: Keys) -> str:
 
 
 def _digest(body: dict[str, Any]) -> str:
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    text = json.dumps(
+        body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def certify(saved: str | Path | dict[str, Any], K: Any, *, method: str = "float") -> Recheck:
-    """Re-check a saved design against its keys. Bad files are `InputError`; false statements are failed checks."""
+    """Re-check a saved design against its keys. Bad files are `InputError`; false statements are
+    failed checks."""
     body = saved if isinstance(saved, dict) else read_json(Path(saved))
     file = parsed(body)
     _, (K,) = inputs.arrays(keys=K)
@@ -113,13 +122,27 @@ def certify(saved: str | Path | dict[str, Any], K: Any, *, method: str = "float"
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         impossible = file.status == "impossible"
         usual = examine_proof(file.claim, K, file.proof) if impossible else examine(file.claim, K)
-        certificate = usual if impossible or method == "float" else examine(file.claim, K, method=method)
-        checks += _numbers(file, K) + _certificate(file, usual) + _verdict(file, K, certificate) + _proof(file, K)
-    return Recheck(all(check.holds for check in checks), file.status, tuple(checks), certificate, _unchecked(file))
+        certificate = (
+            usual if impossible or method == "float" else examine(file.claim, K, method=method)
+        )
+        checks += (
+            _numbers(file, K)
+            + _certificate(file, usual)
+            + _verdict(file, K, certificate)
+            + _proof(file, K)
+        )
+    return Recheck(
+        all(check.holds for check in checks),
+        file.status,
+        tuple(checks),
+        certificate,
+        _unchecked(file),
+    )
 
 
 def _unchecked(file: Saved) -> tuple[str, ...]:
-    """What keys and queries cannot show: words, a search that is not repeated, a law that the file does not hold."""
+    """What keys and queries cannot show: words, a search that is not repeated, a law that the file
+    does not hold."""
     names = ["message", "target.word", "fewest_heads_when"]
     names += ["fewest_heads"] * (file.fewest_heads > 1)
     names += ["robust"] * file.robust
@@ -132,7 +155,9 @@ def _sealed(body: dict[str, Any], digest: str) -> bool:
         return _digest({k: v for k, v in body.items() if k != "sha256"}) == digest
     except (TypeError, ValueError, OverflowError, RecursionError) as reason:
         raise InputError(
-            wanted=f"a {FORMAT} document of plain JSON", got=str(reason)[:80], attempt="save the design again"
+            wanted=f"a {FORMAT} document of plain JSON",
+            got=str(reason)[:80],
+            attempt="save the design again",
         ) from None
 
 
@@ -142,7 +167,8 @@ def _numbers(file: Saved, K: Keys) -> list[Check]:
     target = Target("mixture", claim.target.support, claim.target.shares)
     want = Wanted(target, K, claim.leak, claim.scale, claim.bias)
     found = measured(want, claim.queries, claim.mix, claim.faces)
-    # The truth is within a quarter of the error found now (`measured`); what is stated must cover all of that.
+    # The truth is within a quarter of the error found now (`measured`); what is stated must cover
+    # all of that.
     covered = abs(said["leak"] - found["leak"]) + found["leak_error"] / 4 <= said["leak_error"]
     stated = f"stated {said['leak']:.9g}, found {found['leak']:.9g}"
     checks = [Check("leak as stated", covered, stated)]
@@ -158,8 +184,17 @@ def _certificate(file: Saved, found: Certificate) -> list[Check]:
     """The certificate in the file against the one computed now, by the same method."""
     said = file.certificate
     # Rounding errors differ from machine to machine by up to what is allowed for them.
-    slack = {"ratio_error": found.ratio_allowed, "leak_bound": 0.0, "weights_error": 0.0, "ratio_allowed": 0.0}
-    numbers = [name for name, within in slack.items() if not _agree(said[name], getattr(found, name), within)]
+    slack = {
+        "ratio_error": found.ratio_allowed,
+        "leak_bound": 0.0,
+        "weights_error": 0.0,
+        "ratio_allowed": 0.0,
+    }
+    numbers = [
+        name
+        for name, within in slack.items()
+        if not _agree(said[name], getattr(found, name), within)
+    ]
     numbers += ["norm"] * (not _agree(said["norm"], found.norm))
     numbers += ["norm_lower"] * (not said["norm_lower"] <= found.norm_lower * (1 + _AGREES))
     words = [name for name in ("holds", "method") if said[name] != getattr(found, name)]
@@ -181,7 +216,9 @@ def _verdict(file: Saved, K: Keys, certificate: Certificate) -> list[Check]:
         why = "; ".join(certificate.failures) or f"leak at most {certificate.leak_bound:.9g}"
         checks.append(Check("the target is reached", certificate.holds, why))
         enough = file.fewest_heads <= len(file.claim.mix)
-        checks.append(Check("fewest_heads is not above the heads there are", enough, f"{file.fewest_heads}"))
+        checks.append(
+            Check("fewest_heads is not above the heads there are", enough, f"{file.fewest_heads}")
+        )
         checks.append(_served(file, K))
     elif file.status == "impossible":
         why = "; ".join(certificate.failures) or certificate.method
@@ -214,18 +251,28 @@ def _proof(file: Saved, K: Keys) -> list[Check]:
         goal = np.array([_goal(file, a) for a in proof.keys])
         fine = found.holds and _agree(proof.imbalance, float(proof.coefficients @ goal), _AGREES)
         fine = fine and 0.0 <= proof.residual <= _AGREES
-        return [Check("the proof", fine, "; ".join(found.failures) or f"imbalance {proof.imbalance:.6g}")]
+        return [
+            Check(
+                "the proof", fine, "; ".join(found.failures) or f"imbalance {proof.imbalance:.6g}"
+            )
+        ]
     found = proofs.verified(K, proof)
     if found is None:
         return [Check("the proof", False, "it does not hold on these keys")]
     size = float(np.abs(K).max())
     same = found.exact == proof.exact and found.rational == file.rational
     same = same and proof.residual >= 0.0 and abs(proof.residual - found.residual) <= _AGREES * size
-    return [Check("the proof", same, "in rationals" if found.exact else "up to the rounding of the keys")]
+    return [
+        Check(
+            "the proof", same, "in rationals" if found.exact else "up to the rounding of the keys"
+        )
+    ]
 
 
 def _goal(file: Saved, a: int) -> float:
-    share = dict(zip(file.claim.target.support, file.claim.target.shares.tolist(), strict=True)).get(a, 1.0)
+    share = dict(
+        zip(file.claim.target.support, file.claim.target.shares.tolist(), strict=True)
+    ).get(a, 1.0)
     return math.log(share) - (0.0 if file.claim.bias is None else float(file.claim.bias[a]))
 
 
@@ -235,8 +282,14 @@ def _ceiling(file: Saved, K: Keys) -> list[Check]:
         return []
     proof, claim = file.proof, file.claim
     shares = dict(zip(claim.target.support, claim.target.shares.tolist(), strict=True))
-    asked = proofs.Asked(shares, claim.leak, claim.bias, most_bent(claim.storage, len(shares)), one_head=True)
-    apart = isinstance(proof, Combination) and set(proof.inside) <= set(shares) and not set(proof.outside) & set(shares)
+    asked = proofs.Asked(
+        shares, claim.leak, claim.bias, most_bent(claim.storage, len(shares)), one_head=True
+    )
+    apart = (
+        isinstance(proof, Combination)
+        and set(proof.inside) <= set(shares)
+        and not set(proof.outside) & set(shares)
+    )
     found = proofs.verified(K, proof) if apart and isinstance(proof, Combination) else None
     least = 1.0 if found is None else proofs.most_mass(found, asked)
     fine = file.status == "impossible" and file.ceiling >= least * (1 - _AGREES)
@@ -244,15 +297,25 @@ def _ceiling(file: Saved, K: Keys) -> list[Check]:
 
 
 def _nearest(file: Saved, K: Keys) -> Check:
-    """The divergence is convex in the query; it is least where the mean key of the weights is that of the target."""
+    """The divergence is convex in the query; it is least where the mean key of the weights is that
+    of the target."""
     claim = file.claim
     target = Target("mixture", claim.target.support, claim.target.shares)
-    found = measured(Wanted(target, K, claim.leak, claim.scale, claim.bias), claim.queries, claim.mix, claim.faces)
+    found = measured(
+        Wanted(target, K, claim.leak, claim.scale, claim.bias),
+        claim.queries,
+        claim.mix,
+        claim.faces,
+    )
     off = float(np.linalg.norm((found["weights"] - target.dense(len(K))) @ K))
     size = float(np.sqrt(np.einsum("ij,ij->i", K, K).max()))
     single = len(claim.mix) == 1 and len(target.support) == len(K)
     fine = single and off <= _SAME_MEAN * size
-    return Check("no mixture is nearer", fine, f"the mean key is off by {off:.3g}, keys are up to {size:.3g} long")
+    return Check(
+        "no mixture is nearer",
+        fine,
+        f"the mean key is off by {off:.3g}, keys are up to {size:.3g} long",
+    )
 
 
 def _restated(name: str, said: float, found: float) -> Check:
@@ -275,4 +338,9 @@ def _fit(file: Saved, K: Keys) -> bool:
         named += file.proof.keys
     n, d = K.shape
     inside = {a for face in claim.faces for a in face.support} <= set(claim.target.support)
-    return claim.queries.shape[1] == d and (claim.bias is None or len(claim.bias) == n) and max(named) < n and inside
+    return (
+        claim.queries.shape[1] == d
+        and (claim.bias is None or len(claim.bias) == n)
+        and max(named) < n
+        and inside
+    )

@@ -1,8 +1,9 @@
 """A query as it will be stored: float64, float32 or bfloat16, with the rounding errors steered.
 
-A mixture needs the logits on S to keep their differences. Rounding every coordinate to the nearest bfloat16 moves
-them by about 1e-3; choosing each coordinate's lower or upper neighbour so that the errors cancel in the directions
-k_a - k0 (error feedback, largest steps first, so that the small ones mop up) keeps them a thousand times better.
+A mixture needs the logits on S to keep their differences. Rounding every coordinate to the nearest
+bfloat16 moves them by about 1e-3; choosing each coordinate's lower or upper neighbour so that the
+errors cancel in the directions k_a - k0 (error feedback, largest steps first, so that the small
+ones mop up) keeps them a thousand times better.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ STORAGES = tuple(_DROPPED)
 def checked(storage: str) -> str:
     if storage not in _DROPPED:
         raise InputError(
-            wanted=f"storage one of {', '.join(STORAGES)}", got=repr(storage), attempt="storage='bfloat16'"
+            wanted=f"storage one of {', '.join(STORAGES)}",
+            got=repr(storage),
+            attempt="storage='bfloat16'",
         )
     return storage
 
@@ -41,7 +44,11 @@ def neighbours(q: Float[Array, "d"], storage: str) -> tuple[Float[Array, "d"], F
     with np.errstate(over="ignore"):
         single = q.astype(np.float32)
     if not np.all(np.isfinite(single)):
-        raise InputError(wanted=f"a query that fits in {storage}", got="coordinates beyond 3e38", attempt="float64")
+        raise InputError(
+            wanted=f"a query that fits in {storage}",
+            got="coordinates beyond 3e38",
+            attempt="float64",
+        )
     # Cut toward zero: clear the dropped bits of a float32 that is not beyond q.
     beyond = np.abs(single.astype(float)) > np.abs(q)
     single = np.where(beyond, np.nextafter(single, np.float32(0.0)), single)

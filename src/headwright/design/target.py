@@ -1,7 +1,8 @@
 """What is wanted of the weights: a target is a support S and a share p_a > 0 for every key in it.
 
-Copying is the share 1 on one key, averaging equal shares, a mixture any shares; one record serves all three, so
-nothing downstream asks which word was used. Everything the caller gave is checked here, once.
+Copying is the share 1 on one key, averaging equal shares, a mixture any shares; one record serves
+all three, so nothing downstream asks which word was used. Everything the caller gave is checked
+here, once.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class Target:
     def __str__(self) -> str:
         if self.word == "copy":
             return f"copy key {self.support[0]}"
-        keys = ", ".join(str(a) for a in self.support[:6]) + (", ..." if len(self.support) > 6 else "")
+        keys = ", ".join(str(a) for a in self.support[:6]) + (
+            ", ..." if len(self.support) > 6 else ""
+        )
         return f"{self.word} of keys {keys}"
 
 
@@ -77,13 +80,16 @@ def mixture_target(shares: Any, n: int) -> Target:
     total = math.fsum(s for _, s in named)
     if abs(total - 1.0) > _SUM_SLACK:
         raise InputError(
-            wanted="shares that sum to 1", got=f"sum {total:.12g}", attempt="divide each share by their sum"
+            wanted="shares that sum to 1",
+            got=f"sum {total:.12g}",
+            attempt="divide each share by their sum",
         )
     return Target("mixture", tuple(a for a, _ in named), np.array([s / total for _, s in named]))
 
 
 def wanted(target: Any, keys: Any, *, leak: Any, scale: Any = 1.0, bias: Any = None) -> Wanted:
-    """The checked question; `target` is a function of n, because only the keys know how many there are."""
+    """The checked question; `target` is a function of n, because only the keys know how many there
+    are."""
     _, (K, b) = inputs.arrays(keys=keys, bias=bias)
     K = inputs.shape("keys", to_numpy(K).astype(float, copy=False), "n", "d")
     computable("keys", K)
@@ -91,11 +97,15 @@ def wanted(target: Any, keys: Any, *, leak: Any, scale: Any = 1.0, bias: Any = N
         b = inputs.shape("bias", to_numpy(b).astype(float), K.shape[0])
         if np.abs(b).max() > _LARGEST:
             raise InputError(
-                wanted=f"a bias up to {_LARGEST:g}", got=f"{np.abs(b).max():.3g}", attempt="-1e9 hides a key"
+                wanted=f"a bias up to {_LARGEST:g}",
+                got=f"{np.abs(b).max():.3g}",
+                attempt="-1e9 hides a key",
             )
     scale = inputs.number("scale", scale)
     if scale == 0.0:
-        raise InputError(wanted="a scale other than 0", got="0", attempt="1/sqrt(d), or leave it at 1")
+        raise InputError(
+            wanted="a scale other than 0", got="0", attempt="1/sqrt(d), or leave it at 1"
+        )
     computable("scale", np.array([scale]))
     leak = inputs.number("leak", leak, low=0.0, high=1.0, open_ends=True)
     return Wanted(target(K.shape[0]), np.ascontiguousarray(K), leak, scale, b)
@@ -113,15 +123,27 @@ def computable(name: str, array: Array) -> None:
 
 
 def _several(keys: Any) -> list[Any]:
-    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable) or getattr(keys, "ndim", 1) == 0:
-        raise InputError(wanted="a list of keys to average", got=inputs.shown(keys), attempt="average([a, b], K)")
+    if (
+        isinstance(keys, (str, bytes))
+        or not isinstance(keys, Iterable)
+        or getattr(keys, "ndim", 1) == 0
+    ):
+        raise InputError(
+            wanted="a list of keys to average", got=inputs.shown(keys), attempt="average([a, b], K)"
+        )
     found = list(keys)
     if not found:
-        raise InputError(wanted="at least one key to average", got="none", attempt="average([a, b], K)")
+        raise InputError(
+            wanted="at least one key to average", got="none", attempt="average([a, b], K)"
+        )
     return found
 
 
 def _distinct(support: tuple[int, ...]) -> None:
     if len(set(support)) < len(support):
         twice = next(a for a in support if support.count(a) > 1)
-        raise InputError(wanted="every key once", got=f"key {twice} twice", attempt="mixture({key: share}) weighs keys")
+        raise InputError(
+            wanted="every key once",
+            got=f"key {twice} twice",
+            attempt="mixture({key: share}) weighs keys",
+        )

@@ -1,6 +1,7 @@
 """The question bank: what is asked, how an answer is found and which computation decides.
 
-The built-in bank is a file of the same form a teacher writes (`--bank FILE.toml`), read by the same function.
+The built-in bank is a file of the same form a teacher writes (`--bank FILE.toml`), read by the same
+function.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _REQUIRED = {"id": str, "title": str, "asked": str, "test": str}
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `part` is the letter before the dot of its id; answers are looked for in the bank's order."""
+    """One question. `part` is the letter before the dot of its id; answers are looked for in the
+    bank's order."""
 
     id: str
     title: str
@@ -69,10 +71,14 @@ def load(path: str | Path | None = None) -> Bank:
     try:
         table = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(wanted="a readable TOML file", got=f"{path}: {error}", attempt="check the path") from None
+        raise InputError(
+            wanted="a readable TOML file", got=f"{path}: {error}", attempt="check the path"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(
-            wanted="a question bank in TOML", got=f"{path}: {error}", attempt="see docs/guides/bank.md"
+            wanted="a question bank in TOML",
+            got=f"{path}: {error}",
+            attempt="see docs/guides/bank.md",
         ) from None
     return _bank(table, str(path))
 
@@ -80,19 +86,25 @@ def load(path: str | Path | None = None) -> Bank:
 def restored(record: str) -> Bank:
     """The bank that was written as JSON by `result.plain`; a worker process gets it so."""
     table = json.loads(record)
-    questions = tuple(Question(**{**row, "labels": tuple(row["labels"])}) for row in table["questions"])
+    questions = tuple(
+        Question(**{**row, "labels": tuple(row["labels"])}) for row in table["questions"]
+    )
     return Bank(table["title"], table["setting"], questions)
 
 
 def _bank(table: dict[str, Any], where: str) -> Bank:
     rows = table.get("question")
     if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):
-        raise InputError(wanted="[[question]] tables", got=f"none in {where}", attempt="see docs/guides/bank.md")
+        raise InputError(
+            wanted="[[question]] tables", got=f"none in {where}", attempt="see docs/guides/bank.md"
+        )
     questions = tuple(_question(row, where) for row in rows)
     ids = [q.id for q in questions]
     if len(set(ids)) < len(ids):
         twice = sorted({i for i in ids if ids.count(i) > 1})
-        raise InputError(wanted="each id once", got=f"{', '.join(twice)} twice in {where}", attempt="rename one")
+        raise InputError(
+            wanted="each id once", got=f"{', '.join(twice)} twice in {where}", attempt="rename one"
+        )
     return Bank(str(table.get("title", where)), str(table.get("setting", "")), questions)
 
 
@@ -101,7 +113,9 @@ def _question(row: dict[str, Any], where: str) -> Question:
     for key, kind in _REQUIRED.items():
         if not isinstance(row.get(key), kind) or not row[key]:
             raise InputError(
-                wanted=f"'{key}' as text in every question", got=f"{name} of {where}", attempt=f"add {key} = ..."
+                wanted=f"'{key}' as text in every question",
+                got=f"{name} of {where}",
+                attempt=f"add {key} = ...",
             )
     unknown = set(row) - set(Question.__dataclass_fields__)
     if unknown:
@@ -112,7 +126,9 @@ def _question(row: dict[str, Any], where: str) -> Question:
         )
     if row["test"] not in TESTS:
         raise InputError(
-            wanted=f"a test among {', '.join(TESTS)}", got=f"{row['test']} in {name}", attempt="choose one"
+            wanted=f"a test among {', '.join(TESTS)}",
+            got=f"{row['test']} in {name}",
+            attempt="choose one",
         )
     _strengths(row, name)
     _target(row, name)
@@ -121,7 +137,9 @@ def _question(row: dict[str, Any], where: str) -> Question:
             re.compile(pattern)
         except re.error as error:
             raise InputError(
-                wanted="regular expressions in words", got=f"{pattern}: {error}", attempt="escape it"
+                wanted="regular expressions in words",
+                got=f"{pattern}: {error}",
+                attempt="escape it",
             ) from None
     return Question(**{**row, "labels": tuple(row.get("labels", ()))})
 
@@ -130,11 +148,19 @@ def _strengths(row: dict[str, Any], name: str) -> None:
     """Shapes and words carry numbers, labels are texts."""
     for key in ("shapes", "words"):
         table = row.get(key, {})
-        if not isinstance(table, dict) or not all(isinstance(x, (int, float)) for x in table.values()):
-            raise InputError(wanted=f"numbers in {key}", got=f"{table} in {name}", attempt='"query of keys" = 5')
+        if not isinstance(table, dict) or not all(
+            isinstance(x, (int, float)) for x in table.values()
+        ):
+            raise InputError(
+                wanted=f"numbers in {key}", got=f"{table} in {name}", attempt='"query of keys" = 5'
+            )
     labels = row.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
-        raise InputError(wanted="labels as a list of texts", got=f"{labels} in {name}", attempt='labels = ["b.2"]')
+        raise InputError(
+            wanted="labels as a list of texts",
+            got=f"{labels} in {name}",
+            attempt='labels = ["b.2"]',
+        )
 
 
 def _target(row: dict[str, Any], name: str) -> None:
@@ -142,7 +168,11 @@ def _target(row: dict[str, Any], name: str) -> None:
     target = row.get("parameters", {}).get("target")
     if row["test"] not in ("query", "queries"):
         return
-    fits = isinstance(target, dict) and target and all(isinstance(p, (int, float)) and p > 0 for p in target.values())
+    fits = (
+        isinstance(target, dict)
+        and target
+        and all(isinstance(p, (int, float)) and p > 0 for p in target.values())
+    )
     if not fits or abs(sum(target.values()) - 1) > 1e-9:
         raise InputError(
             wanted="parameters.target with positive weights that sum to 1",

@@ -1,7 +1,8 @@
-"""Concrete worlds in which the assumptions of a question hold: keys, means, values, subspaces, inputs.
+"""Concrete worlds in which the assumptions of a question hold: keys, means, values, subspaces,
+inputs.
 
-Several sizes, never n = 2 (a bare sum `k_a + k_b` passes there) and never m = d (then A' and A A' have one shape).
-Everything is drawn from one seed, so that a verdict can be reproduced.
+Several sizes, never n = 2 (a bare sum `k_a + k_b` passes there) and never m = d (then A' and A A'
+have one shape). Everything is drawn from one seed, so that a verdict can be reproduced.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ SIZES = ((5, 9), (10, 16), (50, 64))
 
 @dataclass(frozen=True)
 class Instance:
-    """n orthonormal keys (rows of `K`; as means: rows of `K` too) in d dimensions, values, bases A and B with
-    A'B = 0, and the places of a, b and j among the keys."""
+    """n orthonormal keys (rows of `K`; as means: rows of `K` too) in d dimensions, values, bases A
+    and B with A'B = 0, and the places of a, b and j among the keys."""
 
     K: Keys
     V: Values

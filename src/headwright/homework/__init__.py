@@ -17,7 +17,8 @@ __all__ = ["Report", "Span", "Verdict", "check", "judge_document"]
 
 
 def __getattr__(name: str) -> Any:
-    """The judges are imported where documents are judged: in the worker processes, not in the process that asks."""
+    """The judges are imported where documents are judged: in the worker processes, not in the
+    process that asks."""
     if name != "judge_document":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from headwright.homework.pipeline import judge_document

@@ -1,8 +1,9 @@
 """Documents judged in worker processes, and none of them can stop the others.
 
-A worker reads and judges one document at a time and serves many; the parent watches what it uses (`watched`). A
-document that uses too much costs its worker, which is replaced. A worker that dies by itself may have been ended by
-somebody else, so its document is tried once more. Workers stay for the next call and end with this process.
+A worker reads and judges one document at a time and serves many; the parent watches what it uses
+(`watched`). A document that uses too much costs its worker, which is replaced. A worker that dies
+by itself may have been ended by somebody else, so its document is tried once more. Workers stay for
+the next call and end with this process.
 """
 
 from __future__ import annotations
@@ -104,7 +105,8 @@ class _Run:
         self._lock = threading.Lock()
 
     def judge(self, source: Source) -> Judged:
-        """One document; where drawing its page may be what took too long, once more without drawings."""
+        """One document; where drawing its page may be what took too long, once more without
+        drawings."""
         reason = ""
         for page in ("drawn", "text") if self._pages else ("",):
             try:
@@ -129,7 +131,8 @@ class _Run:
             except Died as death:
                 how = str(death)
         return self._unread(
-            source, f"reading it ended the reader twice ({how}): a fault in a library; read it yourself"
+            source,
+            f"reading it ended the reader twice ({how}): a fault in a library; read it yourself",
         )
 
     def _unread(self, source: Source, reason: str) -> Judged:

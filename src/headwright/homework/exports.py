@@ -1,7 +1,8 @@
-"""Reports as other programs want them: flat rows, CSV, Gradescope's results.json, and the faults of a class.
+"""Reports as other programs want them: flat rows, CSV, Gradescope's results.json, and the faults of
+a class.
 
-Points: a correct answer earns them all, an incomplete one half. What was not judged is neither given nor taken: it
-counts zero of zero, and a person decides.
+Points: a correct answer earns them all, an incomplete one half. What was not judged is neither
+given nor taken: it counts zero of zero, and a person decides.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ _COLUMNS = (
 
 def rows(reports: Iterable[Report]) -> list[dict[str, Any]]:
     """One JSON-ready record per document and question; steps stay inside their answer's record."""
-    return [{"document": report.document, **plain(verdict)} for report in reports for verdict in report.verdicts]
+    return [
+        {"document": report.document, **plain(verdict)}
+        for report in reports
+        for verdict in report.verdicts
+    ]
 
 
 def as_csv(reports: Iterable[Report]) -> str:
@@ -66,15 +71,21 @@ def _inert(cell: str) -> str:
 
 
 def gradescope(reports: Sequence[Report], bank: Any) -> dict[str, Any]:
-    """The platform's results.json for one submission; several documents of it are merged question by question."""
+    """The platform's results.json for one submission; several documents of it are merged question
+    by question."""
     tests = [_graded(question, _best(reports, question.id)) for question in bank]
     tests = [test for test in tests if test is not None]
     unreadable = [
-        f"{r.document}: {v.reason}" for r in reports for v in r.verdicts if v.question == WHOLE and v.status == "unread"
+        f"{r.document}: {v.reason}"
+        for r in reports
+        for v in r.verdicts
+        if v.question == WHOLE and v.status == "unread"
     ]
     return {
         "score": sum(test["score"] for test in tests),
-        "output": "\n".join(["Judged by computation; answers in words are left to a person.", *unreadable]),
+        "output": "\n".join(
+            ["Judged by computation; answers in words are left to a person.", *unreadable]
+        ),
         "visibility": "visible",
         "tests": tests,
     }
@@ -82,7 +93,9 @@ def gradescope(reports: Sequence[Report], bank: Any) -> dict[str, Any]:
 
 def _best(reports: Sequence[Report], question: str) -> Verdict | None:
     found = [v for report in reports for v in report.verdicts if v.question == question]
-    return min(found, key=lambda v: STATUSES.index(v.status) if v.status != "missing" else 9, default=None)
+    return min(
+        found, key=lambda v: STATUSES.index(v.status) if v.status != "missing" else 9, default=None
+    )
 
 
 def _graded(question: Any, verdict: Verdict | None) -> dict[str, Any] | None:
@@ -104,7 +117,9 @@ def _graded(question: Any, verdict: Verdict | None) -> dict[str, Any] | None:
 
 def _sentences(verdict: Verdict) -> list[str]:
     repair = f"Smallest repair: {verdict.repair}" if verdict.repair else ""
-    steps = [f"Step {s.question.partition('/step:')[2]}: {s.status}. {s.reason}" for s in verdict.steps]
+    steps = [
+        f"Step {s.question.partition('/step:')[2]}: {s.status}. {s.reason}" for s in verdict.steps
+    ]
     opening = f"{verdict.status}: {verdict.reason}"
     return [line for line in (opening, verdict.answer, repair, *verdict.remarks, *steps) if line]
 
@@ -134,7 +149,8 @@ def tallies(reports: Iterable[Report], order: Iterable[str] = ()) -> dict[str, C
 
 
 def faults(reports: Iterable[Report], most: int = 8) -> list[Fault]:
-    """The most common wrong and incomplete answers; reasons that differ only in numbers and names are one fault."""
+    """The most common wrong and incomplete answers; reasons that differ only in numbers and names
+    are one fault."""
     groups: dict[tuple[str, str, str], list[tuple[str, Verdict]]] = {}
     for report in reports:
         for verdict in report.verdicts:
@@ -143,7 +159,13 @@ def faults(reports: Iterable[Report], most: int = 8) -> list[Fault]:
                 groups.setdefault(key, []).append((report.document, verdict))
     common = sorted(groups.values(), key=len, reverse=True)[:most]
     return [
-        Fault(v[0][1].question, v[0][1].status, v[0][1].reason, v[0][1].answer, tuple(name for name, _ in v))
+        Fault(
+            v[0][1].question,
+            v[0][1].status,
+            v[0][1].reason,
+            v[0][1].answer,
+            tuple(name for name, _ in v),
+        )
         for v in common
     ]
 

@@ -1,4 +1,5 @@
-"""From a located answer to a verdict: one table from the bank's `test` to the function that computes it."""
+"""From a located answer to a verdict: one table from the bank's `test` to the function that
+computes it."""
 
 from __future__ import annotations
 
@@ -47,11 +48,15 @@ def _computed(answer: Answer) -> Judged:
     except (MemoryError, RecursionError):
         raise
     except Exception as fault:  # ours; it must not cost the other answers their verdicts
-        return unread(f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself")
+        return unread(
+            f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
+        )
 
 
 def _missing() -> Judged:
-    return Judged(Outcome("missing", "the question is numbered here and nothing is written under it"))
+    return Judged(
+        Outcome("missing", "the question is numbered here and nothing is written under it")
+    )
 
 
 TESTS: dict[str, Callable[[Answer], Judged]] = {
@@ -70,7 +75,9 @@ TESTS: dict[str, Callable[[Answer], Judged]] = {
 }
 
 
-def judge(located: Located, bank: Bank, document: Document, pieces: list[Piece], heads: dict[str, Heads]) -> Verdict:
+def judge(
+    located: Located, bank: Bank, document: Document, pieces: list[Piece], heads: dict[str, Heads]
+) -> Verdict:
     """The verdict on one answer. `heads` collects the queries that later answers build on."""
     question = bank[located.question]
     wanted = set(located.segments)
@@ -125,14 +132,22 @@ def _found_steps(answer: Answer, judged: Judged) -> Iterable[tuple[str, Statemen
         return list(_checked_steps(answer, judged))
     except (MemoryError, RecursionError):
         raise
-    except Exception as fault:  # ours; a step that cannot be judged must not cost the answer its verdict
-        reason = f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
+    except (
+        Exception
+    ) as fault:  # ours; a step that cannot be judged must not cost the answer its verdict
+        reason = (
+            f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
+        )
         return [("unread", statement, Outcome("unread", reason)) for statement in judged.chosen[:1]]
 
 
 def _checked_steps(answer: Answer, judged: Judged) -> Iterable[tuple[str, Statement, Outcome]]:
     if answer.question.test == "equivariance":
-        equations = [(s, o) for s, o, about in checked_equations(answer) if not about and s not in judged.chosen]
+        equations = [
+            (s, o)
+            for s, o, about in checked_equations(answer)
+            if not about and s not in judged.chosen
+        ]
         return [(_letter(s), s, o) for s, o in equations]
     return check_steps(answer, judged.chosen) if answer.question.test in STEPS else ()
 
@@ -169,7 +184,11 @@ def _text(answer: Answer, judged: Judged) -> str:
 def _spoken(answer: Answer) -> list[int]:
     """The segments in which the student speaks; all of them where none is marked."""
     segments = answer.document.segments
-    own = [k for k in answer.located.segments if segments[k].voice != "question" and segments[k].kind != "heading"]
+    own = [
+        k
+        for k in answer.located.segments
+        if segments[k].voice != "question" and segments[k].kind != "heading"
+    ]
     return own or list(answer.located.segments)
 
 

@@ -1,7 +1,8 @@
-"""How much one document may cost. A document that would cost more is `unread`, with the limit as the reason.
+"""How much one document may cost. A document that would cost more is `unread`, with the limit as
+the reason.
 
-Sizes are checked before work starts and expansion while it runs. Time and memory are watched from outside, by the
-process that handed the document to a worker (`batch`).
+Sizes are checked before work starts and expansion while it runs. Time and memory are watched from
+outside, by the process that handed the document to a worker (`batch`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ MOST_SEGMENTS = 40_000
 SECONDS = 5.0  # of processor time
 WORKER_MEMORY = 2_000_000_000  # bytes beyond what the worker started with
 
-OUR_FAULT = "the checker itself failed on it"  # how the reason begins where the fault is this program's
+# How the reason begins where the fault is this program's
+OUR_FAULT = "the checker itself failed on it"
 
 
 class LimitReached(HeadwrightError):

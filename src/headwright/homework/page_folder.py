@@ -1,4 +1,5 @@
-"""The folder that holds a class's pages: one run writes into it at a time, and leaves only its own pages there."""
+"""The folder that holds a class's pages: one run writes into it at a time, and leaves only its own
+pages there."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ def _is_ours(file: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[PageFolder]:
-    """The folder, for this run alone. The lock is the system's, so that a run that crashes leaves none."""
+    """The folder, for this run alone. The lock is the system's, so that a run that crashes leaves
+    none."""
     path.mkdir(parents=True, exist_ok=True)
     lock = path / _LOCK
     with lock.open("ab") as handle:

@@ -1,6 +1,6 @@
-"""Reports to look at: one page per document with every judged span marked in the student's text, and an index with
-the class's distribution and most common faults. Self-contained HTML; everything that came from a document is
-escaped. How a formula is shown is the caller's choice (`draw`)."""
+"""Reports to look at: one page per document with every judged span marked in the student's text,
+and an index with the class's distribution and most common faults. Self-contained HTML; everything
+that came from a document is escaped. How a formula is shown is the caller's choice (`draw`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from headwright.result import plain
 SIGNS = {"correct": "✓", "incomplete": "◐", "wrong": "✗", "missing": "–", "unread": "?"}
 Titles = Mapping[str, str]  # question id -> what it asks about
 Draw = Callable[[str], str]  # LaTeX -> HTML
-DESCRIPTION = "Written answers judged by computation"  # of a document's page, by which it is known again
+# Of a document's page, by which it is known again
+DESCRIPTION = "Written answers judged by computation"
 _MOST_TEXT = 200_000  # characters of a document shown on its page
 _CSS = """
 <style>
@@ -69,12 +70,14 @@ def as_text(latex: str) -> str:
 
 
 def drawn(latex: str) -> str:
-    """The formula as a picture; what the drawing program does not know is shown as it was written. For worker
-    processes: how long drawing takes is in the hands of whoever wrote the formula."""
+    """The formula as a picture; what the drawing program does not know is shown as it was written.
+    For worker processes: how long drawing takes is in the hands of whoever wrote the formula."""
     if len(latex) <= 300 and not re.search(r"[^\x00-\x7f]{4}|\\text\{[^{}]{80}", latex):
         try:
             return formula(latex)
-        except Exception:  # a typesetter fails in many ways on what students write; all mean "show the source"
+        except (
+            Exception
+        ):  # a typesetter fails in many ways on what students write; all mean "show the source"
             pass
     return as_text(latex)
 
@@ -89,20 +92,31 @@ def document_page(report: Report, text: str, titles: Titles, *, draw: Draw = as_
         f'<p class="soft"><a href="index.html">All documents</a></p><h1>{escape(name)}</h1>',
         f"<p>{_counted(Counter(v.status for v in report.verdicts))}</p>",
         *(f'<p class="soft">{escape(note)}</p>' for note in report.notes),
-        *(_card(i, verdict, titles.get(verdict.question, ""), draw) for i, verdict in enumerate(report.verdicts)),
+        *(
+            _card(i, verdict, titles.get(verdict.question, ""), draw)
+            for i, verdict in enumerate(report.verdicts)
+        ),
     ]
     if text:
-        body.append(f'<h2>The document</h2><section><div class="source">{_marked(report, text)}</div></section>')
+        body.append(
+            f'<h2>The document</h2><section><div class="source">{_marked(report, text)}</div></section>'
+        )
     return page(f"{name}: verdicts", "\n".join(body), description=DESCRIPTION)
 
 
 def _counted(counts: Counter[str]) -> str:
-    return " · ".join(f'<span class="status s-{s}">{SIGNS[s]} {counts[s]} {s}</span>' for s in STATUSES if counts[s])
+    return " · ".join(
+        f'<span class="status s-{s}">{SIGNS[s]} {counts[s]} {s}</span>'
+        for s in STATUSES
+        if counts[s]
+    )
 
 
 def _card(i: int, verdict: Verdict, title: str, draw: Draw) -> str:
     name = "the document" if verdict.question == WHOLE else verdict.question
-    where = f'<a class="soft" href="#at{i}">line {verdict.span.line_start}</a>' if verdict.span else ""
+    where = (
+        f'<a class="soft" href="#at{i}">line {verdict.span.line_start}</a>' if verdict.span else ""
+    )
     parts = [
         f'<h2>{escape(name)} <span class="status">{SIGNS[verdict.status]} {verdict.status}</span> {where}</h2>',
         f'<p class="soft">{escape(title)}</p>' if title else "",
@@ -146,7 +160,8 @@ def _counterexample(example: Any) -> str:
     if isinstance(fields.get("order"), list):
         named = {i: str(name) for i, name in enumerate(fields["order"])}
     lines = "".join(
-        f"<tr><th>{escape(str(k))}</th><td><code>{escape(_short(v))}</code></td></tr>" for k, v in fields.items()
+        f"<tr><th>{escape(str(k))}</th><td><code>{escape(_short(v))}</code></td></tr>"
+        for k, v in fields.items()
     )
     head = f"<b>Counterexample.</b> {escape(str(claim))}" if claim else "<b>Counterexample.</b>"
     picture = _weights(weights, named) if weights else ""
@@ -154,11 +169,16 @@ def _counterexample(example: Any) -> str:
 
 
 def _numbers(value: Any) -> bool:
-    return isinstance(value, list) and 0 < len(value) <= 24 and all(isinstance(x, (int, float)) for x in value)
+    return (
+        isinstance(value, list)
+        and 0 < len(value) <= 24
+        and all(isinstance(x, (int, float)) for x in value)
+    )
 
 
 def _weights(weights: list[float], named: dict[int, str]) -> str:
-    """The weights as bars: what the answer really attends to. Keys are counted from 0, as everywhere."""
+    """The weights as bars: what the answer really attends to. Keys are counted from 0, as
+    everywhere."""
     bars = "".join(
         f"<span>key {named.get(i, i)}</span><i style='width:{100 * max(0.0, min(1.0, w)):.1f}%'></i>"
         f"<span>{w:.3f}</span>"
@@ -215,11 +235,15 @@ def index_page(entries: Sequence[Entry], titles: Titles, *, draw: Draw = as_text
         _common(faults(reports), draw),
         _matrix(entries, questions),
     ]
-    return page("The class", "\n".join(body), description="Distribution of verdicts and most common faults")
+    return page(
+        "The class", "\n".join(body), description="Distribution of verdicts and most common faults"
+    )
 
 
 def _distribution(counts: dict[str, Counter[str]], titles: Titles) -> str:
-    legend = " ".join(f'<span class="s-{s}"><span class="sign">{SIGNS[s]}</span> {s}</span>' for s in STATUSES)
+    legend = " ".join(
+        f'<span class="s-{s}"><span class="sign">{SIGNS[s]}</span> {s}</span>' for s in STATUSES
+    )
     lines = "".join(
         f'<tr><th title="{escape(titles.get(q, ""), quote=True)}">{escape(q)}</th>'
         f'<td style="width:60%">{_bar(count)}</td><td class="number">{_numbers_of(count)}</td></tr>'
@@ -231,14 +255,18 @@ def _distribution(counts: dict[str, Counter[str]], titles: Titles) -> str:
 
 def _bar(counts: Counter[str]) -> str:
     pieces = "".join(
-        f'<span class="s-{s}" style="flex:{counts[s]}" title="{counts[s]} {s}"></span>' for s in STATUSES if counts[s]
+        f'<span class="s-{s}" style="flex:{counts[s]}" title="{counts[s]} {s}"></span>'
+        for s in STATUSES
+        if counts[s]
     )
     return f'<div class="bar">{pieces}</div>'
 
 
 def _numbers_of(counts: Counter[str]) -> str:
     return " ".join(
-        f'<span class="s-{s}"><span class="sign">{SIGNS[s]}</span>{counts[s]}</span>' for s in STATUSES if counts[s]
+        f'<span class="s-{s}"><span class="sign">{SIGNS[s]}</span>{counts[s]}</span>'
+        for s in STATUSES
+        if counts[s]
     )
 
 
@@ -262,7 +290,9 @@ def _matrix(entries: Sequence[Entry], questions: Sequence[str]) -> str:
 
 def _row(entry: Entry, questions: Sequence[str]) -> str:
     statuses = {v.question: v for v in entry.report.verdicts}
-    link = f'<a href="{escape(entry.file, quote=True)}">{escape(Path(entry.report.document).name)}</a>'
+    link = (
+        f'<a href="{escape(entry.file, quote=True)}">{escape(Path(entry.report.document).name)}</a>'
+    )
     if WHOLE in statuses:
         reason = f'<td class="s-unread" colspan="{max(1, len(questions))}">{escape(statuses[WHOLE].reason)}</td>'
         return f"<tr><td>{link}</td>{reason}</tr>"

@@ -18,5 +18,8 @@ def judge_document(document: Document, bank: Bank | str | Path | None = None) ->
     questions = bank if isinstance(bank, Bank) else load(bank)
     pieces = stream(document)
     heads: dict[str, Heads] = {}
-    verdicts = tuple(judge(found, questions, document, pieces, heads) for found in locate(document, questions, pieces))
+    verdicts = tuple(
+        judge(found, questions, document, pieces, heads)
+        for found in locate(document, questions, pieces)
+    )
     return Report(document.name, verdicts, document.notes)

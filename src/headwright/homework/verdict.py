@@ -1,4 +1,5 @@
-"""What a judgement says: a status, one sentence of reason, and for a fault a counterexample and the smallest repair."""
+"""What a judgement says: a status, one sentence of reason, and for a fault a counterexample and the
+smallest repair."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One judged answer. `steps` are verdicts on intermediate formulas: question id `b.q/step:weights`."""
+    """One judged answer. `steps` are verdicts on intermediate formulas: question id
+    `b.q/step:weights`."""
 
     question: str
     answer: str
@@ -68,7 +70,9 @@ def unreadable(name: str, reason: str) -> Report:
 
 def restored(record: Mapping[str, Any]) -> Report:
     """The report that `result.plain` turned into this record; arrays in it stay lists."""
-    return Report(record["document"], tuple(map(_verdict, record["verdicts"])), tuple(record["notes"]))
+    return Report(
+        record["document"], tuple(map(_verdict, record["verdicts"])), tuple(record["notes"])
+    )
 
 
 def _verdict(record: Mapping[str, Any]) -> Verdict:

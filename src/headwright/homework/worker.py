@@ -1,7 +1,8 @@
-"""The process that reads and judges documents, and draws their pages: a request in, an answer out (`watched`).
+"""The process that reads and judges documents, and draws their pages: a request in, an answer out
+(`watched`).
 
-The clock and the memory limit are the parent's. Here a document can only fail in ways that are noticed where they
-happen, and each of them is an honest `unread`.
+The clock and the memory limit are the parent's. Here a document can only fail in ways that are
+noticed where they happen, and each of them is an honest `unread`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def main() -> None:
 
 
 def respond(request: dict[str, Any]) -> dict[str, Any]:
-    """`{"formulas": [...]}` are drawn; any other request is a document with its bank, and perhaps a page to make."""
+    """`{"formulas": [...]}` are drawn; any other request is a document with its bank, and perhaps a
+    page to make."""
     if "formulas" in request:
         from headwright.homework import pages
 
@@ -71,7 +73,9 @@ def judged(source: Source, bank: Bank) -> tuple[Report, str]:
         reason = "it is nested too deeply"
     except Exception as fault:  # ours; it must not cost the other documents their verdicts
         report = None
-        reason = f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
+        reason = (
+            f"{limits.OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
+        )
     return report or unreadable(source.name, reason), document.text
 
 

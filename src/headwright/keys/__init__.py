@@ -1,7 +1,8 @@
 """What is random: the laws a key can follow, and the logits that a query sees of them.
 
-`GaussianKeys` are independent keys with a structured covariance; `GaussianKeys.quantised` is the law of keys
-stored in few bits, and `rounded` really stores them so; `CorrelatedKeys` share common factors.
+`GaussianKeys` are independent keys with a structured covariance; `GaussianKeys.quantised` is the
+law of keys stored in few bits, and `rounded` really stores them so; `CorrelatedKeys` share common
+factors.
 """
 
 from headwright.keys.centred import Logits

@@ -1,8 +1,9 @@
-"""The law of the logits as the engines take it: in double precision, without what all logits of a head have in common,
-and with bounds on what rounding has done to it.
+"""The law of the logits as the engines take it: in double precision, without what all logits of a
+head have in common, and with bounds on what rounding has done to it.
 
-A shift common to all logits changes no weight, but it costs digits. So each head's means are counted from its largest.
-The plain product is taken where its rounding is small enough; else the compensated one, on the host.
+A shift common to all logits changes no weight, but it costs digits. So each head's means are
+counted from its largest. The plain product is taken where its rounding is small enough; else the
+compensated one, on the host.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from headwright.keys.products import UNIT, accurate_product, gamma, product, two
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Heads, Keys
 
-# An error e of all logits moves a mean by 2 e and a covariance by 12 e, for values at most 1 from their centre: this
-# much of it is a fiftieth of the accuracy that is promised for the mean.
+# An error e of all logits moves a mean by 2 e and a covariance by 12 e, for values at most 1 from
+# their centre: this much of it is a fiftieth of the accuracy that is promised for the mean.
 ENOUGH = 1e-11
 
 
 @dataclass(frozen=True)
 class Means:
-    """Of the logits: counted from `shift`, with the overlaps `q . mu` that radial noise needs, and errors of both."""
+    """Of the logits: counted from `shift`, with the overlaps `q . mu` that radial noise needs, and
+    errors of both."""
 
     means: Float[Array, "h n"]
     shift: Float[Array, "h"]
@@ -39,7 +41,8 @@ class Means:
 
 @dataclass(frozen=True)
 class Logits:
-    """What is asked: `scale * (k_i . q_h) + bias_hi`. The largest mean is looked for among the keys `seen`."""
+    """What is asked: `scale * (k_i . q_h) + bias_hi`. The largest mean is looked for among the keys
+    `seen`."""
 
     queries: Heads
     scale: float
@@ -48,8 +51,8 @@ class Logits:
 
 
 def centred_law(ask: Logits, mu: Keys, longest: float, parts: tuple[Part, ...]) -> CentredLaw:
-    """`longest` bounds the lengths of the keys' means `mu`. The queries are in double precision and decide the library;
-    the keys may have another precision."""
+    """`longest` bounds the lengths of the keys' means `mu`. The queries are in double precision and
+    decide the library; the keys may have another precision."""
     Q, scale = ask.queries, ask.scale
     xp = compat.array_namespace(Q)
     parts = tuple(replace(part, array=_precise(part, Q)) for part in parts)
@@ -59,12 +62,16 @@ def centred_law(ask: Logits, mu: Keys, longest: float, parts: tuple[Part, ...]) 
             found = _compensated(ask, mu)
         none = xp.zeros((Q.shape[0], 1), dtype=Q.dtype, device=compat.device(Q))
         rounding = [part.rounding(Q, found.overlaps_error) for part in parts]
-        amplitude, root = (abs(scale) * sum(terms, start=none) for terms in zip((0.0, 0.0), *rounding, strict=True))
+        amplitude, root = (
+            abs(scale) * sum(terms, start=none) for terms in zip((0.0, 0.0), *rounding, strict=True)
+        )
 
     def total(terms: list[Array], *shape: int) -> Array:
         zeros = xp.zeros(shape, dtype=Q.dtype, device=compat.device(Q))
         added = sum(terms[1:], start=terms[0]) if terms else zeros
-        return inputs.finite("covariance of the logits", added if scale == 1.0 else added * scale * scale)
+        return inputs.finite(
+            "covariance of the logits", added if scale == 1.0 else added * scale * scale
+        )
 
     h, n = found.means.shape
     with np.errstate(over="ignore", invalid="ignore"):
@@ -82,8 +89,8 @@ def centred_law(ask: Logits, mu: Keys, longest: float, parts: tuple[Part, ...]) 
 
 
 def _precise(part: Part, Q: Heads) -> Array:
-    """The array of a part in the library and precision of Q. Entries for every key and coordinate keep their precision:
-    `product` converts them block by block."""
+    """The array of a part in the library and precision of Q. Entries for every key and coordinate
+    keep their precision: `product` converts them block by block."""
     xp = compat.array_namespace(Q)
     dtype = None if isinstance(part, parts_of.Diagonal) else Q.dtype
     return xp.asarray(_moved(part.array, Q), dtype=dtype, device=compat.device(Q))
@@ -96,13 +103,18 @@ def _moved(array: Array, like: Array) -> Array:
 
 def _columns(parts: tuple[Part, ...]) -> int:
     """The longest sum of squares that a variance is."""
-    return max((part.array.shape[2] for part in parts if isinstance(part, parts_of.Factors)), default=0)
+    return max(
+        (part.array.shape[2] for part in parts if isinstance(part, parts_of.Factors)), default=0
+    )
 
 
 def _plain(ask: Logits, mu: Keys, longest: float) -> Means:
-    """|error of a logit| <= |scale| gamma_d ||k|| ||q|| + a few units of every number that was added."""
+    """|error of a logit| <= |scale| gamma_d ||k|| ||q|| + a few units of every number that was
+    added."""
     xp, d = compat.array_namespace(ask.queries), int(ask.queries.shape[1])
-    overlaps = product(ask.queries, xp.asarray(_moved(mu, ask.queries), device=compat.device(ask.queries)))
+    overlaps = product(
+        ask.queries, xp.asarray(_moved(mu, ask.queries), device=compat.device(ask.queries))
+    )
     means = overlaps if ask.scale == 1.0 else overlaps * ask.scale
     means = means if ask.bias is None else means + ask.bias
     lengths = xp.linalg.vector_norm(ask.queries, axis=1, keepdims=True)
@@ -126,14 +138,18 @@ def _compensated(ask: Logits, mu: Keys) -> Means:
     inputs.finite("mean logits", high)
     seen = high if ask.seen is None else _among(to_numpy(ask.seen), high)
     top = np.argmax(seen, axis=1)[:, None]
-    high_top, low_top, error_top = (np.take_along_axis(x, top, axis=1) for x in (high, low, exact.error))
+    high_top, low_top, error_top = (
+        np.take_along_axis(x, top, axis=1) for x in (high, low, exact.error)
+    )
     means, cut = two_sum(high, -high_top)
     low_apart = low - low_top
     rest = cut + low_apart
-    # Every sum above that is not exact, and the last one, each rounded by at most a unit of its size.
+    # Every sum above that is not exact, and the last one, each rounded by at most a unit of its
+    # size.
     sums = (low, low_top, low_apart, rest, means)
     error = exact.error + error_top + 2 * UNIT * sum(np.abs(x) for x in sums)
-    # The largest is at zero by definition, and a difference beyond the range of doubles is a key without any weight.
+    # The largest is at zero by definition, and a difference beyond the range of doubles is a key
+    # without any weight.
     np.put_along_axis(error, top, 0.0, axis=1)
     reached = np.isfinite(means)
     means = np.where(reached, means + rest, -np.inf)

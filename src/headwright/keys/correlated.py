@@ -2,8 +2,8 @@
 
     k_i = (independent Gaussian key i) + sum_r g_r L_ri,      g_r ~ N(0, 1) common to all keys.
 
-Any joint Gaussian law of the keys has this form. The exact integrals need independent keys, so these are
-for `method="sampled"`.
+Any joint Gaussian law of the keys has this form. The exact integrals need independent keys, so
+these are for `method="sampled"`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from headwright.types import Array, Float, Keys
 
 
 class CorrelatedKeys:
-    """`keys` plus factors common to all of them. `shared` is `(r, n, d)`: how far factor r moves key i; or
-    `(r, d)`: a shift that all keys feel alike."""
+    """`keys` plus factors common to all of them. `shared` is `(r, n, d)`: how far factor r moves
+    key i; or `(r, d)`: a shift that all keys feel alike."""
 
     def __init__(self, keys: GaussianKeys, shared: Any) -> None:
         xp, (_, shared) = inputs.arrays(means=keys.means[:0], shared=shared)
@@ -56,11 +56,14 @@ class CorrelatedKeys:
         """As for `GaussianKeys`, with `shared[h, r, i] = scale * (L_ri . q_h)`."""
         law = self.keys.logits_law(queries, scale=scale, bias=bias)
         xp, (queries, shared) = inputs.arrays(queries=queries, shared=self.shared)
-        loadings = inputs.finite("shared loadings", xp.tensordot(queries, shared, axes=([-1], [2])) * scale)
+        loadings = inputs.finite(
+            "shared loadings", xp.tensordot(queries, shared, axes=([-1], [2])) * scale
+        )
         return replace(law, shared=loadings)
 
     def centred_law(self, ask: Logits) -> CentredLaw:
-        """The same law for the engines: in double precision, with bounds on the rounding of the keys' own part."""
+        """The same law for the engines: in double precision, with bounds on the rounding of the
+        keys' own part."""
         law = self.keys.centred_law(ask)
         shared = to_numpy(self.shared) if compat.is_numpy_array(ask.queries) else self.shared
         xp, (queries, shared) = inputs.arrays(queries=ask.queries, shared=shared)

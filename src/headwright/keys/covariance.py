@@ -1,14 +1,15 @@
-"""The summands a key's covariance may have. Each holds one array and answers five questions: the variance of
-`k_i . q`, the covariance of `k_i . q_g` with `k_i . q_h`, what rounding may do to both, the vector
-`sum_i w_i Sigma_i q` (half the gradient of the weighted variances), and a draw of the noise. None builds a d x d
-matrix that was not given.
+"""The summands a key's covariance may have. Each holds one array and answers five questions: the
+variance of `k_i . q`, the covariance of `k_i . q_g` with `k_i . q_h`, what rounding may do to both,
+the vector `sum_i w_i Sigma_i q` (half the gradient of the weighted variances), and a draw of the
+noise. None builds a d x d matrix that was not given.
 
-`overlaps[h, i] = q_h . mu_i` is handed in because the caller needs it anyway: radial noise then costs no
-second pass over the keys.
+`overlaps[h, i] = q_h . mu_i` is handed in because the caller needs it anyway: radial noise then
+costs no second pass over the keys.
 
-Rounding, beyond a relative error of some units that every part has, is told by two numbers a and b for each head and
-key, so that the covariance of `k_i . q_g` and `k_i . q_h` is off by at most s_g a_h + s_h a_g + a_g a_h + b_g b_h: an
-error a of the vector whose squared length is the variance, and an error b^2 of a sum whose terms may cancel.
+Rounding, beyond a relative error of some units that every part has, is told by two numbers a and b
+for each head and key, so that the covariance of `k_i . q_g` and `k_i . q_h` is off by at most s_g
+a_h + s_h a_g + a_g a_h + b_g b_h: an error a of the vector whose squared length is the variance,
+and an error b^2 of a sum whose terms may cancel.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Isotropic:
         return (Q @ Q.T)[:, :, None] * self.array
 
     def rounding(self, Q: Heads, error: Overlaps) -> Rounding:
-        """Of q_g . q_h terms may cancel, but their sizes add up to no more than the two lengths: a relative error."""
+        """Of q_g . q_h terms may cancel, but their sizes add up to no more than the two lengths: a
+        relative error."""
         return EXACT
 
     def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:

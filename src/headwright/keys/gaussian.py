@@ -2,8 +2,8 @@
 
     Sigma_i = a_i I  +  rho_i mu_i mu_i'  +  diag(D_i)  +  F_i F_i'  +  C_i
 
-One query sees a key only through its logit, a scalar Gaussian, so the law of all logits needs the quadratic
-forms `q' Sigma_i q` and never a d x d matrix (unless a full `covariance` was given).
+One query sees a key only through its logit, a scalar Gaussian, so the law of all logits needs the
+quadratic forms `q' Sigma_i q` and never a d x d matrix (unless a full `covariance` was given).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from headwright.types import Array, Float, Keys, Query
 class GaussianKeys:
     """Independent Gaussian keys around `means` `(n, d)`. Every part of the covariance is optional:
 
-    `isotropic` a variance, one or n; `radial` a variance along the key's own mean, in units of its squared
-    length, n numbers or `{key: variance}`; `diagonal` `(d,)` or `(n, d)`; `factors` `(n, d, r)`;
-    `covariance` `(d, d)` or `(n, d, d)`. No part at all: fixed keys.
+    `isotropic` a variance, one or n; `radial` a variance along the key's own mean, in units of its
+    squared length, n numbers or `{key: variance}`; `diagonal` `(d,)` or `(n, d)`; `factors` `(n, d,
+    r)`; `covariance` `(d, d)` or `(n, d, d)`. No part at all: fixed keys.
     """
 
     def __init__(
@@ -55,7 +55,8 @@ class GaussianKeys:
             unchecked=("means",),
         )
         self.means: Keys = inputs.shape("means", means, "n", "d")
-        # The largest ||mu_i||, which bounds the rounding of logits, sees NaN and infinities in the same pass.
+        # The largest ||mu_i||, which bounds the rounding of logits, sees NaN and infinities in the
+        # same pass.
         self.longest = _longest(self.means)
         n, d = self.means.shape
         parts: list[Part] = []
@@ -68,21 +69,27 @@ class GaussianKeys:
         if factors is not None:
             parts.append(parts_of.Factors(inputs.shape("factors", factors, n, d, "r")))
         if covariance is not None:
-            parts.append(parts_of.Covariance(_semidefinite(_per_key("covariance", covariance, n, d, d))))
+            parts.append(
+                parts_of.Covariance(_semidefinite(_per_key("covariance", covariance, n, d, d)))
+            )
         # A part of zeros is no noise: dropping it here spares every later pass.
         self.parts: tuple[Part, ...] = tuple(part for part in parts if _any(part.array))
 
     @classmethod
-    def quantised(cls, keys: Any, *, bits: int, per: str = "channel", group: int | None = None) -> GaussianKeys:
+    def quantised(
+        cls, keys: Any, *, bits: int, per: str = "channel", group: int | None = None
+    ) -> GaussianKeys:
         """The law of `keys` stored in `bits` bits (see `rounded`, which stores them so).
 
-        An entry on a grid of step D is off by something close to uniform in [-D/2, D/2]: variance D^2 / 12.
+        An entry on a grid of step D is off by something close to uniform in [-D/2, D/2]: variance
+        D^2 / 12.
         """
         _, (keys,) = inputs.arrays(keys=keys)
         return cls(keys, diagonal=rounding_variance(keys, bits=bits, per=per, group=group))
 
     def radial(self, variances: Any) -> GaussianKeys:
-        """These keys with random length: `rho_i mu_i mu_i'` added to the covariance of the keys named."""
+        """These keys with random length: `rho_i mu_i mu_i'` added to the covariance of the keys
+        named."""
         more = copy(self)
         more.parts = (*self.parts, _radial(variances, self.means))
         return more
@@ -96,7 +103,8 @@ class GaussianKeys:
         return f"GaussianKeys(n={n}, d={d}, {parts})"
 
     def sample(self, rng: np.random.Generator, size: int) -> Float[Array, "s n d"]:
-        """`size` draws of all keys, `(size, n, d)`. To study a query use `logits_law`: there d drops out."""
+        """`size` draws of all keys, `(size, n, d)`. To study a query use `logits_law`: there d
+        drops out."""
         means = to_numpy(self.means)
         keys = np.broadcast_to(means, (int(size), *means.shape))
         for part in self.parts:
@@ -105,13 +113,18 @@ class GaussianKeys:
         return xp.asarray(keys, dtype=self.means.dtype, device=compat.device(self.means))
 
     def logits_law(self, queries: Any, *, scale: float = 1.0, bias: Any = None) -> LogitsLaw:
-        """Means, variances (and cross-covariances) of `z_hi = scale * (k_i . q_h) + bias_hi`, for one query
-        `(d,)` or several `(h, d)`, in the precision of the arrays."""
-        # The keys were checked when they came in; an empty slice of them decides library and dtype for free.
+        """Means, variances (and cross-covariances) of `z_hi = scale * (k_i . q_h) + bias_hi`, for
+        one query `(d,)` or several `(h, d)`, in the precision of the arrays."""
+        # The keys were checked when they came in; an empty slice of them decides library and dtype
+        # for free.
         xp, (queries, bias, like) = inputs.arrays(queries=queries, bias=bias, like=self.means[:0])
         mu, (n, d) = _converted(self.means, like), self.means.shape
         one = queries.ndim == 1
-        Q = inputs.shape("queries", queries, d)[None, :] if one else inputs.shape("queries", queries, "h", d)
+        Q = (
+            inputs.shape("queries", queries, d)[None, :]
+            if one
+            else inputs.shape("queries", queries, "h", d)
+        )
         scale, h = inputs.number("scale", scale), Q.shape[0]
         parts = [replace(part, array=_converted(part.array, like)) for part in self.parts]
 
@@ -121,7 +134,9 @@ class GaussianKeys:
             means = means + _per_key("bias", bias, h, n)
 
         def total(terms: list[Array], *shape: int) -> Array:
-            first, *others = terms or [xp.zeros(shape, dtype=means.dtype, device=compat.device(means))]
+            first, *others = terms or [
+                xp.zeros(shape, dtype=means.dtype, device=compat.device(means))
+            ]
             added = sum(others, start=first)
             with np.errstate(over="ignore"):
                 added = added if scale == 1.0 else added * scale * scale
@@ -139,7 +154,8 @@ class GaussianKeys:
         return centred_law(ask, self.means, self.longest, self.parts)
 
     def pull(self, weights: Any, q: Any) -> Query:
-        """`sum_i w_i Sigma_i q`: half the gradient of `sum_i w_i q' Sigma_i q`, at the price of one pass."""
+        """`sum_i w_i Sigma_i q`: half the gradient of `sum_i w_i q' Sigma_i q`, at the price of one
+        pass."""
         xp, (weights, q, like) = inputs.arrays(weights=weights, q=q, like=self.means[:0])
         mu, (n, d) = _converted(self.means, like), self.means.shape
         inputs.shape("weights", weights, n)
@@ -192,7 +208,8 @@ def _semidefinite(C: Float[Array, "n d d"]) -> Array:
     host = to_numpy(C)
     size = np.abs(host).max(initial=0.0)
     lowest = np.linalg.eigvalsh((host + host.transpose(0, 2, 1)) / 2)[:, 0].min()
-    # An eigenvalue that rounding alone can make negative is forgiven; anything larger is not a covariance.
+    # An eigenvalue that rounding alone can make negative is forgiven; anything larger is not a
+    # covariance.
     slack = 8 * host.shape[1] * np.finfo(host.dtype).eps * size
     if np.abs(host - host.transpose(0, 2, 1)).max() > slack or lowest < -slack:
         raise InputError(

@@ -1,4 +1,5 @@
-"""The law of the logits: all that a query can tell about random keys. The key dimension d has dropped out."""
+"""The law of the logits: all that a query can tell about random keys. The key dimension d has
+dropped out."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from headwright.types import Array
 class LogitsLaw:
     """Gaussian logits, `z_hi = means_hi + own noise of key i + sum_r shared_hri g_r`.
 
-    `means`, `variances` (of the own noise): `(n,)` for one query, `(h, n)` for several. Own noises of different
-    keys are independent; `cross[g, h, i] = Cov(z_gi, z_hi)` is that of one key seen by several queries, computed
-    when first read. `shared` is None for independent keys, else the loadings `(r, n)` or `(h, r, n)` of
-    standard normal factors common to all keys.
+    `means`, `variances` (of the own noise): `(n,)` for one query, `(h, n)` for several. Own noises
+    of different keys are independent; `cross[g, h, i] = Cov(z_gi, z_hi)` is that of one key seen by
+    several queries, computed when first read. `shared` is None for independent keys, else the
+    loadings `(r, n)` or `(h, r, n)` of standard normal factors common to all keys.
     """
 
     means: Array
@@ -34,15 +35,16 @@ class LogitsLaw:
 
 @dataclass(frozen=True)
 class CentredLaw(LogitsLaw):
-    """The law of several heads in double precision, with `shift` `(h,)` taken off all means of a head (no weight
-    changes by that), and what rounding may have done to it.
+    """The law of several heads in double precision, with `shift` `(h,)` taken off all means of a
+    head (no weight changes by that), and what rounding may have done to it.
 
-    No mean is off by more than `means_error`, but for a shift common to its head. With the deviation s_hi of logit i
-    seen by head h,
+    No mean is off by more than `means_error`, but for a shift common to its head. With the
+    deviation s_hi of logit i seen by head h,
 
         |cross_ghi - exact| <= relative s_gi s_hi + s_gi a_hi + s_hi a_gi + a_gi a_hi + b_gi b_hi,
 
-    a = `amplitude_error` and b = `root_error`. Errors are `(h, n)`, or `(h, 1)` where one bound serves all keys.
+    a = `amplitude_error` and b = `root_error`. Errors are `(h, n)`, or `(h, 1)` where one bound
+    serves all keys.
     """
 
     shift: Any = 0.0

@@ -1,16 +1,18 @@
 """Products of rows with queries in double precision, and how far rounding may have moved them.
 
-With unit roundoff u and gamma_d = d u / (1 - d u) a plain product is off, in any order of summation, by at most
+With unit roundoff u and gamma_d = d u / (1 - d u) a plain product is off, in any order of
+summation, by at most
 
     |fl(k . q) - k . q| <= gamma_d ||k|| ||q|| .
 
-Where that is too much, because what all keys have in common cancels in every difference of logits but not in this
-bound, the compensated product of Ogita, Rump and Oishi keeps what each rounding cuts off in a second number:
+Where that is too much, because what all keys have in common cancels in every difference of logits
+but not in this bound, the compensated product of Ogita, Rump and Oishi keeps what each rounding
+cuts off in a second number:
 
     |high + low - k . q| <= 4 (d + 6)^2 u^2 sum_j |k_j q_j| ,
 
-as if computed with twice the digits. (Rejected: subtracting a mean key first. It helps against one common channel,
-not against large parts of the keys that are merely orthogonal to the query.)
+as if computed with twice the digits. (Rejected: subtracting a mean key first. It helps against one
+common channel, not against large parts of the keys that are merely orthogonal to the query.)
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from headwright.types import Array, Float, Heads
 
 UNIT = float(np.finfo(float).eps) / 2
 _SPLITTER = 2.0**27 + 1.0  # Dekker: cuts 53 bits into 26 and 26 (and a sign)
-_SMALLEST = 2.0**-1000  # well above what products of numbers of size one lose below the range of doubles
+# Well above what products of numbers of size one lose below the range of doubles
+_SMALLEST = 2.0**-1000
 _GRAIN = 2.0**-1070  # what is lost where a result is below the range of normal doubles
 _ROWS = 1 << 12  # rows converted at a time
 _ENTRIES = 1 << 16  # numbers in work at once in a compensated product: they stay in cache
@@ -37,12 +40,15 @@ def gamma(d: int) -> float:
 
 
 def lengths(rows: Float[Array, "m d"]) -> Float[Array, "m"]:
-    """Upper bounds of ||row||, in one pass and without a temporary; not finite where an entry is not."""
+    """Upper bounds of ||row||, in one pass and without a temporary; not finite where an entry is
+    not."""
     xp = compat.array_namespace(rows)
     rows = rows.detach() if hasattr(rows, "detach") else rows
     d, info = int(rows.shape[1]), xp.finfo(rows.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = xp.sqrt(xp.vecdot(rows, rows) + d * float(info.smallest_normal)) * (1 + 2 * d * float(info.eps))
+        found = xp.sqrt(xp.vecdot(rows, rows) + d * float(info.smallest_normal)) * (
+            1 + 2 * d * float(info.eps)
+        )
         if not bool(xp.all(xp.isfinite(found))):  # squares overflow before the entries do
             found = xp.max(xp.abs(rows), axis=1) * (d**0.5 * (1 + 2 * float(info.eps)))
     return found
@@ -59,8 +65,8 @@ def product(Q: Heads, rows: Float[Array, "m d"]) -> Float[Array, "h m"]:
 
 @dataclass(frozen=True)
 class Accurate:
-    """`high + low` is `scale * (row . q)` up to `error`, and `plain` is `row . q` rounded once, up to `plain_error`.
-    Host arrays."""
+    """`high + low` is `scale * (row . q)` up to `error`, and `plain` is `row . q` rounded once, up
+    to `plain_error`. Host arrays."""
 
     high: Float[np.ndarray, "h m"]
     low: Float[np.ndarray, "h m"]
@@ -73,7 +79,8 @@ def accurate_product(Q: Any, rows: Any, scale: float) -> Accurate:
     """Every row with every query, to twice the digits of a double."""
     Q, rows = to_numpy(Q).astype(float), to_numpy(rows)
     m, d = rows.shape
-    # Powers of two bring everything to size one: neither a product nor a splitting can overflow then.
+    # Powers of two bring everything to size one: neither a product nor a splitting can overflow
+    # then.
     row_power = int(np.frexp(np.abs(rows).max())[1])
     query_power = np.frexp(np.abs(Q).max(axis=1, keepdims=True))[1]
     factor, scale_power = np.frexp(scale)
@@ -124,7 +131,9 @@ def two_product(a: Any, b: Any) -> tuple[Any, Any]:
     product_ = a * b
     a_high, a_low = _split(a)
     b_high, b_low = _split(b)
-    return product_, ((a_high * b_high - product_) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product_, (
+        (a_high * b_high - product_) + a_high * b_low + a_low * b_high
+    ) + a_low * b_low
 
 
 def _split(a: Any) -> tuple[Any, Any]:

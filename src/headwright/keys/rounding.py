@@ -1,9 +1,10 @@
 """Keys stored in few bits, as quantised key caches do it: entries that share a group are rounded to
 `2^bits` equally spaced values between the group's smallest and largest.
 
-`per="channel"` shares a step along one coordinate of many keys (`group` consecutive keys, or all of them);
-`per="token"` shares it along one key (`group` consecutive coordinates, or the whole key). A last, shorter
-group is allowed. Rounding and the variance it is predicted to have use one and the same grid.
+`per="channel"` shares a step along one coordinate of many keys (`group` consecutive keys, or all of
+them); `per="token"` shares it along one key (`group` consecutive coordinates, or the whole key). A
+last, shorter group is allowed. Rounding and the variance it is predicted to have use one and the
+same grid.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Block = Float[Array, "blocks group columns"]
 
 
 def rounded(keys: Any, *, bits: int, per: str = "channel", group: int | None = None) -> Keys:
-    """The keys `(n, d)` after storage in `bits` bits: `low + D round((k - low) / D)` in every group."""
+    """The keys `(n, d)` after storage in `bits` bits: `low + D round((k - low) / D)` in every
+    group."""
 
     def store(block: Block) -> Block:
         xp, (low, step) = compat.array_namespace(block), _grid(block, bits)
@@ -35,11 +37,14 @@ def rounded(keys: Any, *, bits: int, per: str = "channel", group: int | None = N
     return _in_groups(keys, store, bits=bits, per=per, group=group)
 
 
-def rounding_variance(keys: Any, *, bits: int, per: str = "channel", group: int | None = None) -> Keys:
-    """`D_ij^2 / 12` for every entry: the variance of a uniform error in [-D/2, D/2]; 0 in constant groups.
+def rounding_variance(
+    keys: Any, *, bits: int, per: str = "channel", group: int | None = None
+) -> Keys:
+    """`D_ij^2 / 12` for every entry: the variance of a uniform error in [-D/2, D/2]; 0 in constant
+    groups.
 
-    The group's own extremes lie on the grid and have no error, so small groups (2 of `group` entries) are
-    predicted slightly too noisy.
+    The group's own extremes lie on the grid and have no error, so small groups (2 of `group`
+    entries) are predicted slightly too noisy.
     """
 
     def variance(block: Block) -> Block:
@@ -57,13 +62,18 @@ def _grid(block: Block, bits: int) -> tuple[Array, Array]:
     return low, inputs.finite("range of a group of keys", step)
 
 
-def _in_groups(keys: Any, function: Callable[[Block], Block], *, bits: int, per: str, group: int | None) -> Keys:
-    """Apply `function` to all groups at once: groups run along axis 1 of a `(blocks, group, columns)` view."""
+def _in_groups(
+    keys: Any, function: Callable[[Block], Block], *, bits: int, per: str, group: int | None
+) -> Keys:
+    """Apply `function` to all groups at once: groups run along axis 1 of a `(blocks, group,
+    columns)` view."""
     xp, (keys,) = inputs.arrays(keys=keys)
     inputs.shape("keys", keys, "n", "d")
     inputs.whole("bits", bits, low=1, high=_MOST_BITS)
     if per not in _AXIS:
-        raise InputError(wanted="per='channel' or per='token'", got=repr(per), attempt="per='channel'")
+        raise InputError(
+            wanted="per='channel' or per='token'", got=repr(per), attempt="per='channel'"
+        )
     rows = keys if _AXIS[per] == 0 else keys.T
     length, columns = rows.shape
     size = length if group is None else min(inputs.whole("group", group, low=1), length)

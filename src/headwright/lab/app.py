@@ -27,8 +27,8 @@ from headwright.lab.guard import Guard, too_large
 
 
 def build(*, workers: int = 2, seconds: float = limits.SECONDS, framed: bool = False) -> Starlette:
-    """The application; `workers` engine processes start with it and end with it. `framed` lets pages of this
-    machine (a notebook) show it in a frame."""
+    """The application; `workers` engine processes start with it and end with it. `framed` lets
+    pages of this machine (a notebook) show it in a frame."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -40,7 +40,10 @@ def build(*, workers: int = 2, seconds: float = limits.SECONDS, framed: bool = F
         finally:
             await app.state.workers.stop()
 
-    documents = [Route(f"/{path}", _document(path, make)) for path, make in content.documents(engine=True).items()]
+    documents = [
+        Route(f"/{path}", _document(path, make))
+        for path, make in content.documents(engine=True).items()
+    ]
     return Starlette(
         routes=[
             Route("/api/{name}", _engine, methods=["POST"]),
@@ -65,7 +68,9 @@ async def _engine(request: Request) -> Response:
     try:
         text = await asyncio.wait_for(_read(request), limits.BODY_SECONDS)
     except TimeoutError:
-        return JSONResponse({"error": "wanted the whole request; got it too slowly; try: again"}, 408)
+        return JSONResponse(
+            {"error": "wanted the whole request; got it too slowly; try: again"}, 408
+        )
     except ClientDisconnect:
         return Response(status_code=400)
     if text is None:
@@ -73,12 +78,15 @@ async def _engine(request: Request) -> Response:
     try:
         body = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as reason:
-        return JSONResponse({"error": f"wanted JSON; got text that is not ({reason}); try: JSON.stringify"}, 400)
+        return JSONResponse(
+            {"error": f"wanted JSON; got text that is not ({reason}); try: JSON.stringify"}, 400
+        )
     call = asyncio.ensure_future(request.app.state.workers.call(request.path_params["name"], body))
     left = asyncio.ensure_future(_left(request))
     await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
     if not call.done():
-        # A page that drags on asks anew; a long answer nobody waits for must not keep an engine from it.
+        # A page that drags on asks anew; a long answer nobody waits for must not keep an engine
+        # from it.
         await asyncio.wait({call}, timeout=limits.GRACE)
     left.cancel()
     if not call.done():
@@ -96,7 +104,8 @@ async def _left(request: Request) -> None:
 
 
 async def _read(request: Request) -> bytes | None:
-    """The body, or None as soon as it grows beyond the limit (a stream need not say how long it is)."""
+    """The body, or None as soon as it grows beyond the limit (a stream need not say how long it
+    is)."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)

@@ -1,7 +1,8 @@
 """HTTP connections, of which only so many may keep the server waiting.
 
-A connection that never finishes its request costs its sender nothing and the server a file descriptor, of which
-some systems lend 256. When there are too many, the one that has kept it waiting longest makes room for the newest.
+A connection that never finishes its request costs its sender nothing and the server a file
+descriptor, of which some systems lend 256. When there are too many, the one that has kept it
+waiting longest makes room for the newest.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from headwright.lab import limits
 
-_WAITED_FOR = (h11.IDLE, h11.SEND_BODY)  # states of a client that has a request, or the rest of one, to send
+# States of a client that has a request, or the rest of one, to send
+_WAITED_FOR = (h11.IDLE, h11.SEND_BODY)
 
 
 class Connection(H11Protocol):

@@ -27,7 +27,9 @@ HEADS = 6
 def documents(*, engine: bool) -> dict[str, Callable[[], bytes]]:
     """Address -> maker of its bytes. `engine` says whether Python answers behind the page."""
     made: dict[str, Callable[[], bytes]] = {
-        "data/site.json": lambda: _json({"engine": engine, "presets": presets(), "stations": stations()}),
+        "data/site.json": lambda: _json(
+            {"engine": engine, "presets": presets(), "stations": stations()}
+        ),
         "data/cards.json": lambda: (HERE / "cards.json").read_bytes(),
         "css/roles.css": lambda: roles().encode(),
     }
@@ -43,7 +45,8 @@ def _json(thing: Any) -> bytes:
 
 
 def roles() -> str:
-    """The house palette as CSS: `--key` and friends, `--head-1` and on; one source for prose and pictures."""
+    """The house palette as CSS: `--key` and friends, `--head-1` and on; one source for prose and
+    pictures."""
     colours = {**style.ROLES, **{f"head-{i + 1}": c for i, c in enumerate(style.HEADS[:HEADS])}}
     lines = [f"  --{name}: {colour};" for name, colour in colours.items()]
     return "\n".join([":root {", *lines, "}", ""])
@@ -68,7 +71,10 @@ def _state(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     n = len(keys)
     values = np.array(entry["values"], dtype=float) if "values" in entry else _circle(n)
     names = [chr(97 + i) if i < 26 else f"k{i}" for i in range(n)]
-    heads = [sum(share * keys[names.index(key)] for key, share in head.items()) for head in entry["heads"]]
+    heads = [
+        sum(share * keys[names.index(key)] for key, share in head.items())
+        for head in entry["heads"]
+    ]
     return {
         "preset": name,
         "title": entry["title"],
@@ -90,7 +96,8 @@ def _state(name: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _circle(n: int) -> np.ndarray:
-    """Values evenly on a circle, the first two at its left and right so that a and b are easy to tell apart."""
+    """Values evenly on a circle, the first two at its left and right so that a and b are easy to
+    tell apart."""
     order = [0, n // 2, *(i for i in range(1, n) if i != n // 2)] if n > 2 else list(range(n))
     angle = np.pi - 2 * np.pi * np.array(order) / n
     return np.round(np.column_stack([np.cos(angle), np.sin(angle)]), 4)
@@ -99,7 +106,9 @@ def _circle(n: int) -> np.ndarray:
 @lru_cache(maxsize=1)
 def stations() -> list[dict[str, Any]]:
     """The numbered cards in order, without their texts."""
-    found = sorted((f for f in (HERE / "stations").iterdir() if f.name.endswith(".md")), key=lambda f: f.name)
+    found = sorted(
+        (f for f in (HERE / "stations").iterdir() if f.name.endswith(".md")), key=lambda f: f.name
+    )
     return [
         {**_parts(file)[0], "number": number, "fragment": f"stations/{number:02d}.html"}
         for number, file in enumerate(found, start=1)
@@ -114,8 +123,11 @@ def _parts(file: Traversable) -> tuple[dict[str, Any], str]:
 
 @lru_cache(maxsize=64)
 def fragment(number: int) -> str:
-    """A station's text as HTML: our own Markdown, formulas typeset, role words in their role's colour."""
-    found = sorted((f for f in (HERE / "stations").iterdir() if f.name.endswith(".md")), key=lambda f: f.name)
+    """A station's text as HTML: our own Markdown, formulas typeset, role words in their role's
+    colour."""
+    found = sorted(
+        (f for f in (HERE / "stations").iterdir() if f.name.endswith(".md")), key=lambda f: f.name
+    )
     return _renderer().render(_parts(found[number - 1])[1])
 
 
@@ -132,6 +144,7 @@ def _renderer() -> Any:
 
 
 def _typeset(latex: str, options: dict[str, Any]) -> str:
-    """Inline styles are forbidden on this page: how far a formula hangs below the line travels as data."""
+    """Inline styles are forbidden on this page: how far a formula hangs below the line travels as
+    data."""
     drawing = formula(latex, size=19.0 if options.get("display_mode") else 16.0)
     return re.sub(r'style="vertical-align:-?([\d.]+)px"', r'data-drop="\1"', drawing, count=1)

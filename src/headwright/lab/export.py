@@ -10,7 +10,8 @@ from headwright.lab import content
 
 
 def export(folder: str | Path) -> dict[str, int]:
-    """Write the copy and return the size of each file by its address. It works from any static server."""
+    """Write the copy and return the size of each file by its address. It works from any static
+    server."""
     made = {path: make() for path, make in content.documents(engine=False).items()}
     pages = {path: file.read_bytes() for path, file in _walk(content.STATIC)}
     written = {}

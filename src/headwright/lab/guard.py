@@ -1,7 +1,8 @@
 """The door: who may speak to the lab, in which form, and what a browser may do with the answers.
 
-The server listens on 127.0.0.1, but any web page can make a browser send requests there. A foreign page is
-kept out by its Host (DNS rebinding) and Origin headers and by the JSON content type, which a form cannot send.
+The server listens on 127.0.0.1, but any web page can make a browser send requests there. A foreign
+page is kept out by its Host (DNS rebinding) and Origin headers and by the JSON content type, which
+a form cannot send.
 """
 
 from __future__ import annotations
@@ -54,15 +55,23 @@ class Guard:
 def _refusal(method: str, headers: Headers) -> JSONResponse | None:
     host, origin = headers.get("host", ""), headers.get("origin")
     if _part(f"//{host}", "hostname").lower() not in _OWN_NAMES:
-        return _no(403, f"wanted a request to 127.0.0.1; got one to {host[:80]!r}; try: open the address printed")
+        return _no(
+            403,
+            f"wanted a request to 127.0.0.1; got one to {host[:80]!r}; try: open the address printed",
+        )
     if origin is not None and _part(origin, "netloc") != host:
-        return _no(403, f"wanted a request from the lab's own page; got {origin[:80]!r}; try: reload the page")
+        return _no(
+            403,
+            f"wanted a request from the lab's own page; got {origin[:80]!r}; try: reload the page",
+        )
     if method not in ("GET", "HEAD", "POST"):
         return _no(405, f"wanted GET or POST; got {method[:20]!r}; try: POST with JSON")
     if method == "POST":
         kind = headers.get("content-type", "none").partition(";")[0].strip().lower()
         if kind != "application/json":
-            return _no(415, f"wanted application/json; got {kind[:60]!r}; try: set the content type")
+            return _no(
+                415, f"wanted application/json; got {kind[:60]!r}; try: set the content type"
+            )
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > limits.BODY_BYTES:
             return _no(413, too_large(length[:20]))

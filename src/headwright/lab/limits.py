@@ -21,10 +21,16 @@ MEMORY = 4 << 30  # address space of one engine process
 def measured(body: Any, *, depth: int = 0) -> int:
     """Count the numbers in a request and refuse what nests or grows beyond the limits."""
     if depth > DEPTH:
-        raise InputError(wanted=f"lists nested at most {DEPTH} deep", got="more", attempt="send K as a list of rows")
+        raise InputError(
+            wanted=f"lists nested at most {DEPTH} deep",
+            got="more",
+            attempt="send K as a list of rows",
+        )
     if isinstance(body, str) and len(body) > TEXT:
         raise InputError(
-            wanted=f"at most {TEXT:,} characters", got=f"{len(body):,}", attempt="judge one answer at a time"
+            wanted=f"at most {TEXT:,} characters",
+            got=f"{len(body):,}",
+            attempt="judge one answer at a time",
         )
     if not isinstance(body, (list, dict)):
         return 1

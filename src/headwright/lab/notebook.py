@@ -1,7 +1,9 @@
-"""The lab inside a notebook: a frame around the very page that `headwright lab` serves, from a server in this process.
+"""The lab inside a notebook: a frame around the very page that `headwright lab` serves, from a
+server in this process.
 
-Rejected: anywidget. A cell takes one module and the page is many that import each other, so it would need a bundler
-or its imports rewritten as text. The price: the notebook must run on the machine of the browser.
+Rejected: anywidget. A cell takes one module and the page is many that import each other, so it
+would need a bundler or its imports rewritten as text. The price: the notebook must run on the
+machine of the browser.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def _address() -> str:
 
 
 class Frame:
-    """What a notebook shows as the last line of a cell; `address` opens in any tab of the same machine."""
+    """What a notebook shows as the last line of a cell; `address` opens in any tab of the same
+    machine."""
 
     def __init__(self, K: Any = None, V: Any = None, q: Any = None, *, height: int = 900) -> None:
         self.address = _address() + ("" if K is None else state(K, V, q))
@@ -45,8 +48,8 @@ class Frame:
 
 
 def state(K: Any, V: Any = None, q: Any = None) -> str:
-    """Keys, values and queries in the language of the page's address. Without V the first two coordinates of the
-    keys are the values, without q the first key is the query."""
+    """Keys, values and queries in the language of the page's address. Without V the first two
+    coordinates of the keys are the values, without q the first key is the query."""
     given = {"K": K} | {name: x for name, x in (("V", V), ("q", q)) if x is not None}
     _, made = inputs.arrays(**given)
     K, V, q = (dict(zip(given, made, strict=True)).get(name) for name in ("K", "V", "q"))
@@ -61,8 +64,11 @@ def state(K: Any, V: Any = None, q: Any = None) -> str:
     Q = np.atleast_2d(K[0] if q is None else q)
     inputs.shape("q", Q, "h", d)
     if len(Q) > MOST_HEADS:
-        raise InputError(wanted=f"at most {MOST_HEADS} heads", got=f"{len(Q)}", attempt="show some of them")
-    # The page writes a query as direction times sharpness; arrows about as long as the keys are easy to hold.
+        raise InputError(
+            wanted=f"at most {MOST_HEADS} heads", got=f"{len(Q)}", attempt="show some of them"
+        )
+    # The page writes a query as direction times sharpness; arrows about as long as the keys are
+    # easy to hold.
     typical = float(np.linalg.norm(K, axis=1).mean()) or 1.0
     beta = float(np.linalg.norm(Q, axis=1).max()) / typical or 1.0
     fields = {"k": _rows(K), "v": _rows(V), "q": _rows(Q / beta), "beta": repr(beta)}

@@ -2,7 +2,8 @@
 
     python -m headwright.lab.sample_audit
 
-It is the package's own audit of a small trained encoder on the text below, rounded; nothing in it is invented.
+It is the package's own audit of a small trained encoder on the text below, rounded; nothing in it
+is invented.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ FILE = Path(__file__).with_name("cards.json")
 
 
 def sample(*, rows: int = 8) -> dict[str, Any]:
-    """The audit as the page reads it: measures with their meaning, numbers to four digits, pictures in per cent.
-    `rows` are sampled per head for the dear measures; 0 leaves those out."""
+    """The audit as the page reads it: measures with their meaning, numbers to four digits, pictures
+    in per cent. `rows` are sampled per head for the dear measures; 0 leaves those out."""
     audit = hw.audit(MODEL, [TEXT], rows=rows)
     heads = [
-        {name: _short(value) for name, value in card.plain().items()} | {"picture": _picture(card.picture)}
+        {name: _short(value) for name, value in card.plain().items()}
+        | {"picture": _picture(card.picture)}
         for card in audit.cards
     ]
     return {

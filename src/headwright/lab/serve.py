@@ -26,7 +26,8 @@ _GLANCE = 0.01  # seconds between looks at whether the server has started
 
 
 def _listen(port: int) -> socket.socket:
-    # Named as TCP, or asyncio leaves Nagle's algorithm on and every answer waits 40 ms for the last packet.
+    # Named as TCP, or asyncio leaves Nagle's algorithm on and every answer waits 40 ms for the last
+    # packet.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -34,7 +35,9 @@ def _listen(port: int) -> socket.socket:
     except (OSError, OverflowError) as reason:
         listener.close()
         raise InputError(
-            wanted=f"port {port} on {ADDRESS}", got=str(reason), attempt="another --port, or 0 for any free one"
+            wanted=f"port {port} on {ADDRESS}",
+            got=str(reason),
+            attempt="another --port, or 0 for any free one",
         ) from None
     return listener
 
@@ -53,7 +56,9 @@ def _server(*, framed: bool = False) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None] = lambda _: None) -> None:
+def serve(
+    *, port: int = 0, browser: bool = True, announce: Callable[[str], None] = lambda _: None
+) -> None:
     """Serve until Ctrl+C; `announce` is given the address, as soon as somebody answers there."""
     listener = _listen(port)
     address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
@@ -79,7 +84,8 @@ def serve(*, port: int = 0, browser: bool = True, announce: Callable[[str], None
 
 @contextlib.contextmanager
 def serving(*, port: int = 0, framed: bool = False) -> Iterator[str]:
-    """The address of a lab that runs while the block does: for tests, benchmarks and notebooks (`framed`)."""
+    """The address of a lab that runs while the block does: for tests, benchmarks and notebooks
+    (`framed`)."""
     listener, server = _listen(port), _server(framed=framed)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

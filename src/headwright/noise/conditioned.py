@@ -1,5 +1,5 @@
-"""All noise but one number. Given the rest, alpha_a is a monotone function of the logit of any one noisy key c, and
-that logit is Gaussian. So with z* the value of z_c at which alpha_a = x,
+"""All noise but one number. Given the rest, alpha_a is a monotone function of the logit of any one
+noisy key c, and that logit is Gaussian. So with z* the value of z_c at which alpha_a = x,
 
     P(alpha_a <= x) = E[ Phi(+-(z* - m_c) / s_c) ] ,        density(x) = E[ pdf_c(z*) |dz*/dx| ] ,
 
@@ -28,8 +28,8 @@ _CELLS = 2**21  # points x arguments evaluated at a time
 _REACH = 9.0  # standard deviations that a quadrature covers
 _PANELS = (64, 128)  # of the two rules whose difference is the error
 _NODES, _RULE = np.polynomial.legendre.leggauss(16)
-# z_a is taken whenever its deviation is not far below the others': z* is then analytic, whereas with c != a it
-# has a logarithmic end.
+# z_a is taken whenever its deviation is not far below the others': z* is then analytic, whereas
+# with c != a it has a logarithmic end.
 _OWN_FIRST = 1 / 32
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
@@ -38,8 +38,8 @@ Points = Float[np.ndarray, "s"]
 
 @dataclass(frozen=True)
 class Given:
-    """All but the logit of c, on one set of points: L, the mean of z_c, z_a (None where c = a), and the weights
-    of the points."""
+    """All but the logit of c, on one set of points: L, the mean of z_c, z_a (None where c = a), and
+    the weights of the points."""
 
     rest: Points
     centre: Points
@@ -63,14 +63,19 @@ class Given:
             top = self.own - y
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 left = -np.expm1(self.rest - top)
-                t = np.where(left > 0, (self.centre - top - np.log(np.maximum(left, 0.0))) / s, np.inf)
+                t = np.where(
+                    left > 0, (self.centre - top - np.log(np.maximum(left, 0.0))) / s, np.inf
+                )
                 slope = np.where(left > 0, 1 / left, 0.0)
-        return np.stack([ndtr(t), slope * np.exp(-0.5 * np.clip(t, -1e9, 1e9) ** 2) / (s * _ROOT_TWO_PI)])
+        return np.stack(
+            [ndtr(t), slope * np.exp(-0.5 * np.clip(t, -1e9, 1e9) ** 2) / (s * _ROOT_TWO_PI)]
+        )
 
 
 @dataclass(frozen=True)
 class Conditioned:
-    """One weight, the key whose logit is integrated out, and everything else as numbers still to be drawn.
+    """One weight, the key whose logit is integrated out, and everything else as numbers still to be
+    drawn.
 
     `others` are all keys but a. `place` is where c stands among their noisy ones, None for c = a.
     """
@@ -97,9 +102,12 @@ class Conditioned:
         if self.dimension == 0:
             return "closed form", (self.at(np.zeros((1, 0)), np.ones(1)),)
         if self.dimension == 1 and self.place is None:
-            # With c != a the integrand ends in a logarithm, on which two rules can agree and both be wrong.
+            # With c != a the integrand ends in a logarithm, on which two rules can agree and both
+            # be wrong.
             return "quadrature", tuple(self.at(*_quadrature(panels)) for panels in _PANELS)
-        points = plan(self.dimension, samples=samples, replicates=REPLICATES, kind="sobol", seed=seed)
+        points = plan(
+            self.dimension, samples=samples, replicates=REPLICATES, kind="sobol", seed=seed
+        )
         rows = max(1, power_of_two(int(MEMORY) // (64 * (self.dimension + 2)) + 1) // 2)
         pieces: list[list[Given]] = [[] for _ in range(points.replicates)]
         for replicate, g in points.blocks(rows):
@@ -112,7 +120,9 @@ class Conditioned:
         rest = g[:, : g.shape[1] - own_number]
         full = rest if self.skipped is None else np.insert(rest, self.skipped, 0.0, axis=1)
         xp, like = compat.array_namespace(self.others.means), self.others.means
-        z = to_numpy(self.others.logits(xp.asarray(full, dtype=like.dtype, device=compat.device(like))))[:, 0, :]
+        z = to_numpy(
+            self.others.logits(xp.asarray(full, dtype=like.dtype, device=compat.device(like)))
+        )[:, 0, :]
         own = self.mean + full[:, full.shape[1] - len(self.loads) :] @ self.loads
         if self.place is None and self.deviation > 0:
             return Given(_total(z), own, None, rule)
@@ -124,19 +134,26 @@ class Conditioned:
 
 
 def conditioned(problem: Problem, a: int) -> Conditioned:
-    """Set the weight of key a apart and choose the logit to integrate out: a's own, or the one that moves it most."""
+    """Set the weight of key a apart and choose the logit to integrate out: a's own, or the one that
+    moves it most."""
     xp, law = problem.xp, problem.law
     m, s = to_numpy(law.means)[0].astype(float), np.sqrt(to_numpy(law.variances)[0].astype(float))
-    visible = np.ones(len(m), dtype=bool) if problem.mask is None else to_numpy(problem.mask)[0].copy()
+    visible = (
+        np.ones(len(m), dtype=bool) if problem.mask is None else to_numpy(problem.mask)[0].copy()
+    )
     loads = np.zeros(0) if law.shared is None else to_numpy(law.shared)[0][:, a].astype(float)
     mean, spread = (m[a], s[a]) if visible[a] else (-np.inf, 0.0)
     visible[a] = False
     hidden = xp.asarray(visible[None, :], device=compat.device(law.means))
-    others = reduced(replace(problem, mask=hidden), law)  # the same law: a mask of its own would shift its means
+    # The same law: a mask of its own would shift its means
+    others = reduced(replace(problem, mask=hidden), law)
     noisy = to_numpy(others.noisy)
-    # ln alpha_a moves by s_a with z_a, and by the share of c among the others, here two deviations up, times s_c.
+    # ln alpha_a moves by s_a with z_a, and by the share of c among the others, here two deviations
+    # up, times s_c.
     everything = _total(np.where(visible, m, -np.inf)[None, :])[0]
-    share = np.exp(np.minimum(m[noisy] + 2 * s[noisy] - everything, 0.0)) if noisy.size else np.zeros(0)
+    share = (
+        np.exp(np.minimum(m[noisy] + 2 * s[noisy] - everything, 0.0)) if noisy.size else np.zeros(0)
+    )
     moves = s[noisy] * share
     if spread > 0 and spread >= _OWN_FIRST * moves.max(initial=0.0):
         return Conditioned(others, float(mean), float(spread), loads, None, float(spread))
@@ -152,8 +169,15 @@ def _total(z: Float[np.ndarray, "s k"]) -> Points:
 
 
 def _joined(pieces: list[Given]) -> Given:
-    own = None if pieces[0].own is None else np.concatenate([one.own for one in pieces if one.own is not None])
-    rest, centre, rule = (np.concatenate([getattr(one, name) for one in pieces]) for name in ("rest", "centre", "rule"))
+    own = (
+        None
+        if pieces[0].own is None
+        else np.concatenate([one.own for one in pieces if one.own is not None])
+    )
+    rest, centre, rule = (
+        np.concatenate([getattr(one, name) for one in pieces])
+        for name in ("rest", "centre", "rule")
+    )
     return Given(rest, centre, own, rule)
 
 

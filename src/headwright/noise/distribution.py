@@ -1,8 +1,10 @@
-"""The whole law of one weight alpha_a, not only its moments: density, distribution function, quantiles.
+"""The whole law of one weight alpha_a, not only its moments: density, distribution function,
+quantiles.
 
-One noisy logit is integrated out in closed form (`given.py`); what is left to average is nothing (closed form),
-one number (quadrature) or many (scrambled Sobol replicates), and always smooth. Counting samples in bins would be
-noisier by orders of magnitude and blur the law by the width of the bin.
+One noisy logit is integrated out in closed form (`given.py`); what is left to average is nothing
+(closed form), one number (quadrature) or many (scrambled Sobol replicates), and always smooth.
+Counting samples in bins would be noisier by orders of magnitude and blur the law by the width of
+the bin.
 """
 
 from __future__ import annotations
@@ -31,12 +33,13 @@ _EVALUATED = 16 * float(np.finfo(float).eps)  # the special functions themselves
 
 @dataclass(frozen=True)
 class WeightDistribution:
-    """The law of one weight. `density`, `cdf` and `quantile` take one number or several and return an `Estimate`;
-    `error` is the largest of any entry: for a quadrature the difference of two rules, a standard error if sampled, and
-    what rounding of the logits may have done.
+    """The law of one weight. `density`, `cdf` and `quantile` take one number or several and return
+    an `Estimate`; `error` is the largest of any entry: for a quadrature the difference of two
+    rules, a standard error if sampled, and what rounding of the logits may have done.
 
-    Rounding moves the logit of the weight by at most `shift`, draw by draw, so that the true distribution function lies
-    between this one moved to the left and moved to the right by as much."""
+    Rounding moves the logit of the weight by at most `shift`, draw by draw, so that the true
+    distribution function lies between this one moved to the left and moved to the right by as much.
+    """
 
     method: str  # "closed form", "quadrature" or "sampled"
     deviation: float  # s_c
@@ -55,11 +58,13 @@ class WeightDistribution:
         return self._estimate(below, x)
 
     def density(self, x: Any) -> Estimate:
-        """The density of alpha_a at x, for x strictly between 0 and 1. What rounding does to it is estimated: by how
-        much it changes over the distance that rounding may move it."""
+        """The density of alpha_a at x, for x strictly between 0 and 1. What rounding does to it is
+        estimated: by how much it changes over the distance that rounding may move it."""
         if self.deviation == 0.0:
             raise InputError(
-                wanted="a weight with noise of its own", got="one without a density", attempt="ask for its cdf"
+                wanted="a weight with noise of its own",
+                got="one without a density",
+                attempt="ask for its cdf",
             )
 
         def slope(given: Given, x: np.ndarray, moved: float) -> np.ndarray:
@@ -78,21 +83,30 @@ class WeightDistribution:
 
         return self._estimate(root, _numbers("p", p, open_unit=True))
 
-    def _estimate(self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray) -> Estimate:
-        """The value at every entry of `at` from all replicates, and the largest error. `of` takes a last argument: how
-        far the logit is moved, relative to one more than its size."""
+    def _estimate(
+        self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray
+    ) -> Estimate:
+        """The value at every entry of `at` from all replicates, and the largest error. `of` takes a
+        last argument: how far the logit is moved, relative to one more than its size."""
         value, error = self._combined(of, at, 0.0)
         moved = [self._combined(of, at, side * self.shift)[0] for side in (-1.0, 1.0)]
         rounding = np.max(np.abs(np.stack(moved) - value), initial=_EVALUATED)
-        return Estimate(value=value.reshape(at.shape)[()], error=float(np.max(error) + rounding), method=self.method)
+        return Estimate(
+            value=value.reshape(at.shape)[()],
+            error=float(np.max(error) + rounding),
+            method=self.method,
+        )
 
     def _combined(
         self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray, moved: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        return _COMBINED[self.method](np.stack([of(given, at.ravel(), moved) for given in self._replicates]))
+        return _COMBINED[self.method](
+            np.stack([of(given, at.ravel(), moved) for given in self._replicates])
+        )
 
 
-# method -> (value, error) from the replicates; a quadrature has two of them, the coarse and the fine rule.
+# method -> (value, error) from the replicates; a quadrature has two of them, the coarse and the
+# fine rule.
 _COMBINED: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
     "closed form": lambda rows: (rows[0], np.zeros(rows[0].shape)),
     "quadrature": lambda rows: (rows[1], np.abs(rows[1] - rows[0])),
@@ -101,7 +115,8 @@ _COMBINED: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
 
 
 def _root(given: Given, p: Float[np.ndarray, "j"], s: float) -> Float[np.ndarray, "j"]:
-    """The logit at which the distribution function reaches p, by bisection: it is monotone, and may be flat."""
+    """The logit at which the distribution function reaches p, by bisection: it is monotone, and may
+    be flat."""
     low, high = (np.full(p.shape, end) for end in _ENDS)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
@@ -121,13 +136,18 @@ def weight_distribution(
     samples: Any = SAMPLES,
     seed: int = 0,
 ) -> WeightDistribution:
-    """The law of the weight of `key` under one query `q` (d,). `samples` and `seed` serve only where neither a
-    closed form nor a quadrature does: with more than two noisy keys, or two that are not `key`."""
+    """The law of the weight of `key` under one query `q` (d,). `samples` and `seed` serve only
+    where neither a closed form nor a quadrature does: with more than two noisy keys, or two that
+    are not `key`."""
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     extras = {"bias": bias, "mask": mask, "value_noise": None}
-    problem = in_double(*problems(q, keys, np.zeros((len(keys), 1)), mix=None, scale=scale, extras=extras))
+    problem = in_double(
+        *problems(q, keys, np.zeros((len(keys), 1)), mix=None, scale=scale, extras=extras)
+    )
     if problem.heads != 1:
-        raise InputError(wanted="one query", got=f"{problem.heads} heads", attempt="ask for one head at a time")
+        raise InputError(
+            wanted="one query", got=f"{problem.heads} heads", attempt="ask for one head at a time"
+        )
     scene = conditioned(problem, inputs.index("key", key, len(keys)))
     method, replicates = scene.replicates(samples, seed)
     # The logit of a weight is z_a minus the log-sum-exp of the others: either may be off.

@@ -1,12 +1,14 @@
 """How often is the output far off? P(||c - target|| > tau).
 
-With one random number the set where it is far off is a union of intervals: their ends are found by bisection and
-the probability is exact. Otherwise it is counted over scrambled Sobol points, with a standard error. (Integrating
-one number out, as `distribution.py` does, needs a monotone function, and a distance is not.) Replicates that all
-count the same, mostly none, show no spread, which is not certainty: independent draws then bound the probability.
+With one random number the set where it is far off is a union of intervals: their ends are found by
+bisection and the probability is exact. Otherwise it is counted over scrambled Sobol points, with a
+standard error. (Integrating one number out, as `distribution.py` does, needs a monotone function,
+and a distance is not.) Replicates that all count the same, mostly none, show no spread, which is
+not certainty: independent draws then bound the probability.
 
-Rounding of the logits moves the output by at most some delta in every draw. So the truth lies between the probabilities
-of being further than tau + delta and than tau - delta, and the exact routes state that.
+Rounding of the logits moves the output by at most some delta in every draw. So the truth lies
+between the probabilities of being further than tau + delta and than tau - delta, and the exact
+routes state that.
 """
 
 from __future__ import annotations
@@ -46,8 +48,9 @@ def exceedance(
     bias: Any = None,
     mask: Any = None,
 ) -> Estimate:
-    """The probability that the output is further than `tau` from `target` (v,), Euclidean distance. The heads `q`
-    and the rest are as in `moments`; `samples` and `seed` serve only where more than one number is random."""
+    """The probability that the output is further than `tau` from `target` (v,), Euclidean distance.
+    The heads `q` and the rest are as in `moments`; `samples` and `seed` serve only where more than
+    one number is random."""
     extras = {"bias": bias, "mask": mask, "value_noise": None}
     problem = in_double(*problems(q, keys, V, mix=mix, scale=scale, extras=extras))
     _, (_, target) = inputs.arrays(V=problem.values[:1], target=target)
@@ -78,14 +81,13 @@ def exceedance(
 def _without_spread(value: float, hits: int, draws: int) -> Estimate:
     low, high = interval(hits, draws)
     error = max(high - value, value - low)
-    words = (
-        f"no spread; {hits:,} of {draws:,} independent draws: {low:.2g} to {high:.2g} with {CONFIDENCE:.0%} confidence"
-    )
+    words = f"no spread; {hits:,} of {draws:,} independent draws: {low:.2g} to {high:.2g} with {CONFIDENCE:.0%} confidence"
     return Estimate(value, error, "sampled", message=words)
 
 
 def interval(hits: int, draws: int) -> tuple[float, float]:
-    """Clopper and Pearson's interval: each end is exceeded by the truth in at most 1 - CONFIDENCE of all samples.
+    """Clopper and Pearson's interval: each end is exceeded by the truth in at most 1 - CONFIDENCE
+    of all samples.
 
     P(at most `hits` of `draws` | high) = 1 - CONFIDENCE,   for no hits (1 - high)^draws, so that high = 3 / draws
     """
@@ -94,15 +96,17 @@ def interval(hits: int, draws: int) -> tuple[float, float]:
     return low, high
 
 
-def _distance(problem: Problem, small: Reduced, alpha: Array, target: Array) -> Float[np.ndarray, "s"]:
+def _distance(
+    problem: Problem, small: Reduced, alpha: Array, target: Array
+) -> Float[np.ndarray, "s"]:
     xp = problem.xp
     apart = xp.sum(problem.mix[:, None] * small.outputs(alpha), axis=1) - target
     return np.sqrt(to_numpy(xp.sum(apart * apart, axis=1)).astype(float))
 
 
 def _blur(problem: Problem) -> float:
-    """How far rounding of the logits may move the output: dc/dz_i = alpha_i (v_i - c), which adds up to no more than
-    the largest distance between two values."""
+    """How far rounding of the logits may move the output: dc/dz_i = alpha_i (v_i - c), which adds
+    up to no more than the largest distance between two values."""
     V = to_numpy(problem.values)
     across = 2 * float(np.sqrt(((V - V.mean(axis=0)) ** 2).sum(axis=1)).max())
     size = float(np.abs(V).max()) * V.shape[1] * float(np.finfo(float).eps)
@@ -117,8 +121,9 @@ def _without_noise(problem: Problem, small: Reduced, target: Array, tau: float) 
 
 
 def _on_a_line(problem: Problem, small: Reduced, target: Array, tau: float) -> Estimate:
-    """Search g for sign changes of `||c(g) - target|| - tau`, refine them, add up the far intervals. The same search
-    with every second point tells whether a pair of changes may have been missed."""
+    """Search g for sign changes of `||c(g) - target|| - tau`, refine them, add up the far
+    intervals. The same search with every second point tells whether a pair of changes may have been
+    missed."""
     like = problem.values
 
     def further_than(distance: float, g: Float[np.ndarray, "s"]) -> float:
@@ -137,8 +142,8 @@ def _on_a_line(problem: Problem, small: Reduced, target: Array, tau: float) -> E
 
 
 def _searched(small: Reduced) -> Float[np.ndarray, "s"]:
-    """Where to look: everywhere, and closely around every g at which a noisy key and the fixed rest change places,
-    because a sharp head moves there within 1 / root."""
+    """Where to look: everywhere, and closely around every g at which a noisy key and the fixed rest
+    change places, because a sharp head moves there within 1 / root."""
     column = to_numpy(small.columns).reshape(small.roots.shape[1:])
     root = np.where(column == 0, to_numpy(small.roots), 0.0).sum(axis=2)
     if small.shared is not None:

@@ -1,4 +1,5 @@
-"""Pictures of noise: the law of a weight, the cloud of outputs with its exact ellipse, one head beside two."""
+"""Pictures of noise: the law of a weight, the cloud of outputs with its exact ellipse, one head
+beside two."""
 
 from __future__ import annotations
 
@@ -24,8 +25,11 @@ _DENSITIES = (1e-3, 1e3)
 _ODDS = 34.0  # log-odds beyond which a weight is 1 in double precision
 
 
-def figures(setting: Setting, found: Stress, folder: Path, *, beside: Setting | None = None) -> list[Path]:
-    """Write `weights`, `output` and, with another setting to compare with, `beside`, as SVG and PNG."""
+def figures(
+    setting: Setting, found: Stress, folder: Path, *, beside: Setting | None = None
+) -> list[Path]:
+    """Write `weights`, `output` and, with another setting to compare with, `beside`, as SVG and
+    PNG."""
     paths: list[Path] = []
     if found.weights:
         with style.figure(8.6, 3.2, columns=2) as (drawing, (left, right)):
@@ -50,7 +54,8 @@ def figures(setting: Setting, found: Stress, folder: Path, *, beside: Setting | 
 
 
 def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
-    """The density of each head's weight. A sharp head has peaks at 0 and 1, so the scale is logarithmic."""
+    """The density of each head's weight. A sharp head has peaks at 0 and 1, so the scale is
+    logarithmic."""
     x = expit(np.linspace(-9, 9, 361))
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         if one._law.deviation > 0.0:
@@ -64,7 +69,8 @@ def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
 
 
 def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
-    """The distribution function over the log-odds, where both ends are spread out and nothing is a spike."""
+    """The distribution function over the log-odds, where both ends are spread out and nothing is a
+    spike."""
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         centre = float(np.clip(logit(one.noiseless), -_ODDS, _ODDS))
         near = centre + np.linspace(-3, 3, 121)
@@ -79,8 +85,8 @@ def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
 
 
 class Plane:
-    """The plane in which outputs are drawn: the coordinates themselves if v = 2, else across from the second
-    strongest value to the strongest, and up towards the average of all others."""
+    """The plane in which outputs are drawn: the coordinates themselves if v = 2, else across from
+    the second strongest value to the strongest, and up towards the average of all others."""
 
     def __init__(self, setting: Setting, weights: Float[np.ndarray, "n"]) -> None:
         V = np.asarray(setting.values, dtype=float)
@@ -108,20 +114,38 @@ def _unit(x: Float[np.ndarray, "v"]) -> Float[np.ndarray, "v"]:
 
 
 def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
-    """Sampled outputs, the exact mean and ellipses, the values that matter and the output without noise."""
+    """Sampled outputs, the exact mean and ellipses, the values that matter and the output without
+    noise."""
     from headwright.attention import multihead
 
     exact = moments(setting.queries, setting.keys, setting.values, **setting.options)
     centre, C = plane(exact.mean)[0], plane.of_covariance(exact.covariance)
     for ring, dash in _RINGS.items():
         label = f"exact ellipse, {ring:g} deviation{'s' * (ring > 1)}"
-        axes.plot(*_ellipse(centre, C, ring).T, color=style.ROLES["noise"], ls=dash, lw=1.2, label=label, zorder=3)
+        axes.plot(
+            *_ellipse(centre, C, ring).T,
+            color=style.ROLES["noise"],
+            ls=dash,
+            lw=1.2,
+            label=label,
+            zorder=3,
+        )
     cloud = plane(_cloud(setting))
-    axes.scatter(*cloud.T, s=9, color=style.ROLES["output"], alpha=0.3, lw=0, label="sampled outputs")
-    axes.plot(*centre, "o", color=style.ROLES["noise"], mec="white", ms=7, label="exact mean", zorder=4)
+    axes.scatter(
+        *cloud.T, s=9, color=style.ROLES["output"], alpha=0.3, lw=0, label="sampled outputs"
+    )
+    axes.plot(
+        *centre, "o", color=style.ROLES["noise"], mec="white", ms=7, label="exact mean", zorder=4
+    )
     calm = multihead(setting.queries, setting.keys.means, setting.values, **setting.options)
     axes.plot(
-        *plane(calm.output)[0], "P", color=style.ROLES["query"], ms=9, mec="white", label="without noise", zorder=4
+        *plane(calm.output)[0],
+        "P",
+        color=style.ROLES["query"],
+        ms=9,
+        mec="white",
+        label="without noise",
+        zorder=4,
     )
     strongest = _name_values(axes, setting, plane, np.asarray(exact.weights_mean))
     # Values far from everything that happens would shrink the picture: they may lie outside of it.
@@ -132,10 +156,21 @@ def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
     axes.set_title("output")
 
 
-def _name_values(axes: Any, setting: Setting, plane: Plane, weights: Float[np.ndarray, "n"]) -> np.ndarray:
-    """All values (the strongest of very many), the two that matter most by name; returns where these two are."""
+def _name_values(
+    axes: Any, setting: Setting, plane: Plane, weights: Float[np.ndarray, "n"]
+) -> np.ndarray:
+    """All values (the strongest of very many), the two that matter most by name; returns where
+    these two are."""
     V, order = np.asarray(setting.values), np.argsort(weights)[::-1]
-    axes.plot(*plane(V[order[2:_SHOWN]]).T, "s", color=style.ROLES["value"], alpha=0.5, ms=3.5, lw=0, label="values")
+    axes.plot(
+        *plane(V[order[2:_SHOWN]]).T,
+        "s",
+        color=style.ROLES["value"],
+        alpha=0.5,
+        ms=3.5,
+        lw=0,
+        label="values",
+    )
     for i, (x, y) in zip(order[:2], plane(V[order[:2]]), strict=True):
         axes.plot(x, y, "s", color=style.ROLES["value"], ms=6)
         axes.annotate(f"$v_{{{i}}}$", (x, y), xytext=(6, 6), textcoords="offset points")
@@ -145,12 +180,19 @@ def _name_values(axes: Any, setting: Setting, plane: Plane, weights: Float[np.nd
 def _cloud(setting: Setting) -> Float[np.ndarray, "s v"]:
     extras = {"bias": setting.bias, "mask": None, "value_noise": None}
     (problem,) = problems(
-        setting.queries, setting.keys, setting.values, mix=setting.mix, scale=setting.scale, extras=extras
+        setting.queries,
+        setting.keys,
+        setting.values,
+        mix=setting.mix,
+        scale=setting.scale,
+        extras=extras,
     )
     small = reduced(problem)
     points = plan(small.dimension, samples=_CLOUD, replicates=2, kind="plain", seed=0)
     drawn = [alpha for _, alpha in weights_drawn(small, points)]
-    return np.concatenate([np.einsum("h,shv->sv", setting.mix, small.outputs(alpha)) for alpha in drawn])
+    return np.concatenate(
+        [np.einsum("h,shv->sv", setting.mix, small.outputs(alpha)) for alpha in drawn]
+    )
 
 
 def _legend(drawing: Any, axes: Any, *, columns: int) -> None:

@@ -1,5 +1,5 @@
-"""`moments`: mean and covariance of the attention output when the keys are random. This file only chooses the
-route; each route is a file of its own and takes the same checked `Problem`."""
+"""`moments`: mean and covariance of the attention output when the keys are random. This file only
+chooses the route; each route is a file of its own and takes the same checked `Problem`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and covariance of `c = sum_h mix_h c_h`. A batch of queries puts its axis m in front of each array.
+    """Mean and covariance of `c = sum_h mix_h c_h`. A batch of queries puts its axis m in front of
+    each array.
 
     No entry is further than `error` from the truth (sampled: one standard error)."""
 
@@ -59,9 +60,10 @@ def moments(
 ) -> Moments:
     """Mean and covariance of the output of the query `q` on random `keys` with values `V` (n, v).
 
-    `q` is one query `(d,)`, the heads of one output `(h, d)` (mixed by `mix`, equal by default), or a batch
-    `(m, h, d)` of such groups. `keys` is a `GaussianKeys`. `method` is "exact", "sampled" (options: samples,
-    seed, ...) or "limit" (infinite sharpness). `value_noise` is independent noise on the values.
+    `q` is one query `(d,)`, the heads of one output `(h, d)` (mixed by `mix`, equal by default), or
+    a batch `(m, h, d)` of such groups. `keys` is a `GaussianKeys`. `method` is "exact", "sampled"
+    (options: samples, seed, ...) or "limit" (infinite sharpness). `value_noise` is independent
+    noise on the values.
     """
     extras = {"bias": bias, "mask": mask, "value_noise": value_noise}
     route = _route(method)
@@ -75,17 +77,22 @@ def moments(
 def _route(method: str) -> Callable[..., Moments]:
     if not isinstance(method, str) or method not in METHODS:
         known = ", ".join(METHODS)
-        raise InputError(wanted=f"method one of {known}", got=inputs.shown(method), attempt='method="exact"')
+        raise InputError(
+            wanted=f"method one of {known}", got=inputs.shown(method), attempt='method="exact"'
+        )
     module, function = METHODS[method]
     return getattr(import_module(module), function)
 
 
 def in_precision(found: Moments, values: Values) -> Moments:
-    """`found` in the library, on the device and in the precision of the values, in which it is rounded once more."""
+    """`found` in the library, on the device and in the precision of the values, in which it is
+    rounded once more."""
     if found.mean.dtype == values.dtype:
         return found
     unit = float(compat.array_namespace(values).finfo(values.dtype).eps)
-    mean, covariance, weights = (unit * _largest(x) for x in (found.mean, found.covariance, found.weights_mean))
+    mean, covariance, weights = (
+        unit * _largest(x) for x in (found.mean, found.covariance, found.weights_mean)
+    )
     found = replace(
         found,
         mean_error=found.mean_error + mean,
@@ -93,7 +100,9 @@ def in_precision(found: Moments, values: Values) -> Moments:
         error=found.error + max(mean, covariance, weights),
     )
     every = {f.name: getattr(found, f.name) for f in fields(Moments)}
-    arrays = {name: x for name, x in every.items() if not isinstance(x, (float, str)) and x is not None}
+    arrays = {
+        name: x for name, x in every.items() if not isinstance(x, (float, str)) and x is not None
+    }
     with np.errstate(over="ignore", under="ignore"):
         return replace(found, **{name: as_given(x, values) for name, x in arrays.items()})
 

@@ -23,8 +23,9 @@ from headwright.types import Array, Bool, Float, Heads, Mix, Values
 
 @dataclass(frozen=True)
 class Problem:
-    """Heads `queries` (h, d) on one random set of `keys`. `bias` and `mask` are `(h, n)` or None; `mask` is
-    True where a key may be seen; `value_noise` is the covariance of each value, see `_value_noise`."""
+    """Heads `queries` (h, d) on one random set of `keys`. `bias` and `mask` are `(h, n)` or None;
+    `mask` is True where a key may be seen; `value_noise` is the covariance of each value, see
+    `_value_noise`."""
 
     queries: Heads
     keys: GaussianKeys | CorrelatedKeys
@@ -34,7 +35,8 @@ class Problem:
     bias: Float[Array, "h n"] | None = None
     mask: Bool[Array, "h n"] | None = None
     value_noise: Float[Array, "n *v"] | None = None
-    precision: float = 2.0**-52  # relative, in which the numbers were given: ties are meant up to it
+    # Relative, in which the numbers were given: ties are meant up to it
+    precision: float = 2.0**-52
 
     @property
     def xp(self) -> Any:
@@ -46,16 +48,20 @@ class Problem:
 
     @cached_property
     def law(self) -> CentredLaw:
-        """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand, in double precision; no
-        mask applied."""
-        queries, bias, mask = (_double(x, self.values) for x in (self.queries, self.bias, self.mask))
+        """Means and variances `(h, n)` of the Gaussian logits, `cross` `(h, h, n)` on demand, in
+        double precision; no mask applied."""
+        queries, bias, mask = (
+            _double(x, self.values) for x in (self.queries, self.bias, self.mask)
+        )
         return self.keys.centred_law(Logits(queries, self.scale, bias, mask))
 
 
 def in_double(problem: Problem) -> Problem:
     """The same problem in double precision: in its own library where that has it, on the host else."""
     names = ("queries", "values", "mix", "bias", "mask", "value_noise")
-    return replace(problem, **{name: _double(getattr(problem, name), problem.values) for name in names})
+    return replace(
+        problem, **{name: _double(getattr(problem, name), problem.values) for name in names}
+    )
 
 
 def as_given(array: Array, values: Values) -> Array:
@@ -81,8 +87,8 @@ def _double(array: Array | None, values: Values) -> Any:
 
 
 def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Array, "v v"]:
-    """`sum_i E[alpha_i^2] Sigma_{v_i}`: what noise on the values, independent of the keys, adds. `squares` may have
-    come to the host while the problem stayed on its device."""
+    """`sum_i E[alpha_i^2] Sigma_{v_i}`: what noise on the values, independent of the keys, adds.
+    `squares` may have come to the host while the problem stayed on its device."""
     xp, noise, v = compat.array_namespace(squares), problem.value_noise, problem.values.shape[1]
     like = {"dtype": squares.dtype, "device": compat.device(squares)}
     if noise is None:
@@ -93,12 +99,20 @@ def value_covariance(problem: Problem, squares: Float[Array, "n"]) -> Float[Arra
 
 
 def problems(
-    q: Any, keys: Any, V: Any, *, mix: Any, scale: float, extras: dict[str, Any], check_values: bool = True
+    q: Any,
+    keys: Any,
+    V: Any,
+    *,
+    mix: Any,
+    scale: float,
+    extras: dict[str, Any],
+    check_values: bool = True,
 ) -> Iterator[Problem]:
-    """The problems in one call: q `(d,)` is one head, `(h, d)` several heads, `(m, h, d)` m such groups.
+    """The problems in one call: q `(d,)` is one head, `(h, d)` several heads, `(m, h, d)` m such
+    groups.
 
-    `extras` holds bias, mask and value_noise. Plain arrays are keys without noise. An engine that finds NaN among the
-    values by itself spares a pass over them with `check_values=False`.
+    `extras` holds bias, mask and value_noise. Plain arrays are keys without noise. An engine that
+    finds NaN among the values by itself spares a pass over them with `check_values=False`.
     """
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     bias, mask, value_noise = (extras[name] for name in ("bias", "mask", "value_noise"))
@@ -153,7 +167,8 @@ def _visible(mask: Any, xp: Any, shape: tuple[int, int], like: Array) -> Array:
 
 
 def _value_noise(noise: Array, xp: Any, shape: tuple[int, int]) -> Array:
-    """Covariance of each value: one variance, or `(n,)`, or `(n, v)` per coordinate, or `(n, v, v)` in full."""
+    """Covariance of each value: one variance, or `(n,)`, or `(n, v)` per coordinate, or `(n, v, v)`
+    in full."""
     n, v = shape
     if noise.ndim == 0:
         noise = xp.broadcast_to(noise, (n,))
@@ -164,6 +179,7 @@ def _value_noise(noise: Array, xp: Any, shape: tuple[int, int]) -> Array:
             attempt="give variances of the values, not standard deviations",
         )
     if noise.ndim == 3:
-        GaussianKeys(xp.zeros((n, v), dtype=noise.dtype), covariance=noise)  # refuses an indefinite covariance
+        # Refuses an indefinite covariance
+        GaussianKeys(xp.zeros((n, v), dtype=noise.dtype), covariance=noise)
         return noise
     return inputs.nonnegative("value_noise", noise)

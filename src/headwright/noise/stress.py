@@ -1,5 +1,5 @@
-"""Everything that noise does to the output of given heads, in one record: what the `stress` command, its figures and
-its JSON show. It only asks the engines; nothing is computed here."""
+"""Everything that noise does to the output of given heads, in one record: what the `stress`
+command, its figures and its JSON show. It only asks the engines; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from headwright.noise.worst import worst_case
 from headwright.result import Estimate
 from headwright.types import Float, Heads, Mix, Values
 
-# Beyond this many keys the law of a weight, the limit and the counting are left out unless asked for: they cost
-# a sample or an integral per key, where the moments do not.
+# Beyond this many keys the law of a weight, the limit and the counting are left out unless asked
+# for: they cost a sample or an integral per key, where the moments do not.
 MANY = 20_000
 WIDE = 2_000_000  # and beyond this many entries of V the worst case, one search per coordinate
 _FURTHEST = 1e300
@@ -59,8 +59,9 @@ class WeightLaw:
 
 @dataclass(frozen=True)
 class Stress:
-    """`noiseless` is the output without noise, `far` the probability to be further than `tau` from `target`,
-    `worst_low` and `worst_high` the range of every coordinate when no logit leaves `sigmas` deviations."""
+    """`noiseless` is the output without noise, `far` the probability to be further than `tau` from
+    `target`, `worst_low` and `worst_high` the range of every coordinate when no logit leaves
+    `sigmas` deviations."""
 
     moments: Moments
     noiseless: Float[np.ndarray, "v"]
@@ -79,16 +80,25 @@ def stress(
     setting: Setting, *, method: str = "exact", target: Any = None, tau: float | None = None, sigmas: float = 3.0,
     key: int | None = None, **options: Any,
 ) -> Stress:  # fmt: skip
-    """Put heads under noise. `target` is the output without noise if not given, `tau` a tenth of the values' size;
-    `key` is the key whose weight is followed, each head's strongest if not given."""
+    """Put heads under noise. `target` is the output without noise if not given, `tau` a tenth of
+    the values' size; `key` is the key whose weight is followed, each head's strongest if not given.
+    """
     Q, V = setting.queries, setting.values
     found = moments(Q, setting.keys, V, method=method, **setting.options, **options)
     calm = attention.multihead(Q, setting.keys.means, V, **setting.options)
-    target = calm.output if target is None else inputs.shape("target", np.asarray(target, dtype=float), V.shape[1])
+    target = (
+        calm.output
+        if target is None
+        else inputs.shape("target", np.asarray(target, dtype=float), V.shape[1])
+    )
     tau = 0.1 * float(np.abs(V).max()) if tau is None else inputs.number("tau", tau, low=0.0)
     few = len(setting.keys) <= MANY
     far = exceedance(Q, setting.keys, V, target, tau, **setting.options) if few else None
-    limit = winners(Q, setting.keys, scale=setting.scale, bias=setting.bias) if few or method == "limit" else None
+    limit = (
+        winners(Q, setting.keys, scale=setting.scale, bias=setting.bias)
+        if few or method == "limit"
+        else None
+    )
     low, high = _range(setting, sigmas) if V.size <= WIDE else (None, None)
     return Stress(
         moments=found,
@@ -105,7 +115,9 @@ def stress(
     )
 
 
-def _weights(setting: Setting, calm: Float[np.ndarray, "h n"], key: int | None) -> tuple[WeightLaw, ...]:
+def _weights(
+    setting: Setting, calm: Float[np.ndarray, "h n"], key: int | None
+) -> tuple[WeightLaw, ...]:
     """The law of each head's weight on `key`, or on the key that is strongest without noise."""
     n = calm.shape[1]
     followed = [int(row.argmax()) if key is None else inputs.index("key", key, n) for row in calm]
@@ -122,12 +134,18 @@ def _weights(setting: Setting, calm: Float[np.ndarray, "h n"], key: int | None) 
 
 
 def _range(setting: Setting, sigmas: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on every coordinate of the output: head by head, each in its own box of logits. What all logits of a head
-    have in common is taken off first, and a box is wider by what rounding may have moved its logit."""
+    """Bounds on every coordinate of the output: head by head, each in its own box of logits. What
+    all logits of a head have in common is taken off first, and a box is wider by what rounding may
+    have moved its logit."""
     sigmas = inputs.number("sigmas", sigmas, low=0.0)
     extras = {"bias": setting.bias, "mask": None, "value_noise": None}
     (problem,) = problems(
-        setting.queries, setting.keys, setting.values, mix=setting.mix, scale=setting.scale, extras=extras
+        setting.queries,
+        setting.keys,
+        setting.values,
+        mix=setting.mix,
+        scale=setting.scale,
+        extras=extras,
     )
     law = problem.law
     rounding = np.stack([law.cross_error(h, h) for h in range(problem.heads)])
@@ -137,7 +155,9 @@ def _range(setting: Setting, sigmas: float) -> tuple[np.ndarray, np.ndarray]:
     V, low, high = setting.values, [], []
     for v in V.T:
         ends = [worst_case(m - r, m + r, v) for m, r in zip(means, reach, strict=True)]
-        sides = np.array([[w * float(e.low), w * float(e.high)] for w, e in zip(setting.mix, ends, strict=True)])
+        sides = np.array(
+            [[w * float(e.low), w * float(e.high)] for w, e in zip(setting.mix, ends, strict=True)]
+        )
         low.append(sides.min(axis=1).sum())
         high.append(sides.max(axis=1).sum())
     return np.array(low), np.array(high)

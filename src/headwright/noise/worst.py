@@ -1,11 +1,13 @@
-"""At worst, rather than on average: the exact range of a linear functional of softmax over a box of logits.
+"""At worst, rather than on average: the exact range of a linear functional of softmax over a box of
+logits.
 
     max / min  of  f(z) = sum_i d_i e^{z_i} / sum_i e^{z_i}      with  low_i <= z_i <= high_i
 
-f grows with z_i exactly where d_i > f, so the maximum sits at a vertex that raises the keys with the largest
-coefficients and lowers the rest: one of n + 1 threshold vertices. Along them f rises, then falls, so a
-bisection finds the best: one sort and log2(n) softmaxes, O(n log n). Prefix sums would save the factor log n
-and lose every digit once logits differ by more than 700; a softmax never does.
+f grows with z_i exactly where d_i > f, so the maximum sits at a vertex that raises the keys with
+the largest coefficients and lowers the rest: one of n + 1 threshold vertices. Along them f rises,
+then falls, so a bisection finds the best: one sort and log2(n) softmaxes, O(n log n). Prefix sums
+would save the factor log n and lose every digit once logits differ by more than 700; a softmax
+never does.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from headwright.types import Array, Float
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The range of `direction . softmax(z)` over the box, and the corners of the box that attain its ends."""
+    """The range of `direction . softmax(z)` over the box, and the corners of the box that attain
+    its ends."""
 
     low: Float[Array, ""]
     high: Float[Array, ""]
@@ -33,7 +36,8 @@ class WorstCase:
 def worst_case(z_low: Any, z_high: Any, direction: Any) -> WorstCase:
     """Exact bounds of `direction . softmax(z)` over `z_low <= z <= z_high`, all of shape `(n,)`.
 
-    For one coordinate j of the output pass `direction = V[:, j]`; for the weight of key a, a one at a.
+    For one coordinate j of the output pass `direction = V[:, j]`; for the weight of key a, a one at
+    a.
     """
     xp, (z_low, z_high, d) = inputs.arrays(z_low=z_low, z_high=z_high, direction=direction)
     n = inputs.shape("direction", d, "n").shape[0]
@@ -53,7 +57,8 @@ def worst_case(z_low: Any, z_high: Any, direction: Any) -> WorstCase:
 
 
 def _largest(low: Array, high: Array, d: Array) -> tuple[Array, Array]:
-    """The largest value of f and its vertex, by bisection over "raise the first k keys in the order of d"."""
+    """The largest value of f and its vertex, by bisection over "raise the first k keys in the order
+    of d"."""
     xp = compat.array_namespace(d)
     order = xp.argsort(d, descending=True, stable=True)
     low, high, d = xp.take(low, order), xp.take(high, order), xp.take(d, order)
@@ -65,8 +70,8 @@ def _largest(low: Array, high: Array, d: Array) -> tuple[Array, Array]:
     def value(k: int) -> Array:
         return xp.sum(attention.weights(vertex(k)) * d)
 
-    # f_{k+1} lies between f_k and d_{k+1}. So once raising the next key no longer helps, d_{k+1} <= f_k, it
-    # never helps again, and "helps" changes from true to false once.
+    # f_{k+1} lies between f_k and d_{k+1}. So once raising the next key no longer helps, d_{k+1} <=
+    # f_k, it never helps again, and "helps" changes from true to false once.
     first, last = 0, d.shape[0]
     while first < last:
         k = (first + last) // 2

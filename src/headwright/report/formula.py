@@ -1,6 +1,7 @@
 """LaTeX formulas as inline SVG (ziamath): typeset on any machine, no fonts or scripts to load.
 
-Rejected: MathJax or KaTeX (megabytes, or requests that leave the page) and MathML alone (fonts differ).
+Rejected: MathJax or KaTeX (megabytes, or requests that leave the page) and MathML alone (fonts
+differ).
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from html import escape
 
 from headwright.errors import InputError
 
-MOST_NESTED = 6  # each further level doubles the time that drawing takes: 0.1 s at 6, a minute at 16
+# Each further level doubles the time that drawing takes: 0.1 s at 6, a minute at 16
+MOST_NESTED = 6
 _LEVELS = re.compile(r"\\[\\{}]|\\(left|right|begin|end)(?![A-Za-z])|[{}]")
-_STEP = {"{": 1, "}": -1, "left": 1, "right": -1, "begin": 2, "end": -2}  # an environment is a table of groups
+# An environment is a table of groups
+_STEP = {"{": 1, "}": -1, "left": 1, "right": -1, "begin": 2, "end": -2}
 
 
 def nesting(latex: str) -> int:
@@ -28,7 +31,8 @@ def nesting(latex: str) -> int:
 
 @lru_cache(maxsize=1024)
 def formula(latex: str, *, size: float = 17.0) -> str:
-    """One formula as an inline SVG that follows the text's colour and baseline; `latex` is its label."""
+    """One formula as an inline SVG that follows the text's colour and baseline; `latex` is its
+    label."""
     if nesting(latex) > MOST_NESTED:
         raise InputError(
             wanted=f"a formula whose groups nest at most {MOST_NESTED} deep",
@@ -37,7 +41,8 @@ def formula(latex: str, *, size: float = 17.0) -> str:
         )
     import ziamath
 
-    # Glyphs as plain paths: symbols would carry ids, and ids repeat when a page holds several formulas.
+    # Glyphs as plain paths: symbols would carry ids, and ids repeat when a page holds several
+    # formulas.
     ziamath.config.svg2 = False
     drawing = _lean(ziamath.Latex(latex, size=size, color="currentColor").svg())
     view = re.search(r'viewBox="\S+ (\S+) \S+ (\S+)"', drawing)
@@ -49,21 +54,26 @@ def formula(latex: str, *, size: float = 17.0) -> str:
 
 
 def _lean(drawing: str) -> str:
-    """The same picture in half the bytes: a hundredth of a pixel is more than can be seen, a line to where the pen
-    stands draws nothing, and path letters and signs separate numbers as well as spaces do."""
+    """The same picture in half the bytes: a hundredth of a pixel is more than can be seen, a line
+    to where the pen stands draws nothing, and path letters and signs separate numbers as well as
+    spaces do."""
     rounded = re.sub(r"(\d\.\d\d)\d+", r"\1", drawing)
     straight = re.sub(r"M (\S+ \S+) L \1 ", r"M \1 ", rounded)
-    tight = re.sub(r'(?<= d=")[^"]+', lambda path: re.sub(r" ?([A-Z]) ?| (?=-)", r"\1", path[0]), straight)
+    tight = re.sub(
+        r'(?<= d=")[^"]+', lambda path: re.sub(r" ?([A-Z]) ?| (?=-)", r"\1", path[0]), straight
+    )
     return tight.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
 
 
 def typeset(text: str) -> str:
-    """Plain text with `$...$` formulas -> HTML with the formulas typeset and everything else escaped."""
+    """Plain text with `$...$` formulas -> HTML with the formulas typeset and everything else
+    escaped."""
     parts = re.split(r"\$([^$]+)\$", text)
     return "".join(formula(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-# How a terminal spells LaTeX, innermost braces first. Order matters: exponents before fractions, words last.
+# How a terminal spells LaTeX, innermost braces first. Order matters: exponents before fractions,
+# words last.
 _SPELLING = [
     (r"\^\{([^{}]*)\}", r"^(\1)"),
     (r"_\{([^{}\s]*)\}", r"_\1"),
@@ -90,7 +100,8 @@ _WORDS = {
 
 
 def spelled(text: str) -> str:
-    """Text with `$...$` formulas for a terminal: Greek letters, roots and fractions in one line of Unicode."""
+    """Text with `$...$` formulas for a terminal: Greek letters, roots and fractions in one line of
+    Unicode."""
     text = re.sub(r"\\([a-zA-Z]+)", lambda word: _WORDS.get(word[1], word[0]), text)
     for pattern, plain in _SPELLING:
         while text != (shorter := re.sub(pattern, plain, text)):

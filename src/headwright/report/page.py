@@ -8,7 +8,8 @@ from headwright.report.style import ROLES
 
 
 def page(title: str, body: str, *, description: str = "") -> str:
-    """A whole HTML document. `body` is trusted HTML: whoever builds it escapes what came from outside."""
+    """A whole HTML document. `body` is trusted HTML: whoever builds it escapes what came from
+    outside."""
     roles = "".join(f"--{name}:{colour};" for name, colour in ROLES.items())
     return f"""<!doctype html>
 <html lang="en">

@@ -1,8 +1,9 @@
-"""The house style of every picture: one fixed colour per role, ink that follows the page, no decoration.
+"""The house style of every picture: one fixed colour per role, ink that follows the page, no
+decoration.
 
-The palette is Okabe and Ito's, told apart by colour-blind readers too. Text and axes are drawn in one marked
-ink colour; `svg` turns it into `currentColor`, so that a figure inside a page is dark on light and light on
-dark without being drawn twice.
+The palette is Okabe and Ito's, told apart by colour-blind readers too. Text and axes are drawn in
+one marked ink colour; `svg` turns it into `currentColor`, so that a figure inside a page is dark on
+light and light on dark without being drawn twice.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ ROLES = {
 }
 # Curves that have no role: three that are readable on white and on black.
 SERIES = ("#d55e00", "#56b4e9", "#009e73")
-# Heads stand beside keys and values in one picture: no head but the first shares a colour with a role.
+# Heads stand beside keys and values in one picture: no head but the first shares a colour with a
+# role.
 HEADS = ("#d55e00", "#56b4e9", "#882255", "#999933", "#332288", "#661100")
 
 # An ink no role uses, so that the SVG can be told to follow the page's text colour instead.
@@ -72,9 +74,11 @@ _SETTINGS = {
 
 
 @contextmanager
-def figure(width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: int = 1) -> Iterator[tuple[Figure, Any]]:
-    """`with figure(6.4, 3) as (drawing, axes):` draws in house style; sizes in inches. The user's own
-    matplotlib settings are left alone, which is why this is a context and not a call."""
+def figure(
+    width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: int = 1
+) -> Iterator[tuple[Figure, Any]]:
+    """`with figure(6.4, 3) as (drawing, axes):` draws in house style; sizes in inches. The user's
+    own matplotlib settings are left alone, which is why this is a context and not a call."""
     import matplotlib
     from matplotlib import figure as canvas
 
@@ -88,10 +92,12 @@ def figure(width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: i
 
 
 def svg(drawing: Figure, *, title: str = "") -> str:
-    """Inline SVG without prolog; its ink is the surrounding text's colour. `title` is read by screen readers."""
+    """Inline SVG without prolog; its ink is the surrounding text's colour. `title` is read by
+    screen readers."""
     text = _draw(drawing, "svg").decode()
     text = text[text.index("<svg") :].replace(_INK, "currentColor")
-    # Clip paths are named by content, so two figures may share one; prefixing keeps each figure's own.
+    # Clip paths are named by content, so two figures may share one; prefixing keeps each figure's
+    # own.
     mark = f"g{zlib.crc32(text.encode()):08x}-"
     text = re.sub(r'(id="|href="#|url\(#)', rf"\1{mark}", text)
     return _named(text, title) if title else text
@@ -102,7 +108,10 @@ def save(drawing: Figure, stem: str | Path) -> tuple[Path, Path]:
     stem = Path(stem)
     drawing.patch.set(alpha=1.0, facecolor="white")
     try:
-        paths = tuple(write_bytes(stem.with_suffix(f".{kind}"), _draw(drawing, kind)) for kind in ("svg", "png"))
+        paths = tuple(
+            write_bytes(stem.with_suffix(f".{kind}"), _draw(drawing, kind))
+            for kind in ("svg", "png")
+        )
     finally:
         drawing.patch.set_alpha(0.0)
     return paths[0], paths[1]
@@ -116,7 +125,11 @@ def _draw(drawing: Figure, kind: str) -> bytes:
     with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
         drawing.savefig(out, format=kind, dpi=160, metadata=dateless)
     # The library's description of itself (licence terms, its address) is no part of the picture.
-    return re.sub(rb"<metadata>.*?</metadata>\s*", b"", out.getvalue(), flags=re.S) if kind == "svg" else out.getvalue()
+    return (
+        re.sub(rb"<metadata>.*?</metadata>\s*", b"", out.getvalue(), flags=re.S)
+        if kind == "svg"
+        else out.getvalue()
+    )
 
 
 def _named(text: str, title: str) -> str:

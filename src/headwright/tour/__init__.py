@@ -1,4 +1,5 @@
-"""The classic exercise as a walk of verified stations: claim, numbers by several routes, verdict, one picture."""
+"""The classic exercise as a walk of verified stations: claim, numbers by several routes, verdict,
+one picture."""
 
 from headwright.tour.station import Comparison, Station
 from headwright.tour.walk import STATIONS, walk

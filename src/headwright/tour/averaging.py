@@ -21,7 +21,9 @@ def two_values(seed: int) -> Station:
     basis = np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
     K = basis[:n]
     beta = closed_form.sharpness(n, leak=0.01, m=2)
-    scaled = attend(math.sqrt(d) * beta * (K[A] + K[B]), K, np.eye(n), scale=1 / math.sqrt(d)).weights
+    scaled = attend(
+        math.sqrt(d) * beta * (K[A] + K[B]), K, np.eye(n), scale=1 / math.sqrt(d)
+    ).weights
     unscaled = attend(beta * (K[A] + K[B]), K, np.eye(n), scale=1 / math.sqrt(d)).weights
     return Station(
         id="05",
@@ -56,7 +58,9 @@ def _alpha(K: np.ndarray, beta: float) -> float:
 def _weight(label: str, K: np.ndarray, beta: float) -> Comparison:
     n = len(K)
     formula = math.exp(beta) / (n - 2 + 2 * math.exp(beta))
-    return Comparison(f"alpha_a at {label}", {"closed form": formula, "softmax": _alpha(K, beta)}, ROUNDING)
+    return Comparison(
+        f"alpha_a at {label}", {"closed form": formula, "softmax": _alpha(K, beta)}, ROUNDING
+    )
 
 
 def _draw() -> Any:
@@ -66,7 +70,13 @@ def _draw() -> Any:
             height = np.exp(beta) / (n - 2 + 2 * np.exp(beta))
             axis.plot(beta, height, color=colour, label=f"n = {n}")
             for b in (0.5, 1.0):
-                axis.plot(b, math.exp(b) / (n - 2 + 2 * math.exp(b)), "o", color=colour, markersize=4)
-        axis.set(xlabel=r"sharpness $\beta$ in $q = \beta(k_a + k_b)$", ylabel=r"$\alpha_a = \alpha_b$", ylim=(0, 0.53))
+                axis.plot(
+                    b, math.exp(b) / (n - 2 + 2 * math.exp(b)), "o", color=colour, markersize=4
+                )
+        axis.set(
+            xlabel=r"sharpness $\beta$ in $q = \beta(k_a + k_b)$",
+            ylabel=r"$\alpha_a = \alpha_b$",
+            ylim=(0, 0.53),
+        )
         axis.legend(loc="lower right")
     return drawing

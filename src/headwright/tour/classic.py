@@ -1,5 +1,6 @@
-"""The setting of stations 6 to 12: n = 20 keys with orthonormal means, values e_1 .. e_n (so the output is the
-weights), and the slow honest route to every number: draw the keys themselves, attend, average.
+"""The setting of stations 6 to 12: n = 20 keys with orthonormal means, values e_1 .. e_n (so the
+output is the weights), and the slow honest route to every number: draw the keys themselves, attend,
+average.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ MEANS = np.eye(N)
 BOTH = MEANS[A] + MEANS[B]
 TARGET = BOTH / 2
 DRAWS, BLOCK = 20_000, 2_000
-SIGMAS = 5.0  # a sampled number may be this many standard errors off: one false alarm in 1.7 million
+# A sampled number may be this many standard errors off: one false alarm in 1.7 million
+SIGMAS = 5.0
 EXACT = 1e-8  # what the exact engine promises
 
 
@@ -30,7 +32,8 @@ def long_or_short(*who: int) -> GaussianKeys:
 
 
 def draw_weights(Q: np.ndarray, keys: GaussianKeys, seed: int) -> np.ndarray:
-    """Mixed weights of the heads for `DRAWS` draws of all keys in R^d: nothing analytic, and so a true check."""
+    """Mixed weights of the heads for `DRAWS` draws of all keys in R^d: nothing analytic, and so a
+    true check."""
     rng = np.random.default_rng(seed)
     blocks = (keys.sample(rng, BLOCK) for _ in range(DRAWS // BLOCK))
     # z[s, h, i] = k_i . q_h in draw s; the mean over h mixes the heads equally.

@@ -23,7 +23,8 @@ def distribution(seed: int) -> Station:
     calm = rng.standard_normal(8) * 2
     wild = rng.uniform(-1e5, 1e5, size=(1000, 64))
     alpha, extreme = weights(calm), weights(wild)
-    # A second route to the softmax that shares no step with ours: ratios, sum_j e^{z_j - z_i} = 1 / alpha_i.
+    # A second route to the softmax that shares no step with ours: ratios, sum_j e^{z_j - z_i} = 1 /
+    # alpha_i.
     by_ratios = np.array([1.0 / np.exp(calm - z).sum() for z in calm])
     return Station(
         id="01",
@@ -59,7 +60,10 @@ def sharpness_table(seed: int) -> Station:
     comparisons = tuple(
         Comparison(
             f"beta for leak {eps:g} at n = {n:,}",
-            {"closed form": closed_form.sharpness(n, leak=eps), "root of the softmax": _needed(n, eps)},
+            {
+                "closed form": closed_form.sharpness(n, leak=eps),
+                "root of the softmax": _needed(n, eps),
+            },
             ROOT,
         )
         for n, eps in table
@@ -78,7 +82,8 @@ def sharpness_table(seed: int) -> Station:
 
 
 def _needed(n: int, eps: float) -> float:
-    """The sharpness at which the softmax itself leaks eps; the n - 1 equal logits are one logit plus ln(n - 1)."""
+    """The sharpness at which the softmax itself leaks eps; the n - 1 equal logits are one logit
+    plus ln(n - 1)."""
 
     def excess(beta: float) -> float:
         alpha = weights(np.array([beta, math.log(n - 1)]))
@@ -91,7 +96,12 @@ def _draw_sharpness() -> Any:
     beta = np.linspace(0, 24, 200)
     with figure(6.4, 3.0) as (drawing, axis):
         for n, colour in zip((10, 1000, 1_000_000), SERIES, strict=False):
-            axis.semilogy(beta, [closed_form.leak(n, sharpness=b) for b in beta], color=colour, label=f"n = {n:,}")
+            axis.semilogy(
+                beta,
+                [closed_form.leak(n, sharpness=b) for b in beta],
+                color=colour,
+                label=f"n = {n:,}",
+            )
             axis.plot(closed_form.sharpness(n, leak=0.01), 0.01, "o", color=colour)
         axis.axhline(0.01, color=ROLES["muted"], linewidth=0.8, linestyle=":")
         axis.set(xlabel=r"sharpness $\beta$", ylabel="leak", ylim=(1e-5, 1.3))
@@ -102,7 +112,8 @@ def _draw_sharpness() -> Any:
 def larger_is_not_enough(seed: int) -> Station:
     n, lead = 10, 0.1
     logits = np.r_[lead, np.zeros(n - 1)]
-    # A key a hundred times as long as the others, pointing away from the query: k_j >> k_i, yet it gets nothing.
+    # A key a hundred times as long as the others, pointing away from the query: k_j >> k_i, yet it
+    # gets nothing.
     K = np.eye(n)
     K[0] *= -100.0
     away = attend(np.eye(n)[0], K, np.eye(n)).weights[0]
@@ -139,6 +150,10 @@ def _draw_lead() -> Any:
         axis.plot(0.1, 1 / (1 + 9 * math.exp(-0.1)), "o", color=SERIES[0])
         axis.axhline(0.99, color=ROLES["muted"], linewidth=0.8, linestyle=":")
         axis.text(0.1, 0.92, "99 %", color=ROLES["muted"], fontsize=8.5)
-        axis.set(xlabel=r"lead $\Delta$ of $k_j^\top q$ over every other score", ylabel=r"$\alpha_j$", ylim=(0, 1.03))
+        axis.set(
+            xlabel=r"lead $\Delta$ of $k_j^\top q$ over every other score",
+            ylabel=r"$\alpha_j$",
+            ylim=(0, 1.03),
+        )
         axis.legend(loc="center right")
     return drawing

@@ -31,7 +31,8 @@ from headwright.tour.station import Comparison, Station
 ROUNDING = 1e-12
 ONE = BETA * BOTH[None, :]
 TWO = BETA * MEANS[[A, B]]
-# One head that looks away from every other key and along neither a nor b: no length can move its two logits.
+# One head that looks away from every other key and along neither a nor b: no length can move its
+# two logits.
 AWAY = -BETA / math.sqrt(N - 2) * (MEANS.sum(axis=0) - BOTH)[None, :]
 
 
@@ -53,7 +54,8 @@ def _error_by_routes(Q: np.ndarray, seed: int) -> tuple[dict[str, float], float]
 def two_hold(seed: int) -> Station:
     one, two = _error_by_routes(ONE, seed), _error_by_routes(TWO, seed)
     gain = one[0]["exact"] / two[0]["exact"]
-    # Head 1 gives v_a more than 0.9, and so the output more than 0.45, while e^{beta gamma} > 9 (n - 1).
+    # Head 1 gives v_a more than 0.9, and so the output more than 0.45, while e^{beta gamma} > 9 (n
+    # - 1).
     held = float(ndtr((1 - math.log(9 * (N - 1)) / BETA) * math.sqrt(2)))
     drawn, slack = sampled((draw_weights(TWO, long_or_short(A), seed)[:, A] > 0.45).astype(float))
     return Station(
@@ -64,7 +66,11 @@ def two_hold(seed: int) -> Station:
         comparisons=(
             Comparison("E|c - target|^2, one head", *one),
             Comparison("E|c - target|^2, two heads", *two),
-            Comparison("P(weight of v_a > 0.45), two heads", {"normal law": held, "drawn keys": drawn}, slack),
+            Comparison(
+                "P(weight of v_a > 0.45), two heads",
+                {"normal law": held, "drawn keys": drawn},
+                slack,
+            ),
         ),
         facts={"two heads are more than ten times better": gain > 10},
         finding=f"Mean squared error {one[0]['exact']:.3f} with one head, {two[0]['exact']:.4f} with two: {gain:.0f} times less. "
@@ -79,9 +85,17 @@ def _draw_two(seed: int) -> Any:
     with figure(6.4, 2.9, columns=2) as (drawing, axes):
         for axis, Q, title in zip(axes, (ONE, TWO), ("one head", "two heads"), strict=True):
             alpha = draw_weights(Q, long_or_short(A), seed)[:2000]
-            axis.plot(alpha[:, A], alpha[:, B], ".", color=ROLES["output"], markersize=4, alpha=0.25)
+            axis.plot(
+                alpha[:, A], alpha[:, B], ".", color=ROLES["output"], markersize=4, alpha=0.25
+            )
             axis.plot(0.5, 0.5, "+", color=ROLES["good"], markersize=12, markeredgewidth=2)
-            axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", title=title, xlabel=r"weight of $v_a$")
+            axis.set(
+                xlim=(-0.05, 1.05),
+                ylim=(-0.05, 1.05),
+                aspect="equal",
+                title=title,
+                xlabel=r"weight of $v_a$",
+            )
         axes[0].set_ylabel(r"weight of $v_b$")
     return drawing
 
@@ -99,10 +113,22 @@ def sum_and_difference(seed: int) -> Station:
         claim=r"$q_1 = \beta(\mu_a + \mu_b)$, $q_2 = \beta(\mu_a - \mu_b)$: head 2 scores $+\beta$ on a and $-\beta$ on b, so "
         r"$c_2 = v_a$ and $c = \frac34 v_a + \frac14 v_b$, even without noise.",
         comparisons=(
-            Comparison("weight of v_a, no noise", {"softmax": float(alpha[A]), "closed form": closed}, ROUNDING),
-            Comparison("weight of v_a in the limit", {"softmax": float(alpha[A]), "theory": 0.75}, 1e-9),
-            Comparison("weight of v_b in the limit", {"softmax": float(alpha[B]), "theory": 0.25}, 1e-9),
-            Comparison("mean weight of v_a, noisy k_a", {"exact": float(noisy.mean[A]), "drawn keys": drawn}, slack),
+            Comparison(
+                "weight of v_a, no noise",
+                {"softmax": float(alpha[A]), "closed form": closed},
+                ROUNDING,
+            ),
+            Comparison(
+                "weight of v_a in the limit", {"softmax": float(alpha[A]), "theory": 0.75}, 1e-9
+            ),
+            Comparison(
+                "weight of v_b in the limit", {"softmax": float(alpha[B]), "theory": 0.25}, 1e-9
+            ),
+            Comparison(
+                "mean weight of v_a, noisy k_a",
+                {"exact": float(noisy.mean[A]), "drawn keys": drawn},
+                slack,
+            ),
         ),
         facts={"it is not the average": abs(float(alpha[A]) - 0.5) > 0.2},
         finding=f"c = {alpha[A]:.2f} v_a + {alpha[B]:.2f} v_b: the two heads are different, but not the right two.",
@@ -117,9 +143,13 @@ def _draw_pair(Q: np.ndarray) -> Any:
     with figure(6.4, 2.4, columns=3) as (drawing, axes):
         rows = (both.weights[0], both.weights[1], both.output)
         names = (r"head 1: $\mu_a + \mu_b$", r"head 2: $\mu_a - \mu_b$", "mean of the two")
-        for axis, row, name, colour in zip(axes, rows, names, (HEADS[0], HEADS[1], ROLES["output"]), strict=True):
+        for axis, row, name, colour in zip(
+            axes, rows, names, (HEADS[0], HEADS[1], ROLES["output"]), strict=True
+        ):
             axis.bar(shown, row[:4], color=colour)
-            axis.set(ylim=(0, 1.1), title=name, xticks=list(shown), xticklabels=["a", "b", "3", "4"])
+            axis.set(
+                ylim=(0, 1.1), title=name, xticks=list(shown), xticklabels=["a", "b", "3", "4"]
+            )
         axes[0].set_ylabel("weight")
     return drawing
 
@@ -149,10 +179,14 @@ def equal_heads(seed: int) -> Station:
 def _draw_equal(seed: int) -> Any:
     K = long_or_short(A).sample(np.random.default_rng(seed), 1000)
     with figure(6.4, 2.9, columns=2) as (drawing, axes):
-        for axis, Q, title in zip(axes, (np.concatenate([ONE, ONE]), TWO), ("equal", "different"), strict=True):
+        for axis, Q, title in zip(
+            axes, (np.concatenate([ONE, ONE]), TWO), ("equal", "different"), strict=True
+        ):
             w = weights(np.einsum("snd,hd->shn", K, Q))[:, :, A]
             axis.plot(w[:, 0], w[:, 1], ".", color=ROLES["noise"], markersize=4, alpha=0.4)
-            axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", title=f"{title} queries")
+            axis.set(
+                xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", title=f"{title} queries"
+            )
             axis.set_xlabel(r"$\alpha_a$ in head 1")
         axes[0].set_ylabel(r"$\alpha_a$ in head 2")
     return drawing
@@ -197,7 +231,8 @@ def letting_go(seed: int) -> Station:
 
 
 def _tail(threshold: float) -> float:
-    """P(error > threshold) for two heads: the error falls as gamma grows, so it is a normal tail at the crossing."""
+    """P(error > threshold) for two heads: the error falls as gamma grows, so it is a normal tail at
+    the crossing."""
     low, high = -2.0, 2.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -210,10 +245,16 @@ def _draw_letting_go() -> Any:
     density = np.exp(-((gamma - 1) ** 2)) / math.sqrt(math.pi)
     with figure(6.4, 2.8) as (drawing, axis):
         axis.plot(gamma, density, color=ROLES["noise"], label=r"density of $\gamma$")
-        axis.fill_between(gamma, density, where=gamma < 0, color=ROLES["noise"], alpha=0.5, linewidth=0)
+        axis.fill_between(
+            gamma, density, where=gamma < 0, color=ROLES["noise"], alpha=0.5, linewidth=0
+        )
         z = np.clip(BETA * gamma, -700, 700)
-        axis.plot(gamma, 1 / (1 + (N - 1) * np.exp(-z)), color=HEADS[0], label=r"$\alpha_a$ of head 1")
-        axis.annotate("7.86 %", (-0.15, 0.1), (-1.2, 0.35), arrowprops={"arrowstyle": "-", "linewidth": 0.7})
+        axis.plot(
+            gamma, 1 / (1 + (N - 1) * np.exp(-z)), color=HEADS[0], label=r"$\alpha_a$ of head 1"
+        )
+        axis.annotate(
+            "7.86 %", (-0.15, 0.1), (-1.2, 0.35), arrowprops={"arrowstyle": "-", "linewidth": 0.7}
+        )
         axis.set(xlabel=r"$\gamma$, the length of $k_a$ along $\mu_a$", ylim=(0, 1.05))
         axis.legend(loc="center right")
     return drawing

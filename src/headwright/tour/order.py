@@ -79,7 +79,12 @@ def _draw_errors(*verdicts: symmetry.Symmetry) -> Any:
     names = ("P X", "X P", "positions", "causal mask")
     with figure(6.4, 2.5) as (drawing, axis):
         colours = [ROLES["good"] if v.holds else ROLES["bad"] for v in verdicts]
-        axis.barh(names[::-1], [max(v.error, 1e-17) for v in verdicts[::-1]], color=colours[::-1], left=1e-17)
+        axis.barh(
+            names[::-1],
+            [max(v.error, 1e-17) for v in verdicts[::-1]],
+            color=colours[::-1],
+            left=1e-17,
+        )
         axis.axvline(verdicts[0].expected_rounding, color=ROLES["muted"], linestyle=":")
         axis.set(xscale="log", xlabel="largest error", xlim=(1e-17, 30))
     return drawing
@@ -87,7 +92,8 @@ def _draw_errors(*verdicts: symmetry.Symmetry) -> Any:
 
 def positions(seed: int) -> Station:
     offsets = np.arange(1, HORIZON + 1)
-    # The first pair of a sinusoidal vector is (sin t, cos t): at offset D two positions are 2 |sin(D/2)| apart.
+    # The first pair of a sinusoidal vector is (sin t, cos t): at offset D two positions are 2
+    # |sin(D/2)| apart.
     apart = np.abs(2 * np.sin(offsets / 2))
     closest = int(offsets[apart.argmin()])
     best = max((f.numerator for f in _convergents(8) if f.numerator <= HORIZON), default=0)
@@ -144,7 +150,9 @@ def _excludes_zero(offset: int) -> bool:
 def _draw_positions(offsets: np.ndarray, apart: np.ndarray) -> Any:
     record = np.minimum.accumulate(apart)
     with figure(6.4, 2.7) as (drawing, axis):
-        axis.loglog(offsets, apart, ".", color=ROLES["key"], markersize=1.5, alpha=0.35, rasterized=True)
+        axis.loglog(
+            offsets, apart, ".", color=ROLES["key"], markersize=1.5, alpha=0.35, rasterized=True
+        )
         axis.loglog(offsets, record, color=ROLES["query"], label="closest so far")
         axis.set(xlabel="offset of the two positions", ylabel="distance")
         axis.legend(loc="lower left")

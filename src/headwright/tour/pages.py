@@ -1,4 +1,5 @@
-"""The tour as files: `report.html` with every figure inline, and each figure as SVG and PNG beside it."""
+"""The tour as files: `report.html` with every figure inline, and each figure as SVG and PNG beside
+it."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def write_station(station: Station, folder: Path) -> str:
 
 def write_report(sections: list[str], stations: list[Station], folder: Path) -> Path:
     return write_text(
-        folder / "report.html", page("headwright tour", _head(stations) + "".join(sections), description=DESCRIPTION)
+        folder / "report.html",
+        page("headwright tour", _head(stations) + "".join(sections), description=DESCRIPTION),
     )
 
 
@@ -40,7 +42,9 @@ def _head(stations: list[Station]) -> str:
 
 def section(station: Station, drawing: Any) -> str:
     mark = '<span class="ok">holds</span>' if station.holds else '<span class="no">fails</span>'
-    facts = "".join(f"<li>{'✓' if true else '✗'} {escape(fact)}</li>" for fact, true in station.facts.items())
+    facts = "".join(
+        f"<li>{'✓' if true else '✗'} {escape(fact)}</li>" for fact, true in station.facts.items()
+    )
     return (
         f'<section id="s{station.id}"><h2><span class="number">{int(station.id)}</span> {escape(station.title)}</h2>'
         f"<p>{typeset(station.claim)}</p>"
@@ -59,9 +63,13 @@ def _table(comparisons: tuple[Comparison, ...]) -> str:
             span = f' rowspan="{len(c.routes)}"'
             first = f"<td{span}>{escape(c.quantity)}</td>" if i == 0 else ""
             last = (
-                f'<td{span} title="spread at most {c.tolerance:.0e}">{"✓" if c.agrees else "✗"}</td>' if i == 0 else ""
+                f'<td{span} title="spread at most {c.tolerance:.0e}">{"✓" if c.agrees else "✗"}</td>'
+                if i == 0
+                else ""
             )
-            rows.append(f'<tr>{first}<td class="soft">{escape(route)}</td><td>{shown(value)}</td>{last}</tr>')
+            rows.append(
+                f'<tr>{first}<td class="soft">{escape(route)}</td><td>{shown(value)}</td>{last}</tr>'
+            )
     return f"<table><tr><th>number</th><th>route</th><th>value</th><th>agree</th></tr>{''.join(rows)}</table>"
 
 

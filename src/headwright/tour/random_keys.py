@@ -31,7 +31,10 @@ from headwright.tour.station import Comparison, Station
 
 
 def order_of_limits(seed: int) -> Station:
-    calm, loud = (GaussianKeys(MEANS, isotropic=1e-6), 10.0), (GaussianKeys(MEANS, isotropic=1e-4), 1000.0)
+    calm, loud = (
+        (GaussianKeys(MEANS, isotropic=1e-6), 10.0),
+        (GaussianKeys(MEANS, isotropic=1e-4), 1000.0),
+    )
     good, bad = _error_by_routes(*calm, seed=seed), _error_by_routes(*loud, seed=seed)
     still = attend(10.0 * BOTH, MEANS, MEANS).weights
     noiseless = float(((still - BOTH / 2) ** 2).sum())
@@ -44,7 +47,11 @@ def order_of_limits(seed: int) -> Station:
         comparisons=(
             Comparison("E|c - target|^2 at alpha = 1e-6, beta = 10", *good),
             Comparison("E|c - target|^2 at alpha = 1e-4, beta = 1000", *bad),
-            Comparison("alpha -> 0 at beta = 10", {"exact": vanishing, "noiseless softmax": noiseless}, EXACT),
+            Comparison(
+                "alpha -> 0 at beta = 10",
+                {"exact": vanishing, "noiseless softmax": noiseless},
+                EXACT,
+            ),
         ),
         facts={
             "tiny noise first: the average holds": good[0]["exact"] < 1e-3,
@@ -57,7 +64,9 @@ def order_of_limits(seed: int) -> Station:
     )
 
 
-def _error_by_routes(keys: GaussianKeys, beta: float, *, seed: int) -> tuple[dict[str, float], float]:
+def _error_by_routes(
+    keys: GaussianKeys, beta: float, *, seed: int
+) -> tuple[dict[str, float], float]:
     value, slack = sampled(squared_errors(draw_weights(beta * BOTH[None, :], keys, seed)))
     return {"exact": exact_squared_error(beta * BOTH, keys), "drawn keys": value}, slack + EXACT
 
@@ -82,7 +91,14 @@ def one_length(seed: int) -> Station:
     second, second_slack = sampled(drawn**2)
 
     def alpha_a(gamma: float) -> float:
-        return float(1 / (1 + math.exp(min(BETA * (1 - gamma), 700)) + (N - 2) * math.exp(min(-BETA * gamma, 700))))
+        return float(
+            1
+            / (
+                1
+                + math.exp(min(BETA * (1 - gamma), 700))
+                + (N - 2) * math.exp(min(-BETA * gamma, 700))
+            )
+        )
 
     spread = math.sqrt(over_gamma(lambda g: alpha_a(g) ** 2) - over_gamma(alpha_a) ** 2)
     limit = moments(q, keys, MEANS, method="limit")
@@ -116,7 +132,13 @@ def one_length(seed: int) -> Station:
 
 def _draw_coin(drawn: np.ndarray) -> Any:
     with figure(6.4, 2.6) as (drawing, axis):
-        axis.hist(drawn, bins=40, range=(0, 1), weights=np.full(len(drawn), 1 / len(drawn)), color=ROLES["noise"])
+        axis.hist(
+            drawn,
+            bins=40,
+            range=(0, 1),
+            weights=np.full(len(drawn), 1 / len(drawn)),
+            color=ROLES["noise"],
+        )
         axis.axvline(0.5, color=ROLES["muted"], linestyle=":", linewidth=1)
         axis.text(0.505, 0.3, "the average that was asked for", fontsize=8.5)
         axis.set(xlabel=r"$\alpha_a$", ylabel="share of draws", xlim=(0, 1))
@@ -132,7 +154,8 @@ def two_lengths(seed: int) -> Station:
     drawn = draw_weights(BETA * BOTH[None, :], long_or_short(A, B), seed)[:, A]
     mean, slack = sampled(drawn)
     second, second_slack = sampled(drawn**2)
-    # The error of a root is the error of the square over twice the root; over the root is on the safe side.
+    # The error of a root is the error of the square over twice the root; over the root is on the
+    # safe side.
     variance, variance_slack = sampled((drawn - drawn.mean()) ** 2)
     spread = math.sqrt(exact_two.covariance[A, A])
     return Station(
@@ -162,8 +185,13 @@ def _draw_lengths(seed: int) -> Any:
     lengths = drawn[:, [A, B], [A, B]]
     first = lengths[:, 0] > lengths[:, 1]  # the longer key has the larger logit
     with figure(4.6, 3.4) as (drawing, axis):
-        for who, colour, label in ((first, SERIES[0], r"$c \approx v_a$"), (~first, SERIES[1], r"$c \approx v_b$")):
-            axis.plot(lengths[who, 0], lengths[who, 1], ".", color=colour, markersize=3, label=label)
+        for who, colour, label in (
+            (first, SERIES[0], r"$c \approx v_a$"),
+            (~first, SERIES[1], r"$c \approx v_b$"),
+        ):
+            axis.plot(
+                lengths[who, 0], lengths[who, 1], ".", color=colour, markersize=3, label=label
+            )
         axis.axline((1, 1), slope=1, color=ROLES["muted"], linewidth=0.8)
         axis.set(xlabel=r"length $\epsilon_a$", ylabel=r"length $\epsilon_b$", aspect="equal")
         axis.legend(loc="lower right", markerscale=3)

@@ -62,9 +62,22 @@ def _draw() -> Any:
         for t in np.radians(degrees)
     ]
     with figure(6.4, 2.7) as (drawing, axis):
-        axis.plot(degrees, 1 / np.sin(np.radians(degrees)), color=ROLES["muted"], label=r"$1/\sin\theta$")
-        axis.plot(degrees[::4], computed[::4], "o", color=ROLES["value"], markersize=4, label="norm of the projector")
-        axis.set(xlabel=r"angle $\theta$ between span(A) and span(B), degrees", ylabel="amplification", yscale="log")
+        axis.plot(
+            degrees, 1 / np.sin(np.radians(degrees)), color=ROLES["muted"], label=r"$1/\sin\theta$"
+        )
+        axis.plot(
+            degrees[::4],
+            computed[::4],
+            "o",
+            color=ROLES["value"],
+            markersize=4,
+            label="norm of the projector",
+        )
+        axis.set(
+            xlabel=r"angle $\theta$ between span(A) and span(B), degrees",
+            ylabel="amplification",
+            yscale="log",
+        )
         axis.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
         axis.minorticks_off()
         axis.legend()

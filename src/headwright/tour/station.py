@@ -1,7 +1,8 @@
-"""What a station of the tour is: a claim, the numbers behind it by independent routes, and a picture.
+"""What a station of the tour is: a claim, the numbers behind it by independent routes, and a
+picture.
 
-A station holds when all routes to each of its numbers agree and each of its facts is true; nothing is asserted
-in prose that is not one of those.
+A station holds when all routes to each of its numbers agree and each of its facts is true; nothing
+is asserted in prose that is not one of those.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ Draw = Callable[[], Any]  # makes the station's matplotlib figure
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number by several routes. `tolerance` is the largest allowed spread: rounding, or five standard errors."""
+    """One number by several routes. `tolerance` is the largest allowed spread: rounding, or five
+    standard errors."""
 
     quantity: str
     routes: dict[str, float]

@@ -1,4 +1,5 @@
-"""The stations in order. Each is made by one function from a seed; making one never looks at another."""
+"""The stations in order. Each is made by one function from a seed; making one never looks at
+another."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A trained model in, head cards out: `audit`; or its layers, one at a time: `layers`. Needs the extra `models`;
-importing this needs nothing."""
+"""A trained model in, head cards out: `audit`; or its layers, one at a time: `layers`. Needs the
+extra `models`; importing this needs nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def audit(model: Any, texts: Any, **options: Any) -> Any:
 
 
 def layers(model: Any, words: Any) -> Any:
-    """The queries, keys and values of `model` on `words`: `headwright.trained.layer_by_layer.layers`."""
+    """The queries, keys and values of `model` on `words`:
+    `headwright.trained.layer_by_layer.layers`."""
     from headwright.trained.layer_by_layer import layers as run
 
     return run(model, words)

@@ -29,9 +29,9 @@ _COMPARED = 48
 
 @dataclass(frozen=True)
 class Plan:
-    """What an audit does beside the measures of every row. `rows`: sampled rows per head (0: none of the dear
-    measures); `key_bits`: bit widths of the key-cache table; `tokens`: read only so much of each text; `batch`:
-    texts that go through the model together."""
+    """What an audit does beside the measures of every row. `rows`: sampled rows per head (0: none
+    of the dear measures); `key_bits`: bit widths of the key-cache table; `tokens`: read only so
+    much of each text; `batch`: texts that go through the model together."""
 
     rows: int = 8
     key_bits: tuple[int, ...] = ()
@@ -60,15 +60,25 @@ class _Gathered:
 Progress = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 
 
-def audit(model: Any, texts: Any, *, tokenizer: Any = None, progress: Progress | None = None, **options: Any) -> Audit:
+def audit(
+    model: Any,
+    texts: Any,
+    *,
+    tokenizer: Any = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Audit:
     """What every head of `model` does on `texts`.
 
-    `model`: a folder, a GGUF file, an installed package, a name in the local cache, or a transformers model (its
-    tokenizer then goes to `tokenizer`). `texts`: a string or several, token numbers, or a mapping of the model's own
-    arguments (images, audio). `options` are those of `Plan`.
+    `model`: a folder, a GGUF file, an installed package, a name in the local cache, or a
+    transformers model (its tokenizer then goes to `tokenizer`). `texts`: a string or several, token
+    numbers, or a mapping of the model's own arguments (images, audio). `options` are those of
+    `Plan`.
     """
     plan = Plan(**options)
-    name, model, work = prepared(model, texts, tokenizer=tokenizer, limit=plan.tokens, size=plan.batch)
+    name, model, work = prepared(
+        model, texts, tokenizer=tokenizer, limit=plan.tokens, size=plan.batch
+    )
     difference = capture.verify(model, beginning(work[0]), output_only)
     rng, layers = np.random.default_rng(plan.seed), {}
     for batch in progress(work, "texts", len(work)) if progress else work:
@@ -93,7 +103,9 @@ def prepared(
     model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
     if not isinstance(model, transformers.PreTrainedModel):
         raise InputError(
-            wanted="a transformers model, or where one lies", got=type(model).__name__, attempt="pass a folder"
+            wanted="a transformers model, or where one lies",
+            got=type(model).__name__,
+            attempt="pass a folder",
         )
     return name, model, list(batches(model, texts, tokenizer, size=size, limit=limit))
 
@@ -110,11 +122,18 @@ def beginning(batch: Batch) -> dict[str, Any]:
     if not ids:
         return {name: x[:1] for name, x in batch.words.items()}
     words = {name: x[:1, :_COMPARED] if x.ndim == 2 else x[:1] for name, x in batch.words.items()}
-    return {name: x for name, x in words.items() if not name.endswith("attention_mask") or not bool(x.all())}
+    return {
+        name: x
+        for name, x in words.items()
+        if not name.endswith("attention_mask") or not bool(x.all())
+    }
 
 
-def visitor(batch: Batch, plan: Plan, rng: np.random.Generator | None, layers: dict[Any, _Gathered]) -> capture.Visit:
-    """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows, if any."""
+def visitor(
+    batch: Batch, plan: Plan, rng: np.random.Generator | None, layers: dict[Any, _Gathered]
+) -> capture.Visit:
+    """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows,
+    if any."""
 
     def visit(layer: Layer) -> Any:
         one = layers.setdefault((layer.stack, layer.index), _Gathered())
@@ -139,7 +158,9 @@ def _sample(one: _Gathered, sample: Sample, plan: Plan) -> None:
         one.sampled.setdefault(name, []).append(values)
     # In cross attention there may be more queries than keys: any sample of the keys will do.
     hull = [reachable(K, np.unique(sample.rows % len(K))) for K in sample.K]
-    one.sampled.setdefault("reachable", []).append(np.repeat(np.asarray(hull), sample.heads.group, axis=0))
+    one.sampled.setdefault("reachable", []).append(
+        np.repeat(np.asarray(hull), sample.heads.group, axis=0)
+    )
     if plan.key_bits:
         few = [one_head[: quantise.KEY_ROWS] for one_head in rows]
         one.errors.append(quantise.measured(sample, few, plan.key_bits))
@@ -162,4 +183,7 @@ def _cards(place: tuple[str, int], one: _Gathered) -> list[Card]:
 def _alike(cards: list[Card]) -> tuple[Card, ...]:
     """All cards with the same measures: cross attention has no patterns, so they are NaN there."""
     names = dict.fromkeys(name for card in cards for name in card.measures)
-    return tuple(replace(card, measures={name: card.measures.get(name, np.nan) for name in names}) for card in cards)
+    return tuple(
+        replace(card, measures={name: card.measures.get(name, np.nan) for name in names})
+        for card in cards
+    )

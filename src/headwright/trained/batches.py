@@ -1,4 +1,5 @@
-"""From what the caller has (texts, token numbers, tensors) to what a model takes, and what is known of the tokens."""
+"""From what the caller has (texts, token numbers, tensors) to what a model takes, and what is known
+of the tokens."""
 
 from __future__ import annotations
 
@@ -49,9 +50,13 @@ class Batch:
 
     def _look_up(self, stack: str, b: int, t: int, n: int) -> Marks:
         decoder = {"input_ids": "decoder_input_ids", "attention_mask": "decoder_attention_mask"}
-        # A decoder whose tokens the model makes itself has none that we know of; one that is fed another stack's states
-        # has its tokens under the plain names.
-        queries = decoder if stack in ("decoder", "cross") and "encoder_hidden_states" not in self.words else {}
+        # A decoder whose tokens the model makes itself has none that we know of; one that is fed
+        # another stack's states has its tokens under the plain names.
+        queries = (
+            decoder
+            if stack in ("decoder", "cross") and "encoder_hidden_states" not in self.words
+            else {}
+        )
         keys = queries if stack != "cross" else {}
 
         def row(name: str, side: Mapping[str, str], length: int) -> np.ndarray | None:
@@ -71,8 +76,11 @@ class Batch:
         return marks
 
 
-def batches(model: Any, texts: Any, tokenizer: Any, *, size: int = 1, limit: int | None = None) -> Iterator[Batch]:
-    """`texts`: one text, several, token numbers, or ready tensors (a mapping of the model's own arguments)."""
+def batches(
+    model: Any, texts: Any, tokenizer: Any, *, size: int = 1, limit: int | None = None
+) -> Iterator[Batch]:
+    """`texts`: one text, several, token numbers, or ready tensors (a mapping of the model's own
+    arguments)."""
     device = model.device
     if isinstance(texts, Mapping):
         words = {str(name): _tensor(name, x).to(device) for name, x in texts.items()}
@@ -105,7 +113,11 @@ def _several(texts: Any) -> list[Any]:
         return [texts]
     rows = texts.tolist() if hasattr(texts, "tolist") else texts
     if not isinstance(rows, Sequence) or isinstance(rows, bytes):
-        raise InputError(wanted="a text, several, or token numbers", got=type(texts).__name__, attempt='["a text"]')
+        raise InputError(
+            wanted="a text, several, or token numbers",
+            got=type(texts).__name__,
+            attempt='["a text"]',
+        )
     if len(rows) == 0:
         raise InputError(wanted="at least one text", got="none", attempt="pass a list of strings")
     return [rows] if isinstance(rows[0], (int, np.integer)) else list(rows)
@@ -116,7 +128,9 @@ def _numbers(text: Any, tokenizer: Any) -> list[int]:
         return _token_numbers(text)
     if tokenizer is None:
         raise InputError(
-            wanted="a tokenizer for the text", got="none with this model", attempt="tokenizer=, or pass token numbers"
+            wanted="a tokenizer for the text",
+            got="none with this model",
+            attempt="tokenizer=, or pass token numbers",
         )
     # An over-long text gets our own message, not the tokenizer's warning.
     return list(tokenizer(text, verbose=False)["input_ids"]) if text.strip() else []
@@ -127,12 +141,15 @@ def _token_numbers(row: Any) -> list[int]:
         return [operator.index(i) for i in (row.tolist() if hasattr(row, "tolist") else row)]
     except TypeError:
         raise InputError(
-            wanted="texts, or lists of token numbers", got=f"{row!r:.60}", attempt="[[101, 2009, 102]]"
+            wanted="texts, or lists of token numbers",
+            got=f"{row!r:.60}",
+            attempt="[[101, 2009, 102]]",
         ) from None
 
 
 def _tensor(name: Any, value: Any) -> Any:
-    """What the caller passes for one of the model's arguments: texts along its first axis, nothing empty."""
+    """What the caller passes for one of the model's arguments: texts along its first axis, nothing
+    empty."""
     try:
         tensor = torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError):
@@ -149,7 +166,9 @@ def _tensor(name: Any, value: Any) -> Any:
 def _refuse_words(words: dict[str, Any], model: Any) -> None:
     if not words:
         raise InputError(
-            wanted="the model's own arguments", got="an empty mapping", attempt=f'{{"{model.main_input_name}": tensor}}'
+            wanted="the model's own arguments",
+            got="an empty mapping",
+            attempt=f'{{"{model.main_input_name}": tensor}}',
         )
     for name in ("input_ids", "decoder_input_ids"):
         for row in words[name].tolist() if name in words else ():
@@ -158,7 +177,9 @@ def _refuse_words(words: dict[str, Any], model: Any) -> None:
 
 def _refuse(row: list[int], config: Any) -> None:
     if not row:
-        raise InputError(wanted="a text with tokens in it", got="an empty text", attempt="check the file")
+        raise InputError(
+            wanted="a text with tokens in it", got="an empty text", attempt="check the file"
+        )
     inner = config.get_text_config()
     positions = [p for p in (getattr(inner, name, None) for name in _POSITIONS) if p and p > 0]
     if positions and len(row) > positions[0]:

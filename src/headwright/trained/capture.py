@@ -1,12 +1,13 @@
 """Queries, keys and values of every attention layer, as the model itself uses them.
 
-A function registered with transformers' attention interface sees q, k, v after position rotation, query-key
-norms, the split of fused projections and the cache, with the true scale; the mask function registered under the
-same name makes the library build the masks. Rejected: hooks on the projections. They see q and k before the
-rotation and need one splitting rule per model family.
+A function registered with transformers' attention interface sees q, k, v after position rotation,
+query-key norms, the split of fused projections and the cache, with the true scale; the mask
+function registered under the same name makes the library build the masks. Rejected: hooks on the
+projections. They see q and k before the rotation and need one splitting rule per model family.
 
-The function replaces the attention of the model, so that a layer's logits are computed once, for the measures
-and for the output. `verify` therefore compares the tapped output with the untouched model.
+The function replaces the attention of the model, so that a layer's logits are computed once, for
+the measures and for the output. `verify` therefore compares the tapped output with the untouched
+model.
 """
 
 from __future__ import annotations
@@ -26,14 +27,19 @@ _NAME = "headwright"
 
 # How modules that read another stack's tokens are called across the library.
 _CROSS = ("encdec", "encoder_attn", "crossattention", "cross_attn", "cross_attention")
-# Module names that tell two stacks of one model apart; alone they mean nothing (BERT is all "encoder").
-_STACKS = {True: ("encoder", "decoder"), False: ("vision_model", "text_model", "vision_tower", "language_model")}
+# Module names that tell two stacks of one model apart; alone they mean nothing (BERT is all
+# "encoder").
+_STACKS = {
+    True: ("encoder", "decoder"),
+    False: ("vision_model", "text_model", "vision_tower", "language_model"),
+}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One attention layer of one forward pass: `q` (b, h, t, d), `k` and `v` (b, h/g, n, .), and what is done to
-    the logits. `stack` says where it sits ("encoder", "decoder", "cross", "model"), `index` counts from 0 there."""
+    """One attention layer of one forward pass: `q` (b, h, t, d), `k` and `v` (b, h/g, n, .), and
+    what is done to the logits. `stack` says where it sits ("encoder", "decoder", "cross", "model"),
+    `index` counts from 0 there."""
 
     stack: str
     index: int
@@ -48,7 +54,9 @@ class Layer:
     softcap: float | None
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in (("q", self.q), ("k", self.k), ("v", self.v)))
+        shapes = ", ".join(
+            f"{name} {tuple(x.shape)}" for name, x in (("q", self.q), ("k", self.k), ("v", self.v))
+        )
         return f"<Layer {self.index} of {self.stack} ({self.module}): {shapes}>"
 
     def text(self, b: int) -> Heads:
@@ -96,10 +104,15 @@ def _stack(name: str, stacks: tuple[str, ...]) -> str:
 
 
 def _attention(
-    module: Any, query: Array, key: Array, value: Array, attention_mask: Array | None = None, **told: Any
+    module: Any,
+    query: Array,
+    key: Array,
+    value: Array,
+    attention_mask: Array | None = None,
+    **told: Any,
 ) -> tuple[Array, None]:
-    """What transformers calls instead of its own attention. Unknown words in `told` that change the logits
-    would show in `verify`."""
+    """What transformers calls instead of its own attention. Unknown words in `told` that change the
+    logits would show in `verify`."""
     tap = _tap.get()
     stack, index, name = tap.place(module)
     if told.get("s_aux") is not None:
@@ -135,7 +148,9 @@ def _refuse_nan(where: str, *arrays: Array) -> None:
         )
 
 
-def _mask_and_bias(mask: Array | None, bias: Array | None, n: int) -> tuple[Array | None, Array | None]:
+def _mask_and_bias(
+    mask: Array | None, bias: Array | None, n: int
+) -> tuple[Array | None, Array | None]:
     if mask is not None and mask.dtype != torch.bool:
         # An additive mask: entries near the dtype's lowest number hide a key, the rest is a bias.
         seen = mask > torch.finfo(mask.dtype).min / 2
@@ -156,7 +171,11 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
     """`model` with our attention in place; whatever happens inside, it leaves as it came."""
     transformers.AttentionInterface.register(_NAME, _attention)
     transformers.masking_utils.AttentionMaskInterface.register(_NAME, _mask)
-    configs = {id(m.config): m.config for m in model.modules() if isinstance(m, transformers.PreTrainedModel)}
+    configs = {
+        id(m.config): m.config
+        for m in model.modules()
+        if isinstance(m, transformers.PreTrainedModel)
+    }
     before = {i: config._attn_implementation_internal for i, config in configs.items()}
     training = model.training
     stacks = _STACKS[bool(model.config.is_encoder_decoder)]
@@ -175,8 +194,9 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
 
 
 def run(model: Any, batch: Mapping[str, Any], visit: Visit) -> Any:
-    """One forward pass of `model` on `batch`; `visit` gets each attention layer in turn and returns its output
-    (b, h, t, v). Nothing of a layer is kept after its turn. Returns the model's output."""
+    """One forward pass of `model` on `batch`; `visit` gets each attention layer in turn and returns
+    its output (b, h, t, v). Nothing of a layer is kept after its turn. Returns the model's output.
+    """
     _refuse_own_code(model)
     with _tapped(model, visit) as tap:
         output = model(**batch, **_without_cache(model))
@@ -192,7 +212,9 @@ def run(model: Any, batch: Mapping[str, Any], visit: Visit) -> Any:
 def _refuse_own_code(model: Any) -> None:
     if not isinstance(model, transformers.PreTrainedModel):
         raise Refused(
-            wanted="a transformers model", got=type(model).__name__, attempt="AutoModel.from_pretrained(folder)"
+            wanted="a transformers model",
+            got=type(model).__name__,
+            attempt="AutoModel.from_pretrained(folder)",
         )
     if not model._can_set_attn_implementation():
         raise Refused(
@@ -215,8 +237,9 @@ def verify(model: Any, batch: Mapping[str, Any], visit: Visit) -> float:
     tapped = _tensors(run(model, batch, visit))
     _refuse_nan(f"the output of {type(model).__name__}", *plain)
     difference = max(_difference(a, b) for a, b in zip(tapped, plain, strict=True))
-    # sqrt(eps): rounding over all layers stays below it, a forgotten mask or soft cap does not. Never finer than
-    # single precision, in which some of the library's own functions take the softmax of a double model.
+    # sqrt(eps): rounding over all layers stays below it, a forgotten mask or soft cap does not.
+    # Never finer than single precision, in which some of the library's own functions take the
+    # softmax of a double model.
     eps = max(torch.finfo(model.dtype).eps, torch.finfo(torch.float32).eps)
     if not difference <= eps**0.5:
         raise Refused(

@@ -1,4 +1,5 @@
-"""One card per head: where it is, what it does in one sentence, its numbers, a small picture. And the table of them."""
+"""One card per head: where it is, what it does in one sentence, its numbers, a small picture. And
+the table of them."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from headwright.types import Float
 
 @dataclass(frozen=True)
 class Card:
-    """One head. `measures[name]` may be NaN: not measurable on these texts; `errors` are standard errors of the
-    measures taken on a sample of rows."""
+    """One head. `measures[name]` may be NaN: not measurable on these texts; `errors` are standard
+    errors of the measures taken on a sample of rows."""
 
     stack: str
     layer: int
@@ -36,11 +37,18 @@ class Card:
 
     @property
     def sentence(self) -> str:
-        return next(rule.text for rule in _RULES if rule.holds(self.measures)).format(**self.measures)
+        return next(rule.text for rule in _RULES if rule.holds(self.measures)).format(
+            **self.measures
+        )
 
     def plain(self) -> dict[str, Any]:
-        numbers = {name: value if np.isfinite(value) else None for name, value in self.measures.items()}
-        errors = {f"{name}_se": value if np.isfinite(value) else None for name, value in self.errors.items()}
+        numbers = {
+            name: value if np.isfinite(value) else None for name, value in self.measures.items()
+        }
+        errors = {
+            f"{name}_se": value if np.isfinite(value) else None
+            for name, value in self.errors.items()
+        }
         numbers["twin"] = int(self.measures["twin"]) if self.measures["twin"] >= 0 else None
         place = {"layer": self.layer, "head": self.head, "stack": self.stack}
         return place | numbers | errors | {"sentence": self.sentence}
@@ -52,17 +60,27 @@ class _Rule:
     text: str
 
 
-# The first that holds is said. Thresholds are where the head spends most of what it has on one thing.
+# The first that holds is said. Thresholds are where the head spends most of what it has on one
+# thing.
 _RULES = (
-    _Rule(lambda m: m["first"] >= 0.5, "Rests on the first token ({first:.0%} of its weight): a sink."),
-    _Rule(lambda m: m.get("previous", 0) >= 0.4, "Looks at the previous token ({previous:.0%} of its weight)."),
+    _Rule(
+        lambda m: m["first"] >= 0.5, "Rests on the first token ({first:.0%} of its weight): a sink."
+    ),
+    _Rule(
+        lambda m: m.get("previous", 0) >= 0.4,
+        "Looks at the previous token ({previous:.0%} of its weight).",
+    ),
     _Rule(
         lambda m: m.get("induction", 0) >= 0.4,
         "Continues repetitions: {induction:.0%} on what followed this token before.",
     ),
-    _Rule(lambda m: m.get("duplicate", 0) >= 0.4, "Finds the same token earlier in the text ({duplicate:.0%})."),
     _Rule(
-        lambda m: m["separators"] >= 0.5, "Rests on punctuation and special tokens ({separators:.0%} of its weight)."
+        lambda m: m.get("duplicate", 0) >= 0.4,
+        "Finds the same token earlier in the text ({duplicate:.0%}).",
+    ),
+    _Rule(
+        lambda m: m["separators"] >= 0.5,
+        "Rests on punctuation and special tokens ({separators:.0%} of its weight).",
     ),
     _Rule(
         lambda m: m["copy"] >= 0.5 and m["largest"] >= 0.5,
@@ -82,7 +100,8 @@ _RULES = (
 
 @dataclass(frozen=True)
 class Audit:
-    """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless bits were asked."""
+    """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless
+    bits were asked."""
 
     model: str
     texts: int
@@ -98,7 +117,9 @@ class Audit:
     @property
     def extent(self) -> str:
         """`72 heads, 256 tokens in 1 text`"""
-        return f"{len(self)} heads, {self.tokens} tokens in {self.texts} text{'s' * (self.texts != 1)}"
+        return (
+            f"{len(self)} heads, {self.tokens} tokens in {self.texts} text{'s' * (self.texts != 1)}"
+        )
 
     def __len__(self) -> int:
         return len(self.cards)
@@ -115,10 +136,15 @@ class Audit:
         """Largest first; heads it could not be measured on come last."""
         if measure not in self.columns:
             raise InputError(
-                wanted=f"a measure: {', '.join(self.columns)}", got=repr(measure), attempt="--sort entropy"
+                wanted=f"a measure: {', '.join(self.columns)}",
+                got=repr(measure),
+                attempt="--sort entropy",
             )
         keys = [card.measures[measure] for card in self.cards]
-        return tuple(self.cards[i] for i in np.argsort([-k if np.isfinite(k) else np.inf for k in keys], kind="stable"))
+        return tuple(
+            self.cards[i]
+            for i in np.argsort([-k if np.isfinite(k) else np.inf for k in keys], kind="stable")
+        )
 
     def plain(self) -> dict[str, Any]:
         noise = {} if self.key_noise is None else {"key_noise": self.key_noise.plain()}
@@ -130,7 +156,10 @@ class Audit:
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per head: its card, and its part of the key-cache table where there is one."""
         noise = self.key_noise
-        return [card.plain() | ({} if noise is None else noise.head(i)) for i, card in enumerate(self.cards)]
+        return [
+            card.plain() | ({} if noise is None else noise.head(i))
+            for i, card in enumerate(self.cards)
+        ]
 
     def to_csv(self) -> str:
         rows = self.rows()

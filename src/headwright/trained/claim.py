@@ -1,8 +1,9 @@
 """From the exercise to a model: does a real head ask the way the written answer says?
 
-The exercise's answer to "average the values of a and b" is q = beta (k_a + k_b). Real keys are neither
-orthonormal nor of one length, so this is a question with a measurable answer: the angle between a head's query and
-that direction, for the keys that really win. The sharpness beta drops out of an angle.
+The exercise's answer to "average the values of a and b" is q = beta (k_a + k_b). Real keys are
+neither orthonormal nor of one length, so this is a question with a measurable answer: the angle
+between a head's query and that direction, for the keys that really win. The sharpness beta drops
+out of an angle.
 """
 
 from __future__ import annotations
@@ -71,27 +72,42 @@ class ClaimReport:
 def find_claim(name: str) -> Claim:
     if name not in CLAIMS:
         known = ", ".join(CLAIMS)
-        raise InputError(wanted=f"a claim about queries: {known}", got=repr(name), attempt="--claim b.q")
+        raise InputError(
+            wanted=f"a claim about queries: {known}", got=repr(name), attempt="--claim b.q"
+        )
     return CLAIMS[name]
 
 
-def angles(q: Float[np.ndarray, "t d"], K: Float[np.ndarray, "n d"], z: Float[np.ndarray, "t n"], claim: Claim):
-    """Degrees between each query and the claim's direction for its own winners, and the weight these have."""
+def angles(
+    q: Float[np.ndarray, "t d"],
+    K: Float[np.ndarray, "n d"],
+    z: Float[np.ndarray, "t n"],
+    claim: Claim,
+):
+    """Degrees between each query and the claim's direction for its own winners, and the weight
+    these have."""
     order = np.argpartition(-z, range(claim.winners), axis=1)[:, : claim.winners]
     direction = claim.direction(np.stack([K[order[:, m]] for m in range(claim.winners)]))
-    cosine = np.sum(q * direction, axis=1) / (np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1))
+    cosine = np.sum(q * direction, axis=1) / (
+        np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1)
+    )
     e = np.exp(z - z.max(axis=1, keepdims=True))
     mass = np.take_along_axis(e, order, axis=1).sum(axis=1) / e.sum(axis=1)
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))), mass
 
 
-def check_claim(model: Any, texts: Any, claim: str, *, angle: float = 30.0, **words: Any) -> ClaimReport:
-    """Test a claim of the exercise on every head of a model. `angle` in degrees; `words`: tokenizer, tokens."""
+def check_claim(
+    model: Any, texts: Any, claim: str, *, angle: float = 30.0, **words: Any
+) -> ClaimReport:
+    """Test a claim of the exercise on every head of a model. `angle` in degrees; `words`:
+    tokenizer, tokens."""
     from headwright.trained import capture
     from headwright.trained.auditing import beginning, output_only, prepared
 
     one, angle = find_claim(claim), inputs.number("angle", angle, low=0, high=180)
-    _, model, work = prepared(model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens"))
+    _, model, work = prepared(
+        model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens")
+    )
     capture.verify(model, beginning(work[0]), output_only)
     found: dict[tuple[str, int, int], list[tuple[np.ndarray, np.ndarray]]] = {}
 
@@ -118,15 +134,30 @@ def _per_head(heads: Any, marks: Any, claim: Claim) -> Any:
         yield angles(q[rows], sample.K[heads.key_head(head)], z[rows], claim)
 
 
-def _report(name: str, claim: Claim, angle: float, found: dict[tuple[str, int, int], Any]) -> ClaimReport:
+def _report(
+    name: str, claim: Claim, angle: float, found: dict[tuple[str, int, int], Any]
+) -> ClaimReport:
     heads, every = [], []
     for (stack, layer, head), parts in found.items():
         degrees, mass = (np.concatenate(x) for x in zip(*parts, strict=True))
         if degrees.size:
             within = float(np.mean(degrees <= angle))
-            heads.append(HeadClaim(layer, head, stack, within, float(np.median(degrees)), float(mass.mean())))
+            heads.append(
+                HeadClaim(layer, head, stack, within, float(np.median(degrees)), float(mass.mean()))
+            )
             every.append(degrees)
     if not heads:
-        raise InputError(wanted="rows that see more keys than the claim names", got="none", attempt="a longer text")
+        raise InputError(
+            wanted="rows that see more keys than the claim names",
+            got="none",
+            attempt="a longer text",
+        )
     pooled = np.concatenate(every)
-    return ClaimReport(name, claim.says, angle, float(np.mean(pooled <= angle)), float(np.median(pooled)), tuple(heads))
+    return ClaimReport(
+        name,
+        claim.says,
+        angle,
+        float(np.mean(pooled <= angle)),
+        float(np.median(pooled)),
+        tuple(heads),
+    )

@@ -1,8 +1,8 @@
 """The small pictures of the report: a map of all heads per measure, and one head's binned weights.
 
-A map is SVG, one cell per head. A head's weights are one tiny PNG whose opacity is the weight, so that a report of
-hundreds of heads stays light and shows on white and on black. Rejected: SVG cells for the weights, a quarter of a
-million nodes on a small model.
+A map is SVG, one cell per head. A head's weights are one tiny PNG whose opacity is the weight, so
+that a report of hundreds of heads stays light and shows on white and on black. Rejected: SVG cells
+for the weights, a quarter of a million nodes on a small model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _CELL = 11
 
 
 def head_map(cards: Sequence[Card], measure: str, title: str) -> str:
-    """Layers down, heads across; the fuller the cell, the larger the number. Cells link to the cards."""
+    """Layers down, heads across; the fuller the cell, the larger the number. Cells link to the
+    cards."""
     values = np.asarray([card.measures[measure] for card in cards])
     known = values[np.isfinite(values)]
     if not known.size:
@@ -66,7 +67,8 @@ def anchor(card: Card) -> str:
 
 
 def weights_image(picture: Float[np.ndarray, "a b"], name: str) -> str:
-    """`<img>` of the binned weights: queries down, keys across. The square root lets small weights show."""
+    """`<img>` of the binned weights: queries down, keys across. The square root lets small weights
+    show."""
     opacity = np.round(255 * np.sqrt(np.clip(picture, 0.0, 1.0))).astype(np.uint8)
     data = base64.b64encode(_png(opacity, ROLES["key"])).decode()
     return (
@@ -87,5 +89,7 @@ def _png(opacity: np.ndarray, colour: str) -> bytes:
         (b"IDAT", zlib.compress(lines, 9)),
         (b"IEND", b""),
     )
-    framed = (struct.pack(">I", len(b)) + t + b + struct.pack(">I", zlib.crc32(t + b)) for t, b in chunks)
+    framed = (
+        struct.pack(">I", len(b)) + t + b + struct.pack(">I", zlib.crc32(t + b)) for t, b in chunks
+    )
     return b"\x89PNG\r\n\x1a\n" + b"".join(framed)

@@ -9,10 +9,11 @@ from headwright.types import Array, Bool, Float
 
 @dataclass(frozen=True)
 class Heads:
-    """`h` query heads on `h/g` key heads (query head i reads key head i // g), `t` queries, `n` keys.
+    """`h` query heads on `h/g` key heads (query head i reads key head i // g), `t` queries, `n`
+    keys.
 
-    Logits are `softcap * tanh(scale q.k / softcap) + bias`, seen where `mask` is True and, if `causal`, where the
-    key is not after the query.
+    Logits are `softcap * tanh(scale q.k / softcap) + bias`, seen where `mask` is True and, if
+    `causal`, where the key is not after the query.
     """
 
     q: Float[Array, "h t d"]

@@ -1,8 +1,9 @@
 """The layers of one forward pass as an iterator, one at a time.
 
-The library calls us, layer by layer, and the consumer calls us too: one of them needs a thread. The model runs in a
-worker that hands over a layer and then waits until the next one is asked for, so that no more than one layer is there
-at once. Rejected: collecting all layers first, which keeps every layer's queries, keys and values.
+The library calls us, layer by layer, and the consumer calls us too: one of them needs a thread. The
+model runs in a worker that hands over a layer and then waits until the next one is asked for, so
+that no more than one layer is there at once. Rejected: collecting all layers first, which keeps
+every layer's queries, keys and values.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from headwright.trained.capture import Layer
 
 
 class _Stopped(BaseException):
-    """The consumer wants no more layers. Not an `Exception`, so that no model takes it for one of its own."""
+    """The consumer wants no more layers. Not an `Exception`, so that no model takes it for one of
+    its own."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,13 @@ class _End:
 
 
 def layers(model: Any, words: Mapping[str, Any]) -> Generator[Layer, None, None]:
-    """Every attention layer of one forward pass of `model` on `words` (the model's own arguments), in turn.
+    """Every attention layer of one forward pass of `model` on `words` (the model's own arguments),
+    in turn.
 
-    The pass waits while the consumer has a layer: the model is not to be used meanwhile. It is restored at the end,
-    after an error, and when the iterator is closed early, which stops the pass. The arrays are the model's own
-    activations, without gradients: copy what is to be kept, and do not write into them.
+    The pass waits while the consumer has a layer: the model is not to be used meanwhile. It is
+    restored at the end, after an error, and when the iterator is closed early, which stops the
+    pass. The arrays are the model's own activations, without gradients: copy what is to be kept,
+    and do not write into them.
     """
     asked: SimpleQueue[bool] = SimpleQueue()
     given: SimpleQueue[Layer | _End] = SimpleQueue()

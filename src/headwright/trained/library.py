@@ -1,4 +1,5 @@
-"""The two libraries of the extra `models`, imported in one place: the answer to a missing one is the install line."""
+"""The two libraries of the extra `models`, imported in one place: the answer to a missing one is
+the install line."""
 
 from __future__ import annotations
 

@@ -52,7 +52,9 @@ def _extremes(audit: Audit, name: str) -> str:
 
 
 def _picker(audit: Audit) -> str:
-    options = "".join(f'<option value="{name}">{escape(TITLES[name][0])}</option>' for name in audit.columns)
+    options = "".join(
+        f'<option value="{name}">{escape(TITLES[name][0])}</option>' for name in audit.columns
+    )
     return (
         '<p><label>Order the cards by <select id="order"><option value="">layer and head</option>'
         f"{options}</select></label></p>"
@@ -82,7 +84,9 @@ def _number(card: Card, name: str) -> str:
 
 def _key_noise(noise: KeyNoise) -> str:
     rows = "".join(
-        f"<tr><td>{bits}</td><td>per {per}</td>" + "".join(f"<td>{number}</td>" for number in numbers) + "</tr>"
+        f"<tr><td>{bits}</td><td>per {per}</td>"
+        + "".join(f"<td>{number}</td>" for number in numbers)
+        + "</tr>"
         for bits, per, *numbers in map(settings_line, noise.settings)
     )
     return (
@@ -107,7 +111,9 @@ def _scatter(noise: KeyNoise) -> str:
         axes.set(xlabel="predicted output error", ylabel="measured output error")
         axes.legend(loc="upper left")
         title = "Predicted against measured output error, one dot per head and setting"
-        return f"<figure>{style.svg(drawing, title=title)}<figcaption>{title}.</figcaption></figure>"
+        return (
+            f"<figure>{style.svg(drawing, title=title)}<figcaption>{title}.</figcaption></figure>"
+        )
 
 
 def _budgets(noise: KeyNoise) -> str:
@@ -133,7 +139,8 @@ def budget_counts(budget: list[int | None]) -> str:
 
 
 def settings_line(setting: Setting) -> tuple[str, ...]:
-    """One line of the table: bits, what shares a step, both errors with their standard errors, rank correlation."""
+    """One line of the table: bits, what shares a step, both errors with their standard errors, rank
+    correlation."""
     predicted = _with_error(setting.predicted, setting.predicted_se)
     measured = _with_error(setting.measured, setting.measured_se)
     correlation = setting.rank_correlation

@@ -1,4 +1,5 @@
-"""The certificate encloses the truth (50 digits), is never fooled by the solver, and bounds the length from below."""
+"""The certificate encloses the truth (50 digits), is never fooled by the solver, and bounds the
+length from below."""
 
 from dataclasses import replace
 
@@ -54,9 +55,12 @@ def test_a_wrong_query_fails(rng):
 
 
 def test_no_query_beats_the_lower_bound(rng):
-    """Random feasible queries, pulled in until they only just do: all are longer than what the certificate proves."""
+    """Random feasible queries, pulled in until they only just do: all are longer than what the
+    certificate proves."""
     K = rng.standard_normal((25, 4))
-    d = next(x for x in (hw.design.copy(j, K, leak=0.05) for j in range(25)) if x.status == "reached")
+    d = next(
+        x for x in (hw.design.copy(j, K, leak=0.05) for j in range(25)) if x.status == "reached"
+    )
     j = d.target.support[0]
     assert 1 - d.certify().norm_lower / d.norm <= 2 * DESIGN_GAP
     for wiggle in rng.standard_normal((200, 4)):
@@ -76,8 +80,8 @@ def test_a_loose_query_is_not_called_short(rng):
 
 
 def test_rounding_is_in_the_bound_where_it_is_visible(rng):
-    """Coordinates of size 1e8 cancel to logits of size one, which are rounded to 1e-8: a bound that leaves this out
-    is below the truth half of the time."""
+    """Coordinates of size 1e8 cancel to logits of size one, which are rounded to 1e-8: a bound that
+    leaves this out is below the truth half of the time."""
     visible = 0
     for _ in range(40):
         large = rng.standard_normal((10, 2)) * 1e8
@@ -98,10 +102,13 @@ def test_a_leak_too_small_for_a_double_is_not_called_zero():
 
 @pytest.mark.parametrize("mix", [[1.5, -0.5], [2.0, -1.0], [1.0 + 1e-9, -1e-9]])
 def test_a_negative_mix_is_refused(mix):
-    """Both heads do the same, so the mix reaches the target whatever its weights; a share of -1 is no head."""
+    """Both heads do the same, so the mix reaches the target whatever its weights; a share of -1 is
+    no head."""
     K = np.eye(4)
     one = hw.design.copy(0, K, leak=0.2)
-    claim = replace(one.claim(), queries=np.vstack([one.queries, one.queries]), mix=np.array(mix), faces=())
+    claim = replace(
+        one.claim(), queries=np.vstack([one.queries, one.queries]), mix=np.array(mix), faces=()
+    )
     found = examine(claim, K)
     assert not found.holds
     assert "a mixing weight is negative" in found.failures

@@ -1,4 +1,5 @@
-"""The lower bound on lengths holds where rounding and the enclosure decide: both are made visible, then asked for."""
+"""The lower bound on lengths holds where rounding and the enclosure decide: both are made visible,
+then asked for."""
 
 from dataclasses import replace
 
@@ -13,8 +14,8 @@ from headwright.design.proofs.reached import EXACT, Claim, Enclosure, Face, encl
 
 
 def ridge(count, height):
-    """Key 0 lies `height` above the plane of `count` others, which surround it: q = (0, t) is the best direction, and
-    the shortest query has length (ln count - ln(eps / (1 - eps))) / height."""
+    """Key 0 lies `height` above the plane of `count` others, which surround it: q = (0, t) is the
+    best direction, and the shortest query has length (ln count - ln(eps / (1 - eps))) / height."""
     angle = 2 * np.pi * np.arange(count) / count
     others = np.column_stack([np.cos(angle), np.sin(angle), np.ones(count)])
     return np.vstack([[0.0, 0.0, 1.0 + height], others])
@@ -22,8 +23,9 @@ def ridge(count, height):
 
 @pytest.mark.parametrize("units", [1, 2, 4])
 def test_rounding_is_subtracted(units):
-    """The height is a few units in the last place: the mean of the others, computed in floats, is off by as much.
-    With exactly symmetric rows the shortest length is known; no bound may exceed it."""
+    """The height is a few units in the last place: the mean of the others, computed in floats, is
+    off by as much. With exactly symmetric rows the shortest length is known; no bound may exceed
+    it."""
     height = units * 2.0**-52
     bounds = []
     for half in range(2, 40):
@@ -41,15 +43,18 @@ def test_rounding_is_subtracted(units):
 
 
 def test_rounding_of_the_height_is_subtracted(rng):
-    """Biases of size 1e8 cancel to a height of size one, rounded to 1e-8. On k_0 = 1 and others = 0 the shortest query
-    is ln sum e^{b_i - b_0} - ln(eps / (1 - eps)), and the bound would be an equality."""
+    """Biases of size 1e8 cancel to a height of size one, rounded to 1e-8. On k_0 = 1 and others = 0
+    the shortest query is ln sum e^{b_i - b_0} - ln(eps / (1 - eps)), and the bound would be an
+    equality."""
     tight = 0
     for _ in range(60):
         bias = 1e8 + rng.standard_normal(8)
         K = np.zeros((8, 1))
         K[0] = 1.0
         claim = Claim(np.ones((1, 1)), np.ones(1), Face((0,), np.ones(1)), 0.01, bias=bias)
-        truth = mp.log(mp.fsum(mp.exp(mp.mpf(b) - mp.mpf(bias[0])) for b in bias[1:])) - mp.mpf(claim.log_odds)
+        truth = mp.log(mp.fsum(mp.exp(mp.mpf(b) - mp.mpf(bias[0])) for b in bias[1:])) - mp.mpf(
+            claim.log_odds
+        )
         bound = leak_bound(claim, K, np.ones(1), claim.target, EXACT)
         assert bound <= truth
         tight += bound > truth * (1 - 1e-5)
@@ -69,7 +74,8 @@ def test_rounding_is_subtracted_from_the_equalities(rng):
 
 
 def test_spill_is_subtracted(rng):
-    """A head of several need not have the exact ratio on its own keys, and so may be shorter than one that does."""
+    """A head of several need not have the exact ratio on its own keys, and so may be shorter than
+    one that does."""
     K = rng.standard_normal((30, 12))
     d = hw.design.mixture({0: 0.4, 1: 0.3, 2: 0.3}, K, heads=2, leak=0.05)
     assert d.status == "reached"
@@ -81,8 +87,9 @@ def test_spill_is_subtracted(rng):
 
 
 def test_the_enclosure_is_subtracted(rng):
-    """Coarse storage makes it visible: stored queries are accepted that are shorter than any query in the exact ratio.
-    The bound that is claimed lies below all of them; the same bound without the enclosure does not."""
+    """Coarse storage makes it visible: stored queries are accepted that are shorter than any query
+    in the exact ratio. The bound that is claimed lies below all of them; the same bound without the
+    enclosure does not."""
     storage, beaten = "bfloat16", 0
     for _ in range(25):
         K = rng.standard_normal((8, 3))
@@ -93,7 +100,9 @@ def test_the_enclosure_is_subtracted(rng):
         exact = head_bound(claim, K, d.queries[0], d.faces[0], EXACT)
         for _ in range(40):
             shaken = d.queries * (1 - rng.uniform(0, 2e-4)) + 2e-3 * rng.standard_normal(3)
-            shaken = np.stack([hw.design.storage.rounded(q, K[[1]] - K[0], storage) for q in shaken])
+            shaken = np.stack(
+                [hw.design.storage.rounded(q, K[[1]] - K[0], storage) for q in shaken]
+            )
             found = examine(replace(claim, queries=shaken), K)
             if found.holds:
                 assert found.norm >= shortest(claim, K)

@@ -7,7 +7,15 @@ import pytest
 
 import headwright as hw
 from headwright.design.proofs.certificate import examine_proof
-from headwright.design.proofs.proof import Asked, Combination, Contradiction, contradicts, excludes, most_mass, verified
+from headwright.design.proofs.proof import (
+    Asked,
+    Combination,
+    Contradiction,
+    contradicts,
+    excludes,
+    most_mass,
+    verified,
+)
 from headwright.design.proofs.reached import KEY_ROUNDING, most_bent
 
 LINE = np.array([[-1.0], [1.0], [0.0]])
@@ -21,11 +29,13 @@ def pair(leak, *, one_head=True, bent=0.0):
     return Asked({0: 0.5, 1: 0.5}, leak, None, bent, one_head)
 
 
-MIDDLE = combination([2], [1.0], [0, 1], [0.5, 0.5])  # the middle key lies between the two of the target
+# The middle key lies between the two of the target
+MIDDLE = combination([2], [1.0], [0, 1], [0.5, 0.5])
 
 
 def test_a_true_combination_excludes_small_leaks_only():
-    """Two opposite keys with one between them can have 2/3 of the weight: a leak of 0.34 is possible."""
+    """Two opposite keys with one between them can have 2/3 of the weight: a leak of 0.34 is
+    possible."""
     assert verified(LINE, MIDDLE).exact
     assert most_mass(MIDDLE, pair(0.1)) == pytest.approx(2 / 3)
     assert excludes(MIDDLE, pair(0.33))
@@ -39,7 +49,8 @@ def test_a_true_combination_excludes_small_leaks_only():
 def test_the_ratio_error_of_accepted_queries_is_part_of_the_proof():
     ceilings = [most_mass(MIDDLE, pair(0.1, bent=bent)) for bent in (0.0, 0.01, 0.1)]
     assert ceilings == sorted(ceilings)
-    # A ratio bent by 0.1 really is worth that much: cosh(0.05) times the mass of the exact ratio, and more is allowed.
+    # A ratio bent by 0.1 really is worth that much: cosh(0.05) times the mass of the exact ratio,
+    # and more is allowed.
     q = np.array([0.05])
     bent = hw.attend(q, LINE, np.eye(3)).weights[:2].sum()
     assert ceilings[0] < bent <= ceilings[2]
@@ -56,7 +67,8 @@ def test_a_key_written_through_others_excludes_any_number_of_heads():
     assert verified(K, inner).exact
     asked = Asked({0: 0.5, 3: 0.5}, 1e-3, None, 0.0, one_head=False)
     assert excludes(inner, asked)
-    # w_3 <= w_0^(1/2) (leak / 2)^(1/2): with equal shares the leak must reach (1 - leak) / 2 twice over.
+    # w_3 <= w_0^(1/2) (leak / 2)^(1/2): with equal shares the leak must reach (1 - leak) / 2 twice
+    # over.
     for leak in (0.3, 0.45, 0.49, 0.51, 0.6):
         share = (1 - leak) / 2
         possible = share <= share**0.5 * (leak / 2) ** 0.5

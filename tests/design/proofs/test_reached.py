@@ -1,4 +1,5 @@
-"""One meaning of "reached": the solver, the certificate, the bounds and the proofs speak of the same queries."""
+"""One meaning of "reached": the solver, the certificate, the bounds and the proofs speak of the
+same queries."""
 
 from dataclasses import replace
 
@@ -16,7 +17,8 @@ CROWD = np.array([[-1.0], [1.0], [0.0], [0.0], [0.0]])
 
 
 def test_a_heavy_pair_out_of_ratio_is_not_reached():
-    """0.87 on the pair, but nearly all of it on one key: that is not the average, and "at most 0.4" stands."""
+    """0.87 on the pair, but nearly all of it on one key: that is not the average, and "at most 0.4"
+    stands."""
     d = hw.design.average([0, 1], CROWD, leak=0.45)
     assert d.status == "impossible"
     assert d.ceiling == pytest.approx(0.4, abs=MOST["float64"])
@@ -28,7 +30,8 @@ def test_a_heavy_pair_out_of_ratio_is_not_reached():
 
 
 def test_weights_near_their_shares_are_another_problem():
-    """On the keys of the guide a shorter query comes within the leak of the shares; it is not in their ratio."""
+    """On the keys of the guide a shorter query comes within the leak of the shares; it is not in
+    their ratio."""
     K = np.random.default_rng(0).standard_normal((40, 8))
     leak = 0.1
     d = hw.design.average([1, 2], K, leak=leak)
@@ -38,7 +41,9 @@ def test_weights_near_their_shares_are_another_problem():
         weights = hw.attend(q, K, np.eye(40)).weights[[1, 2]]
         return np.array([weights.sum() - (1 - leak) - 1e-6, leak - 1e-6 - abs(weights - 0.5).max()])
 
-    near = minimize(lambda q: q @ q, d.queries[0], constraints={"type": "ineq", "fun": room}, method="SLSQP").x
+    near = minimize(
+        lambda q: q @ q, d.queries[0], constraints={"type": "ineq", "fun": room}, method="SLSQP"
+    ).x
     assert np.linalg.norm(near) < d.lower_bound * 0.999
     refused = examine(replace(d.claim(), queries=near[None]), K)
     assert [text[:11] for text in refused.failures] == ["the weights"]
@@ -54,7 +59,9 @@ def test_honest_rounding_is_accepted_and_nothing_looser(storage, rng):
     ratio = np.log(d.weights[[0, 1, 2]] / d.target.shares)
     assert np.ptp(ratio) <= c.ratio_error
     direction = np.linalg.lstsq(K[[1, 2]] - K[0], np.array([1.0, 1.0]), rcond=None)[0]
-    bent = examine(replace(d.claim(), storage="float64", queries=d.queries + 2 * MOST[storage] * direction), K)
+    bent = examine(
+        replace(d.claim(), storage="float64", queries=d.queries + 2 * MOST[storage] * direction), K
+    )
     assert not bent.holds
     assert bent.ratio_error > MOST[storage]
 
@@ -70,7 +77,8 @@ def test_every_query_rounded_in_its_last_digit_is_accepted(rng):
 
 
 def test_a_query_too_long_for_its_ratio_is_refused():
-    """The last digit of such a query decides who gets the weight: 2^-52 times 2^40 is no rounding any more."""
+    """The last digit of such a query decides who gets the weight: 2^-52 times 2^40 is no rounding
+    any more."""
     K = np.array([[1.0, 0.0], [1.0 + 2.0**-20, 1.0], [0.0, 0.5]])
     d = hw.design.average([0, 1], K)
     for length in (1e3, 1e13):
@@ -96,7 +104,8 @@ def test_no_accepted_query_contradicts_a_design(family):
 
 @pytest.mark.parametrize("uniform", [False, True])
 def test_several_heads_mix_to_exact_shares(uniform, rng):
-    """Each head spills onto the keys of the others; the mix has the ratio of the shares all the same."""
+    """Each head spills onto the keys of the others; the mix has the ratio of the shares all the
+    same."""
     K = rng.standard_normal((30, 12))
     corners = np.flatnonzero(hw.design.reach(K).reachable)[:3]
     shares = np.array([0.5, 0.3, 0.2])
@@ -111,7 +120,8 @@ def test_several_heads_mix_to_exact_shares(uniform, rng):
 
 
 def test_heads_of_one_split_are_not_beaten_by_heads_that_spill_more(rng):
-    """The bound for a head of several allows for spill: without it, this design would be below its own bound."""
+    """The bound for a head of several allows for spill: without it, this design would be below its
+    own bound."""
     K = rng.standard_normal((25, 4))
     corners = np.flatnonzero(hw.design.reach(K).reachable)
     pair = next(

@@ -1,4 +1,5 @@
-"""The rational nearest-point method and the float bounds, each against Fractions written out by hand."""
+"""The rational nearest-point method and the float bounds, each against Fractions written out by
+hand."""
 
 from __future__ import annotations
 
@@ -29,7 +30,13 @@ def test_integer_rows_are_the_exact_differences(K):
 
 
 @settings(max_examples=60)
-@given(hnp.arrays(float, st.tuples(st.integers(2, 9), st.integers(1, 3)), elements=st.integers(-2, 2).map(float)))
+@given(
+    hnp.arrays(
+        float,
+        st.tuples(st.integers(2, 9), st.integers(1, 3)),
+        elements=st.integers(-2, 2).map(float),
+    )
+)
 def test_a_cold_start_ends_with_an_identity_or_a_separating_point(K):
     found = nearest(K, [0], candidates=[], weights=[])
     assert found.inside is not None
@@ -37,7 +44,13 @@ def test_a_cold_start_ends_with_an_identity_or_a_separating_point(K):
         assert sum(found.weights) == 1
         assert min(found.weights) > 0
         for c in range(K.shape[1]):
-            assert sum(w * Fraction(K[i, c] - K[0, c]) for w, i in zip(found.weights, found.rows, strict=True)) == 0
+            assert (
+                sum(
+                    w * Fraction(K[i, c] - K[0, c])
+                    for w, i in zip(found.weights, found.rows, strict=True)
+                )
+                == 0
+            )
     else:
         point = [Fraction(v) for v in found.point]
         assert all(dot(row(K[i] - K[0]), point) > 0 for i in range(1, len(K)))
@@ -93,8 +106,10 @@ def test_surrounds_accepts_the_inside_and_refuses_the_rest(rng):
     none = np.zeros((0, 2))
     fifth = np.full(5, 0.2)
     assert surrounds(star, fifth, none)
-    assert surrounds(star, np.array([0.21, 0.2, 0.2, 0.2, 0.19]), none)  # not zero, but a small correction makes it so
-    assert not surrounds(star, np.array([0.96, 0.01, 0.01, 0.01, 0.01]), none)  # too far from zero to tell
+    # Not zero, but a small correction makes it so
+    assert surrounds(star, np.array([0.21, 0.2, 0.2, 0.2, 0.19]), none)
+    # Too far from zero to tell
+    assert not surrounds(star, np.array([0.96, 0.01, 0.01, 0.01, 0.01]), none)
     line = np.array([[1.0, 0.0], [-1.0, 0.0]])
     assert not surrounds(line, np.array([0.5, 0.5]), none)  # balanced, but no room for a correction
     assert surrounds(line, np.array([0.5, 0.5]), np.array([[0.0, 1.0]]))
@@ -103,10 +118,13 @@ def test_surrounds_accepts_the_inside_and_refuses_the_rest(rng):
 
 @pytest.mark.parametrize("tiny", [1e-3, 1e-9, 1e-13, 1e-16])
 def test_surrounds_is_right_about_thin_simplices(tiny):
-    """A flat triangle around the origin is accepted until rounding could have made it; one beside it never is."""
+    """A flat triangle around the origin is accepted until rounding could have made it; one beside
+    it never is."""
     wide = np.array([[1.0, tiny], [-1.0, tiny], [0.0, -1.0]])
     units = wide / np.linalg.norm(wide, axis=1)[:, None]
     lam = np.linalg.solve(np.vstack([units.T, np.ones(3)]), [0.0, 0.0, 1.0])
     assert surrounds(units, lam, np.zeros((0, 2))) == (tiny > 1e-15)
     off = np.array([[1.0, tiny], [-1.0, tiny], [0.0, 1.0]])
-    assert not surrounds(off / np.linalg.norm(off, axis=1)[:, None], np.full(3, 1 / 3), np.zeros((0, 2)))
+    assert not surrounds(
+        off / np.linalg.norm(off, axis=1)[:, None], np.full(3, 1 / 3), np.zeros((0, 2))
+    )

@@ -1,4 +1,5 @@
-"""At tolerance 0 the stored numbers are judged exactly; the judge is a linear programme in Fractions."""
+"""At tolerance 0 the stored numbers are judged exactly; the judge is a linear programme in
+Fractions."""
 
 from fractions import Fraction
 
@@ -8,7 +9,8 @@ from benchmarks.adversary_reach import FAMILIES, feasible, judge, meets
 
 from headwright.design import reach
 
-# The family that found wrong verdicts (14 of 457), and its relatives; the benchmark runs them all, and longer.
+# The family that found wrong verdicts (14 of 457), and its relatives; the benchmark runs them all,
+# and longer.
 CASES = 12
 
 
@@ -22,7 +24,9 @@ def test_every_verdict_is_that_of_exact_rationals(family, rng):
 
 
 def test_the_judge_knows_the_textbook_cases():
-    square = [[Fraction(x), Fraction(y)] for x, y in [(0, 0), (2, 0), (0, 2), (2, 2), (1, 1), (3, 3)]]
+    square = [
+        [Fraction(x), Fraction(y)] for x, y in [(0, 0), (2, 0), (0, 2), (2, 2), (1, 1), (3, 3)]
+    ]
     assert meets(square, [4], [0, 3])
     assert not meets(square, [5], [0, 1, 2, 3, 4])
     assert meets(square, [0, 3], [1, 2])
@@ -42,7 +46,10 @@ def test_a_witness_beyond_float64_is_given_in_whole_numbers(rng):
             assert witness.margin > 0 or witness.rational is not None
             if witness.rational is not None:
                 beyond += witness.margin <= 0
-                scores = [sum(Fraction(x) * Fraction(w) for x, w in zip(k, witness.rational, strict=True)) for k in K]
+                scores = [
+                    sum(Fraction(x) * Fraction(w) for x, w in zip(k, witness.rational, strict=True))
+                    for k in K
+                ]
                 assert all(scores[j] > s for i, s in enumerate(scores) if i != j)
     assert beyond > 0
 

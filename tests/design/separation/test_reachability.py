@@ -1,4 +1,5 @@
-"""Every verdict of `reach` against an independent route: qhull, linear programmes, and exact rationals."""
+"""Every verdict of `reach` against an independent route: qhull, linear programmes, and exact
+rationals."""
 
 from __future__ import annotations
 
@@ -72,9 +73,16 @@ def test_keys_of_very_different_length(rng):
 
 
 @settings(max_examples=40)
-@given(hnp.arrays(float, st.tuples(st.integers(1, 14), st.integers(1, 4)), elements=st.integers(-2, 2).map(float)))
+@given(
+    hnp.arrays(
+        float,
+        st.tuples(st.integers(1, 14), st.integers(1, 4)),
+        elements=st.integers(-2, 2).map(float),
+    )
+)
 def test_small_integer_keys_are_decided_exactly(K):
-    """Lattices, copies, collinear and constant keys: the hard cases, all of them, with exact proofs."""
+    """Lattices, copies, collinear and constant keys: the hard cases, all of them, with exact
+    proofs."""
     r = reach(K)
     check_all(K, r)
     for j in range(len(K)):
@@ -84,16 +92,25 @@ def test_small_integer_keys_are_decided_exactly(K):
 
 
 def _is_vertex(K, j):
-    """By a linear programme on integer data, where HiGHS' tolerances are far from the smallest possible margin."""
+    """By a linear programme on integer data, where HiGHS' tolerances are far from the smallest
+    possible margin."""
     others = np.delete(K, [i for i in range(len(K)) if (K[i] == K[j]).all()], axis=0)
     if len(others) == 0:
         return True
-    lp = linprog(np.zeros(len(others)), A_eq=np.vstack([others.T, np.ones(len(others))]), b_eq=np.append(K[j], 1.0))
+    lp = linprog(
+        np.zeros(len(others)),
+        A_eq=np.vstack([others.T, np.ones(len(others))]),
+        b_eq=np.append(K[j], 1.0),
+    )
     return lp.status == 2
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(["gauss", "ball", "clusters", "sphere"]))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 5),
+    st.sampled_from(["gauss", "ball", "clusters", "sphere"]),
+)
 def test_geometries_agree_with_qhull(seed, d, kind):
     rng = np.random.default_rng(seed)
     K = rng.standard_normal((40, d))
@@ -226,7 +243,14 @@ def test_the_ceiling_bounds_every_query(rng):
 def test_sets_of_keys():
     K = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.5], [0.5, 0.0]])
     r = reach(K, sets=[[0, 1], [0, 1, 5], [0, 3], [4], [2], range(6)])
-    assert r.status == ("unreachable", "reachable", "unreachable", "unreachable", "reachable", "reachable")
+    assert r.status == (
+        "unreachable",
+        "reachable",
+        "unreachable",
+        "unreachable",
+        "reachable",
+        "reachable",
+    )
     assert r.count == 3
     assert r.witness(1).members == (0, 1, 5)
     assert r.proof(0).outside == (5,)
@@ -247,7 +271,8 @@ def test_progress_runs_from_the_screens_to_the_last_key(rng):
 
 
 def test_a_failed_solver_is_never_a_verdict(rng, monkeypatch):
-    """With the float solver broken and the exact one out of cycles, hard keys are undecided; nothing else changes."""
+    """With the float solver broken and the exact one out of cycles, hard keys are undecided;
+    nothing else changes."""
     from headwright.design.separation import cone, pursuit
     from headwright.design.separation import rational as exact
 
@@ -267,7 +292,8 @@ def test_a_failed_solver_is_never_a_verdict(rng, monkeypatch):
 
 
 def test_exact_arithmetic_alone_gives_the_same_verdicts(rng, monkeypatch):
-    """Second route: with the float solver broken, rationals decide every hard key from a cold start."""
+    """Second route: with the float solver broken, rationals decide every hard key from a cold
+    start."""
     from headwright.design.separation import cone, pursuit
 
     K = rng.standard_normal((40, 3))

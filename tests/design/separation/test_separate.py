@@ -35,7 +35,9 @@ def programme(K, S):
     return -lp.fun > PROGRAMME
 
 
-integers = hnp.arrays(float, st.tuples(st.integers(3, 12), st.integers(1, 3)), elements=st.integers(-2, 2).map(float))
+integers = hnp.arrays(
+    float, st.tuples(st.integers(3, 12), st.integers(1, 3)), elements=st.integers(-2, 2).map(float)
+)
 
 
 @settings(max_examples=60)
@@ -48,7 +50,9 @@ def test_sets_of_integer_keys_agree_with_linear_programmes(K, data):
     if found.proof is not None and found.proof.rational is not None:
         fractions = [Fraction(x) for x in found.proof.rational]
         r = len(found.proof.outside)
-        assert is_combination(K, found.proof.outside, fractions[:r], found.proof.inside, fractions[r:])
+        assert is_combination(
+            K, found.proof.outside, fractions[:r], found.proof.inside, fractions[r:]
+        )
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -64,7 +68,9 @@ def test_random_sets_have_checkable_evidence(rng, scale, m):
             scores = K @ found.query
             inside, outside = scores[S], np.delete(scores, S)
             assert np.ptp(inside) <= COMBINATION * np.abs(K).max()
-            assert inside.min() - outside.max() == pytest.approx(found.margin, rel=MARGIN, abs=COMBINATION * scale)
+            assert inside.min() - outside.max() == pytest.approx(
+                found.margin, rel=MARGIN, abs=COMBINATION * scale
+            )
             assert np.linalg.norm(found.query) == pytest.approx(1.0, abs=ROUNDING)
             assert found.ceiling == 1.0
         else:

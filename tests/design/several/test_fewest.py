@@ -82,17 +82,24 @@ def test_uniform_head_weights(p):
 
 
 def test_fewest_heads_says_when_it_is_proven():
-    """No single query selects the ends of a line without its middle, yet one head reaches them at a large leak."""
+    """No single query selects the ends of a line without its middle, yet one head reaches them at a
+    large leak."""
     line = np.array([[-1.0], [1.0], [0.0]])
     two = hw.design.average([0, 1], line, heads="auto", leak=0.1)
     assert (two.fewest_heads, two.fewest_heads_when) == (2, "for every leak small enough")
     assert "for every leak small enough" in two.message
     one = hw.design.average([0, 1], line, heads="auto", leak=0.34)
-    assert (one.status, len(one.mix), one.fewest_heads, one.fewest_heads_when) == ("reached", 1, 1, "always")
+    assert (one.status, len(one.mix), one.fewest_heads, one.fewest_heads_when) == (
+        "reached",
+        1,
+        1,
+        "always",
+    )
 
 
 def test_dependent_keys_prove_less():
-    """Three keys in a row are selected together and not in two parts: that two heads fail says nothing about one."""
+    """Three keys in a row are selected together and not in two parts: that two heads fail says
+    nothing about one."""
     K = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [1.0, -1.0]])
     d = hw.design.average([0, 1, 2], K, heads=2, leak=1e-3)
     assert (d.status, len(d.mix), d.fewest_heads) == ("reached", 1, 1)

@@ -1,4 +1,5 @@
-"""Robust design on the classic example: n = 20 orthonormal keys, the length of k_a random with variance 1/2."""
+"""Robust design on the classic example: n = 20 orthonormal keys, the length of k_a random with
+variance 1/2."""
 
 import numpy as np
 import pytest
@@ -41,14 +42,16 @@ def test_moments_are_a_third_route(two_heads):
 
 
 def test_the_head_that_reads_the_noisy_key_says_no_to_the_others(two_heads):
-    """It leans on k_a little, so that its random length matters little, and if k_a flips, v_b is next in line."""
+    """It leans on k_a little, so that its random length matters little, and if k_a flips, v_b is
+    next in line."""
     reader = min(two_heads.queries, key=lambda q: abs(q[A]) / np.linalg.norm(q))
     others = np.delete(reader, [A, B])
     assert others.max() < reader[B] < reader[A]
 
 
 def test_a_fallback_on_the_other_value_alone_does_not_pay():
-    """`beta (mu_a + tau mu_b)`: in weights, falling back on v_b costs more than spreading over all keys."""
+    """`beta (mu_a + tau mu_b)`: in weights, falling back on v_b costs more than spreading over all
+    keys."""
     wanted = np.zeros(N)
     wanted[[A, B]] = 0.5
     errors = []

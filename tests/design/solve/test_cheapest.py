@@ -1,4 +1,5 @@
-"""The cheapest query against closed forms, a conic solver, brute force in high precision, and its own certificate."""
+"""The cheapest query against closed forms, a conic solver, brute force in high precision, and its
+own certificate."""
 
 import mpmath as mp
 import numpy as np
@@ -20,7 +21,9 @@ def test_orthonormal_keys_have_the_sharpness_of_the_formula(m, beta):
     d = hw.design.average(range(m), np.eye(10), leak=0.01)
     assert d.status == "reached"
     assert d.sharpness == pytest.approx(beta, abs=1e-6)
-    assert d.sharpness == pytest.approx(hw.design.closed_form.sharpness(10, leak=0.01, m=m), rel=10 * DESIGN_GAP)
+    assert d.sharpness == pytest.approx(
+        hw.design.closed_form.sharpness(10, leak=0.01, m=m), rel=10 * DESIGN_GAP
+    )
     # Shorter than beta times the sum of keys: a little of every other key is taken away.
     assert d.norm == pytest.approx(d.sharpness * np.sqrt(m - m * m / 10), rel=DESIGN_GAP)
 
@@ -79,7 +82,10 @@ def test_a_conic_solver_agrees(seed):
     q, rest = cp.Variable(8), list(range(2, 60))
     tau = K[0] @ q + bias[0] - np.log(p[0])
     odds = np.log(leak / (1 - leak))
-    rules = [cp.log_sum_exp(K[rest] @ q + bias[rest] - tau) <= odds, tau == K[1] @ q + bias[1] - np.log(p[1])]
+    rules = [
+        cp.log_sum_exp(K[rest] @ q + bias[rest] - tau) <= odds,
+        tau == K[1] @ q + bias[1] - np.log(p[1]),
+    ]
     problem = cp.Problem(cp.Minimize(cp.sum_squares(q)), rules)
     try:
         problem.solve(solver="CLARABEL")

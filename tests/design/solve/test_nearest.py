@@ -46,7 +46,8 @@ def test_the_margin_query_is_feasible_and_of_the_right_size():
             continue
         compared += 1
         assert level(problem.c - problem.along(y)) <= ell + 0.1
-        # Keys without a multiplier stay 30 logits aside where 14 were needed: at most (30 + 14) / 14 too long.
+        # Keys without a multiplier stay 30 logits aside where 14 were needed: at most (30 + 14) /
+        # 14 too long.
         assert 0.99 * best.norm <= np.linalg.norm(y) <= 4 * best.norm
     assert compared >= 3
 

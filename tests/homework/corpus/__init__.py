@@ -1,1 +1,2 @@
-"""A class of invented students: answers x notation x language x layout x fault, each with the verdict it deserves."""
+"""A class of invented students: answers x notation x language x layout x fault, each with the
+verdict it deserves."""

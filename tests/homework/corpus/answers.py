@@ -1,7 +1,8 @@
-"""What students answer: for every question some right answers and the faults that classes really make.
+"""What students answer: for every question some right answers and the faults that classes really
+make.
 
-An answer is a function of a notation and a tongue that gives the lines of the answer; `deserves` holds every status
-that a careful grader could give (one, wherever the question leaves no choice).
+An answer is a function of a notation and a tongue that gives the lines of the answer; `deserves`
+holds every status that a careful grader could give (one, wherever the question leaves no choice).
 """
 
 from __future__ import annotations
@@ -69,12 +70,17 @@ def both_properties(n, t):
 
 @answer("a.prob", "correct")
 def bounded_and_normalised(n, t):
-    return [r"$$0 \le \alpha_i \le 1, \quad \sum_i \alpha_i = 1$$", f"{t.therefore} $\\alpha$ {t.is_distribution}"]
+    return [
+        r"$$0 \le \alpha_i \le 1, \quad \sum_i \alpha_i = 1$$",
+        f"{t.therefore} $\\alpha$ {t.is_distribution}",
+    ]
 
 
 @answer("a.prob", "correct")
 def interval(n, t):
-    return [rf"$\alpha_i \in [0,1]$ {t.for_all} $i$, {t.and_} $\alpha_1 + \alpha_2 + \dots + \alpha_n = 1$"]
+    return [
+        rf"$\alpha_i \in [0,1]$ {t.for_all} $i$, {t.and_} $\alpha_1 + \alpha_2 + \dots + \alpha_n = 1$"
+    ]
 
 
 @answer("a.prob", "incomplete")
@@ -134,7 +140,9 @@ def copies(n, t):
 
 @answer("a.out", "correct")
 def copies_in_a_chain(n, t):
-    return [rf"$${n.c} = \sum_i \alpha_i {n.v('i')} \approx \alpha_j {n.v('j')} \approx {n.v('j')}$$"]
+    return [
+        rf"$${n.c} = \sum_i \alpha_i {n.v('i')} \approx \alpha_j {n.v('j')} \approx {n.v('j')}$$"
+    ]
 
 
 @answer("a.out", "correct")
@@ -215,11 +223,15 @@ def _query(question: str, vector: str) -> None:
 
     def weights(n: Notation) -> Lines:
         b = n.scale
-        return [rf"$$\alpha_a = \alpha_b = \frac{{\exp({b})}}{{n - 2 + 2\exp({b})}} \approx \frac{{1}}{{2}}$$"]
+        return [
+            rf"$$\alpha_a = \alpha_b = \frac{{\exp({b})}}{{n - 2 + 2\exp({b})}} \approx \frac{{1}}{{2}}$$"
+        ]
 
     def scores(n: Notation) -> Lines:
         b = n.scale
-        return [rf"$${n.score('a')} = {b}, \quad {n.score('b')} = {b}, \quad {n.score('i')} = 0 \quad (i \ne a, b)$$"]
+        return [
+            rf"$${n.score('a')} = {b}, \quad {n.score('b')} = {b}, \quad {n.score('i')} = 0 \quad (i \ne a, b)$$"
+        ]
 
     for how in range(6):
 
@@ -368,7 +380,9 @@ def heads_without_scale(n, t):
 @answer("d.q", "wrong")
 def sum_and_difference(n, t):
     return shown(
-        _heads(n, f"{n.scale}({n.m('a')} + {n.m('b')})", f"{n.scale}({n.m('a')} - {n.m('b')})"), large(n, t), 0
+        _heads(n, f"{n.scale}({n.m('a')} + {n.m('b')})", f"{n.scale}({n.m('a')} - {n.m('b')})"),
+        large(n, t),
+        0,
     )
 
 
@@ -396,7 +410,9 @@ def one_sign_lost(n, t):
 
 @answer("d.var", "correct")
 def stays(n, t):
-    return [rf"{t.therefore} ${n.c} \approx \frac{{1}}{{2}}({n.v('a')} + {n.v('b')})$ {t.less_variance}"]
+    return [
+        rf"{t.therefore} ${n.c} \approx \frac{{1}}{{2}}({n.v('a')} + {n.v('b')})$ {t.less_variance}"
+    ]
 
 
 @answer("d.var", "correct", formula=False)

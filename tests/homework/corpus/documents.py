@@ -34,19 +34,29 @@ class Written:
     notation: Notation
 
 
-def document(seed: int, *, layout: Layout | None = None, only: dict[str, Answer] | None = None) -> Written:
-    """The student with this number. `only` fixes some answers; everything else follows from the seed."""
+def document(
+    seed: int, *, layout: Layout | None = None, only: dict[str, Answer] | None = None
+) -> Written:
+    """The student with this number. `only` fixes some answers; everything else follows from the
+    seed."""
     rng = random.Random(seed)
     layout = layout or LAYOUTS[seed % len(LAYOUTS)]
     tongue = TONGUES[0] if rng.random() < 0.3 else rng.choice(TONGUES)
     notation = replace(rng.choice(LETTERS), spelling=rng.choice(layout.spellings))
-    if notation.spelling == "squeezed":  # only letters that stay apart from their index when squeezed
+    # Only letters that stay apart from their index when squeezed
+    if notation.spelling == "squeezed":
         notation = replace(notation, scale=r"\beta", bold="", order="key first", transpose="^T")
     chosen = {q: _pick(q, rng) for q in rng.choice(SHEETS)} | (only or {})
     items = [(q, chosen[q].write(notation, tongue)) for q in ORDER if q in chosen]
     text = layout.build(items, notation, tongue, rng)
     return Written(
-        f"student-{seed:04d}{layout.suffix}", layout.suffix, text, chosen, layout.name, tongue.name, notation
+        f"student-{seed:04d}{layout.suffix}",
+        layout.suffix,
+        text,
+        chosen,
+        layout.name,
+        tongue.name,
+        notation,
     )
 
 

@@ -28,14 +28,23 @@ def phrasings() -> list[Written]:
         preface = _PREFACES.get(group["question"][0], "# Attention exploration")
         for answer in group["answers"]:
             text = f"{preface}\n\n{group['label']} {answer}\n"
-            out.append(_written(f"phrasing-{len(out):03d}.md", text, {group["question"]: group["deserves"]}, answer))
+            out.append(
+                _written(
+                    f"phrasing-{len(out):03d}.md",
+                    text,
+                    {group["question"]: group["deserves"]},
+                    answer,
+                )
+            )
     return out
 
 
 def development_set(folder: Path) -> list[Written]:
     """Real documents with the verdicts a person gave; only answers that are formulas or relations."""
     rows = json.loads((folder / "expected.json").read_text("utf-8"))
-    rows = [row for row in rows if row["level"] == "answer" and row["kind"] in ("formula", "relation")]
+    rows = [
+        row for row in rows if row["level"] == "answer" and row["kind"] in ("formula", "relation")
+    ]
     return [
         _written(
             name,

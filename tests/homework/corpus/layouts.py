@@ -1,4 +1,5 @@
-"""What the page looks like: numbering, headings, restated questions, delimiters, file format, scanner's dirt.
+"""What the page looks like: numbering, headings, restated questions, delimiters, file format,
+scanner's dirt.
 
 A layout turns the chosen answers (question -> lines) into the text of one document.
 """
@@ -115,7 +116,12 @@ def template_with_markers(items, n, t, rng):
         out += [f"## ({letter})", ""]
         for i, (question, lines) in enumerate(group):
             points = rng.choice(["", f"({rng.randint(1, 3)} points) "])
-            out += [f"{ROMAN[i]}. {points}{_asked(question, t)}", "", f"**{t.answer}:** {lines[0]}", ""]
+            out += [
+                f"{ROMAN[i]}. {points}{_asked(question, t)}",
+                "",
+                f"**{t.answer}:** {lines[0]}",
+                "",
+            ]
             for line in lines[1:]:
                 out += [line, ""]
     return _delimited("\n".join(out), n, ("$", "$"), ("$$", "$$"))
@@ -141,7 +147,8 @@ def quoted_questions(items, n, t, rng):
 
 
 def scanned(items, n, t, rng):
-    """A scan: labels inside the displays, one formula per paragraph, page numbers, a slip here and there."""
+    """A scan: labels inside the displays, one formula per paragraph, page numbers, a slip here and
+    there."""
     out = [f"# 1. {t.title}", ""]
     for letter, group in _parts(items):
         out += [f"({letter})", ""]
@@ -210,7 +217,9 @@ def notebook(items, n, t, rng):
     cells = [{"cell_type": "markdown", "source": [f"# {t.title}\n"]}]
     for letter, group in _parts(items):
         for i, (_, lines) in enumerate(group):
-            text = _delimited(f"## ({letter}) {ROMAN[i]}\n\n" + "\n\n".join(lines), n, ("$", "$"), ("$$", "$$"))
+            text = _delimited(
+                f"## ({letter}) {ROMAN[i]}\n\n" + "\n\n".join(lines), n, ("$", "$"), ("$$", "$$")
+            )
             cells.append({"cell_type": "markdown", "source": text.splitlines(keepends=True)})
         cells.append({"cell_type": "code", "source": "q = beta * (k[0] + k[1])", "outputs": []})
     return json.dumps({"cells": cells, "nbformat": 4}, ensure_ascii=False)
@@ -226,12 +235,17 @@ def latex_lists(items, n, t, rng):
     for _, group in _parts(items):
         out += [r"\item", r"\begin{enumerate}[label=\roman*.]"]
         for question, lines in group:
-            out += [rf"\item {_asked(question, t)} % $q = k_a$ is not it", rf"\ans{{{_lines(lines)}}}"]
+            out += [
+                rf"\item {_asked(question, t)} % $q = k_a$ is not it",
+                rf"\ans{{{_lines(lines)}}}",
+            ]
         out += [r"\end{enumerate}"]
     out += [r"\end{enumerate}", r"\end{document}"]
     text = _delimited("\n".join(out), n, ("$", "$"), ("\\[ ", " \\]"))
     head, mark, body = text.partition(r"\begin{document}")
-    return head + mark + body.replace(f"{n.scale}(", r"\scale(") if n.scale.startswith("\\") else text
+    return (
+        head + mark + body.replace(f"{n.scale}(", r"\scale(") if n.scale.startswith("\\") else text
+    )
 
 
 def latex_solutions(items, n, t, rng):

@@ -1,6 +1,8 @@
-"""How one student writes: letters, transposes, and formulas in LaTeX, Unicode, ASCII, Typst or squeezed by a PDF.
+"""How one student writes: letters, transposes, and formulas in LaTeX, Unicode, ASCII, Typst or
+squeezed by a PDF.
 
-Answers are written once, in LaTeX with the letters of a `Notation`; the other spellings are made from that.
+Answers are written once, in LaTeX with the letters of a `Notation`; the other spellings are made
+from that.
 """
 
 from __future__ import annotations
@@ -131,7 +133,9 @@ def _fractions(latex: str, half: str) -> str:
     latex = latex.replace(r"\frac{1}{2}", half)
     while before != latex:
         before = latex
-        latex = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda m: f"{_grouped(m[1])}/{_grouped(m[2])}", latex)
+        latex = re.sub(
+            r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda m: f"{_grouped(m[1])}/{_grouped(m[2])}", latex
+        )
     return latex
 
 
@@ -142,7 +146,12 @@ def _grouped(text: str) -> str:
 def _plain(latex: str, table: dict[str, str], half: str) -> str:
     latex = re.sub(r"\\(?:mathbf|boldsymbol|vec|bm)\{(\\?\w+)\}", r"\1", latex)
     latex = re.sub(r"\\text\{([^{}]*)\}", r"\1", latex)
-    latex = latex.replace(r"\mathcal{N}", "N").replace(r"\left", "").replace(r"\right", "").replace("&", "")
+    latex = (
+        latex.replace(r"\mathcal{N}", "N")
+        .replace(r"\left", "")
+        .replace(r"\right", "")
+        .replace("&", "")
+    )
     latex = _fractions(latex, half)
     for word, sign in sorted(table.items(), key=lambda pair: -len(pair[0])):
         glue = r"\s?" if sign in GREEK.values() or sign == "Σ" else ""
@@ -153,13 +162,17 @@ def _plain(latex: str, table: dict[str, str], half: str) -> str:
 def _unicode(latex: str) -> str:
     latex = re.sub(r"\^(?:\{?\\top\}?|\{?\\mathsf\{T\}\}?|T(?!\w))", "ᵀ", latex)
     text = _plain(latex, {**_UNICODE, **{f"\\{n}": s for n, s in GREEK.items()}}, "½")
-    return re.sub(r"_([A-Za-z0-9])(?![A-Za-z0-9=])", lambda m: SUBSCRIPTS.get(m[1], f"_{m[1]}"), text)
+    return re.sub(
+        r"_([A-Za-z0-9])(?![A-Za-z0-9=])", lambda m: SUBSCRIPTS.get(m[1], f"_{m[1]}"), text
+    )
 
 
 def _ascii(latex: str) -> str:
     latex = re.sub(r"\^(?:\{?\\top\}?|\{?\\mathsf\{T\}\}?)", "^T", latex)
     text = _plain(latex, {**_ASCII, **{f"\\{n}": n for n in GREEK}}, "1/2")
-    text = re.sub(r"(?<![A-Za-z\\])(alpha|beta|gamma|delta|lambda|tau|kappa)\s(?=[A-Za-z(])", r"\1*", text)
+    text = re.sub(
+        r"(?<![A-Za-z\\])(alpha|beta|gamma|delta|lambda|tau|kappa)\s(?=[A-Za-z(])", r"\1*", text
+    )
     return re.sub(r"_\{(\w)\}", r"_\1", text).replace("  _", "_").replace(" _", "_")
 
 

@@ -35,7 +35,9 @@ class Score:
             self._one(written, question, answer, statuses.get(question, "missing"))
 
     def _one(self, written: Written, question: str, answer: Answer, status: str) -> None:
-        student = f"{written.name} [{written.layout}, {written.tongue}, {written.notation.spelling}]"
+        student = (
+            f"{written.name} [{written.layout}, {written.tongue}, {written.notation.spelling}]"
+        )
         what = f"{student} {question} {answer.name}: {status}"
         if status in ("unread", "missing"):
             # An answer in words counts only where somebody dared to judge it.

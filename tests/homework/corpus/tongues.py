@@ -1,4 +1,5 @@
-"""The words around the formulas, in the languages of the classes that ask this exercise. Every sentence is our own."""
+"""The words around the formulas, in the languages of the classes that ask this exercise. Every
+sentence is our own."""
 
 from __future__ import annotations
 

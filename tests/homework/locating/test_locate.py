@@ -1,4 +1,5 @@
-"""Answers are found under any numbering and without one. Located in one fresh process (see test_judge)."""
+"""Answers are found under any numbering and without one. Located in one fresh process (see
+test_judge)."""
 
 import json
 import subprocess
@@ -18,7 +19,17 @@ ANSWERS = {
     "d.var": r"$c \approx \frac{1}{2}(v_a + v_b)$",
 }
 PLACES = {
-    "roman": ["(a) i.", "(a) ii.", "(a) iii.", "(b) i.", "(b) ii.", "(c) i.", "(c) ii.", "(d) i.", "(d) ii."],
+    "roman": [
+        "(a) i.",
+        "(a) ii.",
+        "(a) iii.",
+        "(b) i.",
+        "(b) ii.",
+        "(c) i.",
+        "(c) ii.",
+        "(d) i.",
+        "(d) ii.",
+    ],
     "bold": [
         "**1(a)(i)**",
         "**1(a)(ii)**",
@@ -30,7 +41,17 @@ PLACES = {
         "**1(d)(i)**",
         "**1(d)(ii)**",
     ],
-    "headed": ["### a.i", "### a.ii", "### a.iii", "### b.i", "### b.ii", "### c.i", "### c.ii", "### d.i", "### d.ii"],
+    "headed": [
+        "### a.i",
+        "### a.ii",
+        "### a.iii",
+        "### b.i",
+        "### b.ii",
+        "### c.i",
+        "### c.ii",
+        "### d.i",
+        "### d.ii",
+    ],
     "inner": ["1a)", "1b)", "1c)", "2a)", "2b)", "3a)", "3b)", "4a)", "4b)"],
 }
 SECTIONS = """# 1.1 Copying in attention
@@ -100,7 +121,10 @@ PARTIAL = {
         "\n\n".join(ANSWERS[k] for k in ("a.prob", "a.cond", "a.out", "b.M", "b.q", "c.q", "d.q")),
         {"a.prob", "a.cond", "a.out", "b.M", "b.q", "c.q", "d.q"},
     ),
-    "another subject": ("# Databases\n\n1. Indexes make reads faster.\n\n2. $R \\bowtie S$ is a join.", set()),
+    "another subject": (
+        "# Databases\n\n1. Indexes make reads faster.\n\n2. $R \\bowtie S$ is a join.",
+        set(),
+    ),
     "nothing": ("", set()),
 }
 RESTATED = """(b) ii. [2 points] Find a query $q$ such that $c \\approx \\frac{1}{2}(v_a + v_b)$ and $Ms = v_a$.

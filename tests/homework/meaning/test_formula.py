@@ -1,4 +1,5 @@
-"""Formulas in every spelling: one meaning, one tree; broken ones cost one statement, never an exception."""
+"""Formulas in every spelling: one meaning, one tree; broken ones cost one statement, never an
+exception."""
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,12 @@ SAME = [
     ],
     [r"\frac{1}{2}", r"\frac12", r"\tfrac{1}{2}", "1/2", "½", r"\dfrac 12"],
     [r"e^{\beta}", r"\exp(\beta)", "exp(β)", r"\exp{\beta}", r"\mathrm{exp}(\beta)", r"e^\beta"],
-    [r"\sum_{i=1}^n \alpha_i", r"\sum\limits_{i=1}^{n}\alpha_i", "∑_{i=1}^n α_i", r"\Sigma_{i=1}^n \alpha_i"],
+    [
+        r"\sum_{i=1}^n \alpha_i",
+        r"\sum\limits_{i=1}^{n}\alpha_i",
+        "∑_{i=1}^n α_i",
+        r"\Sigma_{i=1}^n \alpha_i",
+    ],
     [r"\|k_a\|", r"\lVert k_a \rVert", "||k_a||", r"\left\|k_a\right\|", "‖k_a‖"],
     [r"q_1", r"q^{(1)}", r"\vec{q}_1", r"\mathbf{q}_{1}", "q₁"],
     [r"A A^+", r"A A^\dagger", r"AA^{\dagger}"],
@@ -74,7 +80,9 @@ def test_relations(text, relations):
 
 
 def test_statements_are_separated_by_commas_spaces_words_and_consequences():
-    found = chains(r"q = \beta(k_a+k_b),\quad \beta \gg 0 \Rightarrow k_a^Tq = \beta \text{ and } k_i^T q = 0")
+    found = chains(
+        r"q = \beta(k_a+k_b),\quad \beta \gg 0 \Rightarrow k_a^Tq = \beta \text{ and } k_i^T q = 0"
+    )
     assert len(found) == 4
 
 
@@ -89,7 +97,9 @@ def test_a_side_that_stands_elsewhere_is_missing():
 
 
 def test_words_can_be_quantities_or_separators():
-    chain = chains(r"q = \text{a large number} \cdot (k_a + k_b)", quantity=lambda words: "large" in words)[0]
+    chain = chains(
+        r"q = \text{a large number} \cdot (k_a + k_b)", quantity=lambda words: "large" in words
+    )[0]
     assert isinstance(chain.terms[1], Multiply)
     items = parse(r"M = A^T \text{ then } M = A A^T")
     assert [type(i) for i in items if not isinstance(i, Mark)] == [Chain, Text, Chain]
@@ -105,7 +115,9 @@ def test_a_sum_takes_its_product_and_stops_at_plus():
     assert isinstance(tree.terms[0], Sum)
 
 
-@pytest.mark.parametrize("text", [r"\frac{1", "((((", "k_", "^^", r"\begin{bmatrix}", "|x", "q = = =", "{" * 50])
+@pytest.mark.parametrize(
+    "text", [r"\frac{1", "((((", "k_", "^^", r"\begin{bmatrix}", "|x", "q = = =", "{" * 50]
+)
 def test_broken_formulas_never_raise(text):
     parse(text)
 

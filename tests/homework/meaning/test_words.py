@@ -29,7 +29,13 @@ def test_large_numbers(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["a number", "the keys", "then", "或", "large language models are trained on a lot of text in many languages"],
+    [
+        "a number",
+        "the keys",
+        "then",
+        "或",
+        "large language models are trained on a lot of text in many languages",
+    ],
 )
 def test_other_words_are_no_numbers(text):
     assert not words.large_number(text)
@@ -87,7 +93,9 @@ def test_lost_scripts(text, spelled):
 def pieces(*segments):
     made, at = [], 0
     for kind, text in segments:
-        made.append(Segment(kind=kind, text=text, start=at, end=at + len(text), line_start=1, line_end=1))
+        made.append(
+            Segment(kind=kind, text=text, start=at, end=at + len(text), line_start=1, line_end=1)
+        )
         at += len(text)
     return stream(Document("d", "".join(t for _, t in segments), tuple(made)))
 
@@ -114,7 +122,9 @@ def test_sizes(segments, said):
 
 
 def test_words_between_two_scores_become_a_relation():
-    found = pieces(("math", "k_i^T q"), ("prose", "is significantly greater than"), ("math", "k_j^T q"))
+    found = pieces(
+        ("math", "k_i^T q"), ("prose", "is significantly greater than"), ("math", "k_j^T q")
+    )
     assert [type(p) for p in found] == [Statement]
     assert found[0].chain.relations == (">>",)
 

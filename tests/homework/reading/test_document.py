@@ -1,4 +1,5 @@
-"""Every segment knows its place: offsets, lines and sub-spans point at what was typed, in every format."""
+"""Every segment knows its place: offsets, lines and sub-spans point at what was typed, in every
+format."""
 
 from __future__ import annotations
 
@@ -72,7 +73,11 @@ def test_reads_files_text_and_refuses_missing_paths(tmp_path):
 def test_notebook_offsets_point_into_the_joined_cells():
     cells = [
         {"cell_type": "markdown", "source": ["# 1\n", "(a) $q=\\beta(k_a+k_b)$"]},
-        {"cell_type": "code", "source": "q = '$not math$'", "outputs": [{"data": {"image/png": "A" * 100}}]},
+        {
+            "cell_type": "code",
+            "source": "q = '$not math$'",
+            "outputs": [{"data": {"image/png": "A" * 100}}],
+        },
         {"cell_type": "raw", "source": 7},
     ]
     document = read_text(json.dumps({"cells": cells}), name="n", suffix=".ipynb")

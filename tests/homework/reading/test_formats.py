@@ -27,7 +27,11 @@ def math(text, suffix=""):
         ("\\begin{equation}q=1\\end{equation}", ".md", ["q=1"]),
         ("\\begin{cases} a \\\\ b \\end{cases}", ".md", ["\\begin{cases} a \\\\ b \\end{cases}"]),
         ("so \\boxed{q = \\beta (k_a+k_b)}", ".tex", ["\\boxed{q = \\beta (k_a+k_b)}"]),
-        ("$ q = beta (k_a + k_b) $ and $beta >> 0$", ".typ", ["q = \\beta  (k_a + k_b)", "\\beta  \\gg  0"]),
+        (
+            "$ q = beta (k_a + k_b) $ and $beta >> 0$",
+            ".typ",
+            ["q = \\beta  (k_a + k_b)", "\\beta  \\gg  0"],
+        ),
         ("$frac(1, 2) bold(q)_(a b)$", ".typ", ["\\frac{1}{ 2} \\mathbf{q}_{a b}"]),
         ("% $x$\n$y$ % $z$\n50\\% $w$", ".tex", ["y", "w"]),
         ("\\begin{document}$y$\\end{document}$x$", ".tex", ["y"]),
@@ -43,7 +47,10 @@ def test_formulas_of_every_format(text, suffix, formulas):
     ("text", "formulas"),
     [
         ("costs $5, but $q = \\beta k_a$ holds", ["q = \\beta k_a"]),
-        ("$q = \\beta(k_a + k_b), but nothing here\n\nnext $y$", ["q = \\beta(k_a + k_b), but nothing here", "y"]),
+        (
+            "$q = \\beta(k_a + k_b), but nothing here\n\nnext $y$",
+            ["q = \\beta(k_a + k_b), but nothing here", "y"],
+        ),
         ("only $5 for the whole class of ten students\n\nnext $y$", ["y"]),
         ("$$ q = 1\n\nHere is a long sentence about nothing much, going on. $y$", ["q = 1", "y"]),
         ("$$ q_1 = \\mu_a $ and", ["q_1 = \\mu_a"]),
@@ -116,7 +123,9 @@ def test_unreadable_data_says_why(data, reason):
 
 
 def test_null_bytes_are_blanks_and_noted():
-    document = read_bytes(b"(a) $q = \x00\\beta k_a$ enough text around it to be a document", name="t")
+    document = read_bytes(
+        b"(a) $q = \x00\\beta k_a$ enough text around it to be a document", name="t"
+    )
     assert document.notes == ("1 control characters ignored",)
     assert [s.text for s in document.segments if s.kind == "math"] == ["q =  \\beta k_a"]
 

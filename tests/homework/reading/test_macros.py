@@ -17,12 +17,18 @@ from headwright.homework.reading.traced import Traced
         ("\\newcommand{\\R}{\\mathbb{R}}\\R^d", "\\mathbb{R}^d"),
         ("\\newcommand\\R{\\mathbb R}\\R", "\\mathbb R"),
         ("\\renewcommand{\\vec}[1]{\\mathbf{#1}}\\vec{q} \\vec k", "\\mathbf{q} \\mathbf{k}"),
-        ("\\newcommand{\\kq}[2][q]{k_{#2}^\\top #1}\\kq{j} \\kq[p]{i}", "k_{j}^\\top q k_{i}^\\top p"),
+        (
+            "\\newcommand{\\kq}[2][q]{k_{#2}^\\top #1}\\kq{j} \\kq[p]{i}",
+            "k_{j}^\\top q k_{i}^\\top p",
+        ),
         ("\\def\\b{\\beta}\\b(k_a+k_b) \\\\b", "\\beta (k_a+k_b) \\\\b"),
         ("\\def\\ip#1#2{#1^T #2}\\ip{k_a}{q}", "k_a^T q"),
         ("\\DeclareMathOperator{\\softmax}{softmax}\\softmax(x)", "\\operatorname{softmax}(x)"),
         ("\\DeclarePairedDelimiter{\\norm}{\\lVert}{\\rVert}\\norm{x}", "\\lVert x \\rVert"),
-        ("\\let\\oldvec\\vec\\renewcommand{\\vec}[1]{\\oldvec{\\mathbf{#1}}}\\vec{q}", "\\vec {\\mathbf{q}}"),
+        (
+            "\\let\\oldvec\\vec\\renewcommand{\\vec}[1]{\\oldvec{\\mathbf{#1}}}\\vec{q}",
+            "\\vec {\\mathbf{q}}",
+        ),
         ("\\newcommand{\\ka}{k_a}\\newcommand{\\kab}{\\ka + k_b}\\kab", "k_a + k_b"),
         ("\\newenvironment{answer}{\\color{blue}}{}x", "x"),
         ("\\newif\\ifans x", " x"),
@@ -47,7 +53,8 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
 def test_bombs_end_in_a_limit(bomb, monkeypatch):
-    monkeypatch.setattr(limits, "MOST_EXPANSIONS", 500)  # shape checks make each step slow here; users have 5,000
+    # Shape checks make each step slow here; users have 5,000
+    monkeypatch.setattr(limits, "MOST_EXPANSIONS", 500)
     with pytest.raises(LimitReached, match="macros"):
         expanded(Traced.of(bomb))
     document = read_text(bomb, name="bomb")

@@ -94,7 +94,9 @@ def test_labels_in_formulas(formula, label):
     assert found[0] == label
 
 
-@pytest.mark.parametrize("formula", ["(a+b) x", "c = 1", "a_i \\quad b", "(1) x", "i = 1", "k_a \\quad"])
+@pytest.mark.parametrize(
+    "formula", ["(a+b) x", "c = 1", "a_i \\quad b", "(1) x", "i = 1", "k_a \\quad"]
+)
 def test_formulas_without_labels(formula):
     assert in_math(formula) is None
 
@@ -109,14 +111,18 @@ def test_lists_get_the_labels_their_pdf_shows():
         "\\end{enumerate}\\item B\\begin{itemize}\\item dot\\end{itemize}\\end{enumerate}"
     )
     assert labels(nested) == ["(a)", "i.", "ii.", "(b)"]
-    assert labels("\\begin{enumerate}\\item x\\begin{enumerate}\\item y\\end{enumerate}\\end{enumerate}") == [
+    assert labels(
+        "\\begin{enumerate}\\item x\\begin{enumerate}\\item y\\end{enumerate}\\end{enumerate}"
+    ) == [
         "1.",
         "(a)",
     ]
     assert labels("\\begin{enumerate}[a)]\\item x\\item y\\end{enumerate}") == ["a)", "b)"]
     assert labels("\\begin{enumerate}[(i)]\\item x\\item y\\end{enumerate}") == ["(i)", "(ii)"]
     assert labels("\\begin{enumerate}\\setcounter{enumi}{2}\\item x\\end{enumerate}") == ["3."]
-    assert labels("\\begin{questions}\\question x\\begin{parts}\\part y\\part z\\end{parts}\\end{questions}") == [
+    assert labels(
+        "\\begin{questions}\\question x\\begin{parts}\\part y\\part z\\end{parts}\\end{questions}"
+    ) == [
         "1.",
         "(a)",
         "(b)",
@@ -125,7 +131,9 @@ def test_lists_get_the_labels_their_pdf_shows():
 
 
 def test_headings_carry_their_numbering():
-    document = read_text("### b) Query for $M$\n\n1 Attention Exploration\n\n\\section{x}", name="t")
+    document = read_text(
+        "### b) Query for $M$\n\n1 Attention Exploration\n\n\\section{x}", name="t"
+    )
     assert [(s.kind, s.label, s.text) for s in document.segments][:3] == [
         ("heading", "b)", "Query for"),
         ("math", None, "M"),
@@ -143,7 +151,11 @@ def test_headings_carry_their_numbering():
         ("> Find $x$\n\n$y$", ".md", ["quote", ""]),
         ("\\item Find $x$. \\ifans{$y$}\\fi", ".tex", ["question", "answer"]),
         ("\\begin{solution}$y$\\end{solution}", ".tex", ["answer"]),
-        ("\\newcommand{\\ans}[1]{{\\color{blue}#1}}Find $x$. \\ans{$y$}", ".tex", ["question", "answer"]),
+        (
+            "\\newcommand{\\ans}[1]{{\\color{blue}#1}}Find $x$. \\ans{$y$}",
+            ".tex",
+            ["question", "answer"],
+        ),
         ("### Problem\n$x$\n### Solution\n$y$", ".md", ["question", "answer"]),
     ],
 )

@@ -1,4 +1,5 @@
-"""Values of expressions: shapes decide what products mean, and nothing becomes a silent wrong number."""
+"""Values of expressions: shapes decide what products mean, and nothing becomes a silent wrong
+number."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,15 @@ from headwright.homework.scenes.scene import Roles, Scene
 
 INSTANCE = instances()[0]
 ROLES = Roles(
-    {"k": "keys", "mu": "means", "v": "values", "A": "basis a", "a": "basis a", "B": "basis b", "b": "basis b"}
+    {
+        "k": "keys",
+        "mu": "means",
+        "v": "values",
+        "A": "basis a",
+        "a": "basis a",
+        "B": "basis b",
+        "b": "basis b",
+    }
 )
 A, B = INSTANCE.place("a"), INSTANCE.place("b")
 
@@ -64,7 +73,9 @@ def test_a_scale_multiplies_what_stands_in_brackets():
     assert agree(value(r"\beta(k_a + k_b)^T", beta=3.0), wanted.T, ROUNDING)
 
 
-@pytest.mark.parametrize("text", ["k_a + 1", r"k_a^T A A^T A^T", r"\frac{1}{k_a}", "2^{k_a}", "A^{-1}"])
+@pytest.mark.parametrize(
+    "text", ["k_a + 1", r"k_a^T A A^T A^T", r"\frac{1}{k_a}", "2^{k_a}", "A^{-1}"]
+)
 def test_contradicting_shapes_are_a_mistake(text):
     with pytest.raises(Mismatch):
         value(text)

@@ -1,4 +1,5 @@
-"""The gradient of the expected squared error against differences of the value, and the value against the moments."""
+"""The gradient of the expected squared error against differences of the value, and the value
+against the moments."""
 
 import numpy as np
 import pytest
@@ -18,22 +19,32 @@ def differences(f, x, step=1e-4):
 
 
 def law(rng, n=4, d=3):
-    keys = hw.GaussianKeys(rng.normal(size=(n, d)), isotropic=0.05, diagonal=rng.uniform(0, 0.2, (n, d)))
+    keys = hw.GaussianKeys(
+        rng.normal(size=(n, d)), isotropic=0.05, diagonal=rng.uniform(0, 0.2, (n, d))
+    )
     return keys.radial({0: 0.5}), rng.normal(size=(n, 2)), rng.normal(size=2)
 
 
-@pytest.mark.parametrize(("heads", "size"), [(1, 2.0), (1, 30.0), (2, 1.0)], ids=["one", "sharp", "correlated"])
+@pytest.mark.parametrize(
+    ("heads", "size"), [(1, 2.0), (1, 30.0), (2, 1.0)], ids=["one", "sharp", "correlated"]
+)
 def test_gradient_against_differences(heads, size, rng):
     keys, V, t = law(rng)
     Q, mix = size * rng.normal(size=(heads, 3)) / np.sqrt(3), rng.uniform(0.3, 1, heads)
     value, by_query, by_mix = squared_error(Q, keys, V, t, mix=mix, scale=0.8)
     m = hw.moments(Q, keys, V, mix=mix, scale=0.8)
-    assert value == pytest.approx(np.trace(m.covariance) + ((m.mean - t) ** 2).sum(), abs=EXACT_COVARIANCE)
-    np.testing.assert_allclose(
-        by_query, differences(lambda x: squared_error(x, keys, V, t, mix=mix, scale=0.8)[0], Q), atol=DIFFERENCES
+    assert value == pytest.approx(
+        np.trace(m.covariance) + ((m.mean - t) ** 2).sum(), abs=EXACT_COVARIANCE
     )
     np.testing.assert_allclose(
-        by_mix, differences(lambda x: squared_error(Q, keys, V, t, mix=x, scale=0.8)[0], mix), atol=DIFFERENCES
+        by_query,
+        differences(lambda x: squared_error(x, keys, V, t, mix=mix, scale=0.8)[0], Q),
+        atol=DIFFERENCES,
+    )
+    np.testing.assert_allclose(
+        by_mix,
+        differences(lambda x: squared_error(Q, keys, V, t, mix=x, scale=0.8)[0], mix),
+        atol=DIFFERENCES,
     )
 
 

@@ -32,7 +32,11 @@ def test_two_keys_against_the_twin(m, s):
     assert abs(h.weights_square[0] - second) <= h.second
 
 
-@given(gap=st.floats(-50, 50), s=st.tuples(st.floats(0, 20), st.floats(0, 20)), shift=st.floats(-1e4, 1e4))
+@given(
+    gap=st.floats(-50, 50),
+    s=st.tuples(st.floats(0, 20), st.floats(0, 20)),
+    shift=st.floats(-1e4, 1e4),
+)
 @settings(max_examples=40)
 def test_two_keys_anywhere(gap, s, shift):
     """E[alpha] of a logistic of a Gaussian by a plain fine sum, which is slow and needs no theory."""

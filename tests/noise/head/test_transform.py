@@ -33,9 +33,13 @@ def test_lattice_equals_pointwise(s):
     a = transform(x[:, None], np.array([s]))
     b = lattice_transform(-40.0, 1 / 3, 140, s=np.array([s]))
     weight = np.exp(a.psi)
-    np.testing.assert_allclose(b.psi * weight, a.psi * weight, rtol=1e3 * TRANSFORM, atol=TRANSFORM_ABSOLUTE)
+    np.testing.assert_allclose(
+        b.psi * weight, a.psi * weight, rtol=1e3 * TRANSFORM, atol=TRANSFORM_ABSOLUTE
+    )
     for one, two in zip(a.ratios, b.ratios, strict=True):
-        np.testing.assert_allclose(two * weight, one * weight, rtol=1e3 * TRANSFORM, atol=TRANSFORM_ABSOLUTE)
+        np.testing.assert_allclose(
+            two * weight, one * weight, rtol=1e3 * TRANSFORM, atol=TRANSFORM_ABSOLUTE
+        )
 
 
 def test_fixed_logit_is_closed_form():
@@ -47,7 +51,8 @@ def test_fixed_logit_is_closed_form():
 
 
 def test_w_never_falls_below_r_squared():
-    """Cauchy-Schwarz: this is why D >= 0 and the scatter of the values can be taken with square roots."""
+    """Cauchy-Schwarz: this is why D >= 0 and the scatter of the values can be taken with square
+    roots."""
     x = np.linspace(-30, 6, 60)[:, None]
     t = transform(np.repeat(x, 5, axis=1), np.array([0.0, 0.3, 1.0, 4.0, 50.0]))
     assert np.all(t.w - t.r**2 >= -TRANSFORM * t.w)

@@ -1,4 +1,5 @@
-"""Several heads on the same keys: merged, independent, correlated; against sampling and against each other."""
+"""Several heads on the same keys: merged, independent, correlated; against sampling and against
+each other."""
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from headwright.noise.heads import joint, pair
 @pytest.fixture
 def law(rng):
     means, V = rng.normal(size=(6, 4)), rng.uniform(-1, 1, (6, 3))
-    return hw.GaussianKeys(means, isotropic=0.05, diagonal=rng.uniform(0, 0.3, (6, 4))).radial({1: 0.4}), V
+    return hw.GaussianKeys(means, isotropic=0.05, diagonal=rng.uniform(0, 0.3, (6, 4))).radial(
+        {1: 0.4}
+    ), V
 
 
 def test_identical_heads_reduce_nothing(law, rng):
@@ -44,7 +47,10 @@ def test_uncorrelated_heads_are_independent():
 def test_correlated_heads_agree_with_sampling(law, rng, size):
     keys, V = law
     Q, mix = size * rng.normal(size=(3, 4)), np.array([0.5, 0.8, -0.3])
-    exact, drawn = hw.moments(Q, keys, V, mix=mix), hw.moments(Q, keys, V, mix=mix, method="sampled", samples=2**15)
+    exact, drawn = (
+        hw.moments(Q, keys, V, mix=mix),
+        hw.moments(Q, keys, V, mix=mix, method="sampled", samples=2**15),
+    )
     assert exact.status == "done"
     assert np.abs(exact.mean - drawn.mean).max() <= SIGMAS * drawn.error
     assert np.abs(exact.covariance - drawn.covariance).max() <= SIGMAS * drawn.error
@@ -52,14 +58,21 @@ def test_correlated_heads_agree_with_sampling(law, rng, size):
 
 
 def test_pair_of_logistics_against_a_double_sum():
-    """Two keys, two heads: alpha and alpha' are logistics of a bivariate Gaussian, so a plain double sum decides."""
-    m, s, c = np.array([[1.0, 0.0], [0.5, 0.0]]), np.array([[1.5, 0.0], [0.8, 0.0]]), np.array([0.9, 0.0])
+    """Two keys, two heads: alpha and alpha' are logistics of a bivariate Gaussian, so a plain
+    double sum decides."""
+    m, s, c = (
+        np.array([[1.0, 0.0], [0.5, 0.0]]),
+        np.array([[1.5, 0.0], [0.8, 0.0]]),
+        np.array([0.9, 0.0]),
+    )
     g = np.linspace(-9, 9, 601)
     p = np.exp(-g * g / 2)
     p /= p.sum()
     slope = c[0] / s[0, 0]
     first = 1 / (1 + np.exp(-(m[0, 0] + s[0, 0] * g)))
-    second = 1 / (1 + np.exp(-(m[1, 0] + slope * g[:, None] + np.sqrt(s[1, 0] ** 2 - slope**2) * g)))
+    second = 1 / (
+        1 + np.exp(-(m[1, 0] + slope * g[:, None] + np.sqrt(s[1, 0] ** 2 - slope**2) * g))
+    )
     true = p @ (first * (second @ p)) - (p @ first) * (p @ second @ p)
     V = np.eye(2)
     heads = tuple(joint.logits_moments(m[h], s[h], V) for h in (0, 1))

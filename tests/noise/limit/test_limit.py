@@ -1,4 +1,5 @@
-"""Infinite sharpness: closed forms, mpmath, brute-force sampling of winners, and the classic exercise."""
+"""Infinite sharpness: closed forms, mpmath, brute-force sampling of winners, and the classic
+exercise."""
 
 import itertools
 
@@ -22,7 +23,8 @@ FLIP = float(reference.normal_cdf(-mp.sqrt(2)))
 
 
 def drawn(q, keys, V, *, samples=40_000, seed=5):
-    """Outputs at infinite sharpness by the definition: draw keys in d dimensions, take the largest score."""
+    """Outputs at infinite sharpness by the definition: draw keys in d dimensions, take the largest
+    score."""
     draws = keys.sample(np.random.default_rng(seed), samples)
     scores = np.einsum("snd,hd->shn", draws, np.atleast_2d(q))
     first = scores >= scores.max(axis=2, keepdims=True) - 1e-9
@@ -40,7 +42,9 @@ def test_one_head_is_a_fair_coin():
     V = np.random.default_rng(1).normal(size=(N, 3))
     m = hw.moments(K[A] + K[B], CLASSIC, V, method="limit")
     assert m.mean == pytest.approx((V[A] + V[B]) / 2, abs=tolerances.ROUNDING)
-    assert m.covariance == pytest.approx(np.outer(V[A] - V[B], V[A] - V[B]) / 4, abs=tolerances.ROUNDING)
+    assert m.covariance == pytest.approx(
+        np.outer(V[A] - V[B], V[A] - V[B]) / 4, abs=tolerances.ROUNDING
+    )
 
 
 def test_two_heads_lose_the_key_with_probability_7_86_percent():
@@ -57,7 +61,8 @@ def test_two_heads_lose_the_key_with_probability_7_86_percent():
 
 
 def test_a_fallback_component_gives_the_other_value_and_a_larger_error():
-    # With a little of mu_b in head 1, a lost k_a leaves v_b: half wrong twice, error 1/2 instead of about 1/4.
+    # With a little of mu_b in head 1, a lost k_a leaves v_b: half wrong twice, error 1/2 instead of
+    # about 1/4.
     target, errors = (K[A] + K[B]) / 2, []
     for fallback in (0.0, 0.1):
         m = hw.moments(K[[A, B]] + fallback * K[[B, B]], CLASSIC, np.eye(N), method="limit")
@@ -82,7 +87,10 @@ CASES = {
     "heads that share one random number": (K[[A, B]] + 0.6 * K[[B, A]], CLASSIC),
     "heads that share many": (K[[A, B]] + 0.6 * K[[B, A]], GaussianKeys(K, isotropic=0.1)),
     "a head that looks away": (np.stack([K[A] - K[B], np.zeros(N)]), CLASSIC),
-    "correlated keys": (K[[A, B]], CorrelatedKeys(GaussianKeys(K, isotropic=0.1), K[None, :, :] * 0.4)),
+    "correlated keys": (
+        K[[A, B]],
+        CorrelatedKeys(GaussianKeys(K, isotropic=0.1), K[None, :, :] * 0.4),
+    ),
 }
 
 
@@ -95,7 +103,9 @@ def test_agrees_with_drawing_the_keys(name):
     assert z_scores(m.mean, c).max() < tolerances.SIGMAS
     assert z_scores(m.heads_weights_mean, alpha).max() < tolerances.SIGMAS
     centred = c - m.mean
-    assert z_scores(m.covariance, centred[:, :, None] * centred[:, None, :]).max() < tolerances.SIGMAS
+    assert (
+        z_scores(m.covariance, centred[:, :, None] * centred[:, None, :]).max() < tolerances.SIGMAS
+    )
     mixed = alpha.mean(axis=1) - m.weights_mean
     assert z_scores(m.weights_variance, mixed**2).max() < tolerances.SIGMAS
 
@@ -106,7 +116,9 @@ def test_the_sampled_engine_converges_to_the_limit():
     sharp = hw.moments(1e7 * K[[A, B]], keys, V, method="sampled", samples=2**15)
     m = hw.moments(K[[A, B]], keys, V, method="limit")
     assert np.abs(sharp.mean - m.mean).max() < tolerances.SIGMAS * sharp.mean_error
-    assert np.abs(sharp.covariance - m.covariance).max() < tolerances.SIGMAS * sharp.covariance_error
+    assert (
+        np.abs(sharp.covariance - m.covariance).max() < tolerances.SIGMAS * sharp.covariance_error
+    )
 
 
 def test_race_has_closed_forms():
@@ -114,7 +126,9 @@ def test_race_has_closed_forms():
     two = race(np.array([0.3, 1.0]), np.array([1.0, 2.5]))
     wanted = float(reference.normal_cdf((mp.mpf("0.3") - 1) / mp.sqrt(1 + mp.mpf("2.5") ** 2)))
     assert two.chances[0] == pytest.approx(wanted, abs=tolerances.ROUNDING)
-    assert race(np.zeros(7), np.full(7, 0.2)).chances == pytest.approx(np.full(7, 1 / 7), abs=tolerances.ROUNDING)
+    assert race(np.zeros(7), np.full(7, 0.2)).chances == pytest.approx(
+        np.full(7, 1 / 7), abs=tolerances.ROUNDING
+    )
 
 
 def test_race_agrees_with_mpmath():
@@ -145,7 +159,9 @@ def test_race_chances_sum_to_one_whatever_the_deviations(seed, k, decades):
 def test_ties_between_fixed_keys_are_shared_and_biases_break_them():
     V = np.eye(4)
     q, keys = np.array([1.0, 1, 1, 0]), np.eye(4)
-    assert hw.moments(q, keys, V, method="limit").mean == pytest.approx([1 / 3] * 3 + [0], abs=tolerances.ROUNDING)
+    assert hw.moments(q, keys, V, method="limit").mean == pytest.approx(
+        [1 / 3] * 3 + [0], abs=tolerances.ROUNDING
+    )
     biased = hw.moments(q, keys, V, method="limit", bias=[np.log(2), 0, 0, 9])
     assert biased.mean == pytest.approx([0.5, 0.25, 0.25, 0], abs=tolerances.ROUNDING)
     hidden = hw.moments(q, keys, V, method="limit", mask=[False, True, False, True])
@@ -153,7 +169,8 @@ def test_ties_between_fixed_keys_are_shared_and_biases_break_them():
 
 
 def test_ties_survive_rotation(rng):
-    # In a rotated basis equal scores differ by rounding, and orthogonal ones are 1e-17 instead of 0.
+    # In a rotated basis equal scores differ by rounding, and orthogonal ones are 1e-17 instead of
+    # 0.
     basis = np.linalg.qr(rng.normal(size=(N, N)))[0]
     plain, turned = (winners(E[[A, B]], GaussianKeys(E).radial({A: 0.5})) for E in (K, basis))
     assert turned.probabilities == pytest.approx(plain.probabilities, abs=tolerances.ROUNDING)
@@ -185,7 +202,9 @@ def test_other_libraries(library):
         ours = hw.moments(q, CLASSIC, K, method="limit")
         assert type(theirs.mean) is type(xp.asarray(single))
         assert np.asarray(theirs.mean) == pytest.approx(ours.mean, abs=tolerances.SINGLE)
-        assert np.asarray(theirs.covariance) == pytest.approx(ours.covariance, abs=tolerances.SINGLE)
+        assert np.asarray(theirs.covariance) == pytest.approx(
+            ours.covariance, abs=tolerances.SINGLE
+        )
 
 
 def test_winners_of_a_million_fixed_keys_and_two_random_ones(rng):

@@ -50,9 +50,12 @@ def test_grid_equals_every_key_by_itself(law, rng, monkeypatch):
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
 
-@pytest.mark.parametrize("law", [(10.0, 0.0, 30.0), (100.0, 0.0, 50.0), (20.0, 6.0, 12.0), (5.0, 20.0, 1000.0)])
+@pytest.mark.parametrize(
+    "law", [(10.0, 0.0, 30.0), (100.0, 0.0, 50.0), (20.0, 6.0, 12.0), (5.0, 20.0, 1000.0)]
+)
 def test_wide_noise(law, rng, monkeypatch):
-    """Deviations up to 1,000 on graded nodes, by the grid where keys by themselves would be cheaper."""
+    """Deviations up to 1,000 on graded nodes, by the grid where keys by themselves would be
+    cheaper."""
     monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, law, n=300)
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
@@ -60,8 +63,8 @@ def test_wide_noise(law, rng, monkeypatch):
 
 @pytest.mark.parametrize("law", [LAWS[0], LAWS[2], (1.0, 0.0, 5.0)])
 def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
-    """300,000 keys: cells are cut into pieces and most of the arithmetic is in single precision. Without either, the
-    result is the same within the stated errors."""
+    """300,000 keys: cells are cut into pieces and most of the arithmetic is in single precision.
+    Without either, the result is the same within the stated errors."""
     m, s, V = problem(rng, law, n=300_000)
     found = spread.logits_moments(m, s, V + 5.0)
     assert cells.make_cells(m, s).split > 1
@@ -75,7 +78,8 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
-    """Means near or far, on lattice points or not, fixed keys, a heavy key that takes nearly all the weight."""
+    """Means near or far, on lattice points or not, fixed keys, a heavy key that takes nearly all
+    the weight."""
     monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     rng = np.random.default_rng(seed)
     n, low = int(rng.integers(201, 600)), 10 ** rng.uniform(-6, 0.5) if seed % 2 else 0.0
@@ -110,7 +114,9 @@ def test_many_keys_of_few_laws(seed):
     rng = np.random.default_rng(seed)
     laws, n = int(rng.integers(1, 200)), 30_000
     low = 10 ** rng.uniform(-3, 0.3)
-    m, s, _ = problem(rng, (10 ** rng.uniform(-3, 0.5), low, low + 10 ** rng.uniform(-4, 0.3)), n=laws)
+    m, s, _ = problem(
+        rng, (10 ** rng.uniform(-3, 0.5), low, low + 10 ** rng.uniform(-4, 0.3)), n=laws
+    )
     which = rng.integers(0, laws, n)
     m, s, V = m[which], s[which], rng.uniform(-1, 1, (n, 3))
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
@@ -122,7 +128,9 @@ def test_values_of_any_size(size, rng):
     m, s, V = problem(rng, (0.3, 0.2, 0.4), n=300_000)
     found, true = spread.logits_moments(m, s, size * V), spread.logits_moments(m, s, V)
     np.testing.assert_allclose(found.mean / size, true.mean, atol=found.first + true.first)
-    np.testing.assert_allclose(found.covariance / size**2, true.covariance, atol=2 * (found.second + true.second))
+    np.testing.assert_allclose(
+        found.covariance / size**2, true.covariance, atol=2 * (found.second + true.second)
+    )
 
 
 def test_one_huge_value(rng):
@@ -131,7 +139,9 @@ def test_one_huge_value(rng):
     found = spread.logits_moments(m, s, V)
     weight, square = found.weights_mean[7], found.weights_square[7]
     np.testing.assert_allclose(found.mean, weight * 1e60, rtol=1e-6)
-    np.testing.assert_allclose(found.covariance, (square - weight**2) * 1e120, atol=2 * found.second * found.spread**2)
+    np.testing.assert_allclose(
+        found.covariance, (square - weight**2) * 1e120, atol=2 * found.second * found.spread**2
+    )
 
 
 def test_a_key_that_is_almost_never_seen(rng):
@@ -145,10 +155,13 @@ def test_a_key_that_is_almost_never_seen(rng):
 
 
 def test_a_million_keys_of_forty_laws(rng):
-    """Each law 25,000 times: then sums over keys are sums over laws, and the integrals can be taken by themselves."""
+    """Each law 25,000 times: then sums over keys are sums over laws, and the integrals can be taken
+    by themselves."""
     laws, count = 40, 25_000
     m, s, V = problem(rng, (2.0, 0.0, 2.0), n=laws)
-    found = spread.logits_moments(np.repeat(m, count), np.repeat(s, count), np.repeat(V, count, axis=0))
+    found = spread.logits_moments(
+        np.repeat(m, count), np.repeat(s, count), np.repeat(V, count, axis=0)
+    )
     u = nodes(m, s, np.full(laws, float(count)))
     t = transform(u.u[:, None] + m, s)
     density = u.weight * np.exp(count * t.psi.sum(axis=1))
@@ -156,7 +169,9 @@ def test_a_million_keys_of_forty_laws(rng):
     R = count * t.r @ (V - mean)
     D = count * density @ (t.w - t.r**2)
     covariance = (R * density[:, None]).T @ R + ((V - mean) * D[:, None]).T @ (V - mean)
-    np.testing.assert_allclose(found.weights_mean[::count] * count, count * density @ t.r, atol=found.first)
+    np.testing.assert_allclose(
+        found.weights_mean[::count] * count, count * density @ t.r, atol=found.first
+    )
     np.testing.assert_allclose(found.mean, mean, atol=found.first)
     np.testing.assert_allclose(found.covariance, covariance, atol=found.second)
     assert found.first <= EXACT_MEAN
@@ -174,14 +189,16 @@ def test_values_that_are_no_numbers_are_refused(n, bad, rng):
 
 
 def test_fixed_keys_among_wide_ones(rng):
-    """Graded nodes reach far beyond the place where the fixed keys have made an end of the integrand."""
+    """Graded nodes reach far beyond the place where the fixed keys have made an end of the
+    integrand."""
     m, s, V = problem(rng, (0.01, 0.0, 26.0), n=4000)
     s[::2] = 0.0
     agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
 
 
 def test_means_on_lattice_points(rng, monkeypatch):
-    """The lowest and the highest mean may be rounded to the wrong side of a lattice point; they stay in their strip."""
+    """The lowest and the highest mean may be rounded to the wrong side of a lattice point; they
+    stay in their strip."""
     monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, (10.0, 0.0, 80.0), n=600)
     m[:150], m[150:300] = -55.0, 55.0
@@ -227,5 +244,7 @@ def test_a_hundred_thousand_equal_keys(rng):
     cross = (1 / n - found.weights_square[0]) / (n - 1)
     centred = V - V.mean(axis=0)
     np.testing.assert_allclose(
-        found.covariance, (found.weights_square[0] - cross) * centred.T @ centred, atol=EXACT_COVARIANCE
+        found.covariance,
+        (found.weights_square[0] - cross) * centred.T @ centred,
+        atol=EXACT_COVARIANCE,
     )

@@ -1,4 +1,5 @@
-"""Wide laws: one key of deviation 1e3 to 1e100, deviations over many scales. Work and memory are counted, not timed."""
+"""Wide laws: one key of deviation 1e3 to 1e100, deviations over many scales. Work and memory are
+counted, not timed."""
 
 import tracemalloc
 from functools import partial
@@ -84,7 +85,10 @@ def test_a_key_of_deviation_1e100_is_a_fair_coin(n, rng):
 def scales(seed):
     """A few scales, with or without fixed keys, near and far means."""
     rng = np.random.default_rng(seed)
-    n, sizes = int(rng.integers(2, 40)), 10 ** rng.uniform(-2, (3, 9, 20, 60)[seed % 4], 1 + seed % 3)
+    n, sizes = (
+        int(rng.integers(2, 40)),
+        10 ** rng.uniform(-2, (3, 9, 20, 60)[seed % 4], 1 + seed % 3),
+    )
     s = rng.choice(sizes, n) * 10 ** rng.uniform(-0.5, 0.5, n)
     s[rng.random(n) < 0.3 * (seed % 2)] = 0.0
     m = rng.normal(size=n) * np.where(rng.random() < 0.5, s, 1.0)
@@ -124,8 +128,8 @@ def test_too_coarse_a_rule_says_so(knob, coarse, width, n, rng, finer, monkeypat
 
 
 def test_the_part_beyond_the_ends_is_stated_by_itself(rng, monkeypatch):
-    """A rule may be wrong by as much as the cut takes away, and in the other direction: then the sum of the weights is
-    one, and only the bound on the ends tells."""
+    """A rule may be wrong by as much as the cut takes away, and in the other direction: then the
+    sum of the weights is one, and only the bound on the ends tells."""
     m, s, V = one_wide(rng, 20, 1e3)
     true = head_moments(m, s, V)
 
@@ -159,7 +163,8 @@ def test_deviations_over_all_scales_cost_their_logarithm(rng):
 
 @pytest.mark.parametrize("width", WIDE)
 def test_tables_of_the_grid_are_as_long_as_their_keys_reach(width, rng, monkeypatch):
-    """Points of each strip's table, whatever the range of u; each of the few strips of narrow keys has the same."""
+    """Points of each strip's table, whatever the range of u; each of the few strips of narrow keys
+    has the same."""
     counts = []
     original = grid.lattice_transform
     monkeypatch.setattr(
@@ -211,7 +216,8 @@ def test_many_keys_are_carried_by_the_grid(width, rng, monkeypatch):
 
 
 def test_estimated_work_is_the_work_done(rng, monkeypatch):
-    """Exponentials counted in the rules of the transform, against the estimate for every key by itself."""
+    """Exponentials counted in the rules of the transform, against the estimate for every key by
+    itself."""
     m, s, V = over_scales(rng, 200, -2, 2)
     cells = make_cells(m, s)
     done = 0.0
@@ -229,7 +235,8 @@ def test_estimated_work_is_the_work_done(rng, monkeypatch):
 
 
 def test_a_grid_that_does_not_fit_is_not_built(rng, monkeypatch):
-    """Ten thousand keys, deviations over nine decades, means 30 apart: 900 MB of tables on the grid."""
+    """Ten thousand keys, deviations over nine decades, means 30 apart: 900 MB of tables on the
+    grid."""
     m, s, V = over_scales(rng, 10_000, -3, 6, means=30.0)
     cells = make_cells(m, s)
     assert 48 * cells.grid.size * cells.nodes.u.size > 0.9 * GIGABYTE
@@ -278,11 +285,15 @@ def drawn(rng, m, s, c, V, samples=100_000):
     outputs = []
     for h, z in enumerate((m[0] + s[0] * g[0], m[1] + c / s[0] * g[0] + rest * g[1])):
         e = np.exp(z - z.max(axis=1, keepdims=True))
-        outputs.append(e / e.sum(axis=1, keepdims=True) @ V - joint.logits_moments(m[h], s[h], V).mean)
+        outputs.append(
+            e / e.sum(axis=1, keepdims=True) @ V - joint.logits_moments(m[h], s[h], V).mean
+        )
     return outputs[0][:, :, None] * outputs[1][:, None, :]
 
 
-@pytest.mark.parametrize(("width", "correlation"), [(1e3, 0.5), (1e3, -0.95), (1e7, 0.5), (30.0, 0.9)])
+@pytest.mark.parametrize(
+    ("width", "correlation"), [(1e3, 0.5), (1e3, -0.95), (1e7, 0.5), (30.0, 0.9)]
+)
 def test_two_heads_with_one_wide_key_agree_with_sampling(width, correlation, rng):
     law = two_heads(rng, width, correlation)
     tracemalloc.start()
@@ -349,7 +360,8 @@ def test_the_cost_of_a_wide_pair_does_not_grow_with_its_width():
 
 
 def test_a_kink_that_the_nodes_cannot_resolve_is_refused(rng):
-    """Two wide logits of one key that are nearly the same: the double integral says that it is not good enough."""
+    """Two wide logits of one key that are nearly the same: the double integral says that it is not
+    good enough."""
     assert pair_of(*two_heads(rng, 1e3, 0.9995)) is None
     assert pair_of(*two_heads(rng, 1e3, 1 - 1e-12)) is None
 

@@ -1,4 +1,5 @@
-"""Sampling in logit space, against sampling d-dimensional keys, quadrature, and its own standard error."""
+"""Sampling in logit space, against sampling d-dimensional keys, quadrature, and its own standard
+error."""
 
 import numpy as np
 import pytest
@@ -48,10 +49,13 @@ def assert_agrees(m, alpha, c, mix=None):
 LAWS = {
     "isotropic": lambda mu: GaussianKeys(mu, isotropic=0.5),
     "radial, three keys fixed": lambda mu: GaussianKeys(mu).radial({0: 0.5, 2: 1.0, 5: 0.1}),
-    "everything": lambda mu: GaussianKeys(mu, isotropic=0.1, diagonal=np.arange(D) / 4).radial({1: 0.5}),
+    "everything": lambda mu: GaussianKeys(mu, isotropic=0.1, diagonal=np.arange(D) / 4).radial(
+        {1: 0.5}
+    ),
     "shared shift": lambda mu: CorrelatedKeys(GaussianKeys(mu, isotropic=0.1), np.eye(D)[:2]),
     "shared factors on two keys": lambda mu: CorrelatedKeys(
-        GaussianKeys(mu).radial({1: 0.3}), np.eye(N)[:, 1:2] * np.ones((1, N, D)) + np.eye(N)[:, :1] * 0.5
+        GaussianKeys(mu).radial({1: 0.3}),
+        np.eye(N)[:, 1:2] * np.ones((1, N, D)) + np.eye(N)[:, :1] * 0.5,
     ),
     "fixed": GaussianKeys,
 }
@@ -70,7 +74,12 @@ def test_agrees_with_drawing_the_keys(law, heads, kind, setting, rng):
 def test_mix_scale_bias_and_mask(setting, rng):
     mu, V = setting
     q, keys = rng.normal(size=(2, D)), GaussianKeys(mu, isotropic=0.3).radial({1: 0.5})
-    options = {"mix": [0.8, -0.3], "scale": 1.7, "bias": rng.normal(size=(2, N)), "mask": rng.random((2, N)) < 0.6}
+    options = {
+        "mix": [0.8, -0.3],
+        "scale": 1.7,
+        "bias": rng.normal(size=(2, N)),
+        "mask": rng.random((2, N)) < 0.6,
+    }
     m = hw.moments(q, keys, V, method="sampled", samples=2**13, **options)
     assert_agrees(m, *by_definition(q, keys, V, **options), mix=options["mix"])
     assert np.all(m.heads_weights_mean[~options["mask"]] == 0)
@@ -81,7 +90,12 @@ def test_mix_scale_bias_and_mask(setting, rng):
 def test_agrees_with_the_exact_engine(law, heads, setting, rng):
     mu, V = setting
     q, keys = 2 * rng.normal(size=(heads, D)), LAWS[law](mu)
-    options = {"mix": rng.random(heads), "bias": rng.normal(size=N), "mask": np.arange(N) != 4, "value_noise": 0.1}
+    options = {
+        "mix": rng.random(heads),
+        "bias": rng.normal(size=N),
+        "mask": np.arange(N) != 4,
+        "value_noise": 0.1,
+    }
     exact = hw.moments(q, keys, V, **options)
     m = hw.moments(q, keys, V, method="sampled", **options)
     for name in ("mean", "covariance", "weights_mean", "weights_variance"):
@@ -103,23 +117,33 @@ def test_one_noisy_key_agrees_with_quadrature():
 
     def integrand(g, power):
         return (
-            (1 / (1 + np.exp(rest - beta - beta * np.sqrt(rho) * g))) ** power * np.exp(-g * g / 2) / np.sqrt(2 * np.pi)
+            (1 / (1 + np.exp(rest - beta - beta * np.sqrt(rho) * g))) ** power
+            * np.exp(-g * g / 2)
+            / np.sqrt(2 * np.pi)
         )
 
     first, second = (quad(integrand, -12, 12, args=(power,), epsabs=1e-13)[0] for power in (1, 2))
     m = hw.moments(q, GaussianKeys(mu).radial({0: rho}), mu, method="sampled")
     assert m.weights_mean[0] == pytest.approx(first, abs=tolerances.SIGMAS * m.error)
-    assert m.covariance[0, 0] == pytest.approx(second - first**2, abs=tolerances.SIGMAS * m.covariance_error)
+    assert m.covariance[0, 0] == pytest.approx(
+        second - first**2, abs=tolerances.SIGMAS * m.covariance_error
+    )
     assert m.error < tolerances.SOBOL_ONE_DIMENSION
 
 
 def test_the_standard_error_is_honest(setting):
-    # Over 24 seeds the deviation from a far longer run, in standard errors, must look like Student's t.
+    # Over 24 seeds the deviation from a far longer run, in standard errors, must look like
+    # Student's t.
     mu, V = setting
     keys, q = GaussianKeys(mu, isotropic=0.5), np.ones(D)
     for kind in ("sobol", "plain"):
-        truth = hw.moments(q, keys, V, method="sampled", samples=2**18, seed=1, kind="sobol").mean[0]
-        runs = [hw.moments(q, keys, V[:, :1], method="sampled", samples=2**9, seed=s, kind=kind) for s in range(24)]
+        truth = hw.moments(q, keys, V, method="sampled", samples=2**18, seed=1, kind="sobol").mean[
+            0
+        ]
+        runs = [
+            hw.moments(q, keys, V[:, :1], method="sampled", samples=2**9, seed=s, kind=kind)
+            for s in range(24)
+        ]
         t = np.array([(float(m.mean[0]) - truth) / m.mean_error for m in runs])
         assert tolerances.T_SPREAD[0] < t.std() < tolerances.T_SPREAD[1]
 
@@ -127,7 +151,9 @@ def test_the_standard_error_is_honest(setting):
 def test_sobol_beats_plain_by_far(setting):
     mu, V = setting
     runs = {
-        kind: hw.moments(np.ones(D), GaussianKeys(mu, isotropic=0.5), V, method="sampled", kind=kind)
+        kind: hw.moments(
+            np.ones(D), GaussianKeys(mu, isotropic=0.5), V, method="sampled", kind=kind
+        )
         for kind in ("sobol", "plain")
     }
     assert runs["sobol"].mean_error < runs["plain"].mean_error / 10
@@ -157,7 +183,12 @@ def test_fixed_keys_cost_no_random_numbers(rng):
     average = (np.exp(z[rest] - lump)[:, None] * mu[rest]).sum(axis=0)
     small = GaussianKeys(np.vstack([mu[few], [[0, 0, 0, 0]]])).radial({0: 0.5, 1: 0.5})
     same = hw.moments(
-        3 * mu[5], small, np.vstack([mu[few], average]), method="sampled", samples=2**12, bias=[0, 0, lump]
+        3 * mu[5],
+        small,
+        np.vstack([mu[few], average]),
+        method="sampled",
+        samples=2**12,
+        bias=[0, 0, lump],
     )
     assert m.mean == pytest.approx(same.mean, abs=tolerances.PREFIX)
     assert m.covariance == pytest.approx(same.covariance, abs=tolerances.PREFIX)
@@ -165,7 +196,11 @@ def test_fixed_keys_cost_no_random_numbers(rng):
 
 def test_value_noise_adds_the_weighted_covariances(setting, rng):
     mu, V = setting
-    keys, q, options = GaussianKeys(mu, isotropic=0.2), rng.normal(size=(2, D)), {"method": "sampled", "samples": 2**10}
+    keys, q, options = (
+        GaussianKeys(mu, isotropic=0.2),
+        rng.normal(size=(2, D)),
+        {"method": "sampled", "samples": 2**10},
+    )
     bare = hw.moments(q, keys, V, **options)
     squares = bare.weights_variance + bare.weights_mean**2
     variances, roots = rng.random((N, V_DIM)), rng.normal(size=(N, V_DIM, V_DIM))
@@ -197,7 +232,9 @@ def test_other_libraries_see_the_same_points(library, heads, setting, rng):
     mu, V, q = (x.astype(np.float32) for x in (*setting, rng.normal(size=(heads, D))))
     options = {"method": "sampled", "samples": 2**10}
     ours = hw.moments(q, GaussianKeys(mu, isotropic=0.3), V, **options)
-    theirs = hw.moments(xp.asarray(q), GaussianKeys(xp.asarray(mu), isotropic=0.3), xp.asarray(V), **options)
+    theirs = hw.moments(
+        xp.asarray(q), GaussianKeys(xp.asarray(mu), isotropic=0.3), xp.asarray(V), **options
+    )
     assert type(theirs.covariance) is type(xp.asarray(V))
     assert np.asarray(theirs.mean) == pytest.approx(ours.mean, abs=tolerances.SINGLE)
     assert np.asarray(theirs.covariance) == pytest.approx(ours.covariance, abs=tolerances.SINGLE)
@@ -206,7 +243,9 @@ def test_other_libraries_see_the_same_points(library, heads, setting, rng):
 def test_huge_sharpness_and_huge_noise_stay_finite(setting):
     mu, V = setting
     for size in (1e-200, 1e4, 1e100):
-        m = hw.moments(size * np.ones(D), GaussianKeys(mu, isotropic=0.5), V, method="sampled", samples=2**8)
+        m = hw.moments(
+            size * np.ones(D), GaussianKeys(mu, isotropic=0.5), V, method="sampled", samples=2**8
+        )
         assert np.all(np.isfinite(m.covariance))
         assert m.weights_mean.sum() == pytest.approx(1.0, abs=tolerances.ROUNDING)
 

@@ -1,5 +1,6 @@
-"""The predicted output error of noisy keys, by second routes: sampled logits, sampled keys, an integral over two
-logits, and the limits of little and of endless noise. Compared with the output of the keys as they are."""
+"""The predicted output error of noisy keys, by second routes: sampled logits, sampled keys, an
+integral over two logits, and the limits of little and of endless noise. Compared with the output of
+the keys as they are."""
 
 import numpy as np
 import pytest
@@ -32,14 +33,18 @@ def _row(rng, *, n=60, d=8, sink=6.0, softcap=None, bias=0.0):
 
 
 def _law(row, deviation):
-    """Equal noise on every coordinate of every key, so that each logit has this deviation (before any cap)."""
+    """Equal noise on every coordinate of every key, so that each logit has this deviation (before
+    any cap)."""
     return GaussianKeys(row.K, isotropic=(deviation / (row.scale * np.linalg.norm(row.q))) ** 2)
 
 
 def _uneven_law(row, deviation):
-    """Less noise on the early keys, the sink among them, and more on the late: no common lift of the logits."""
+    """Less noise on the early keys, the sink among them, and more on the late: no common lift of
+    the logits."""
     shares = np.linspace(0.2, 1.8, len(row.K))
-    return GaussianKeys(row.K, isotropic=shares * (deviation / (row.scale * np.linalg.norm(row.q))) ** 2)
+    return GaussianKeys(
+        row.K, isotropic=shares * (deviation / (row.scale * np.linalg.norm(row.q))) ** 2
+    )
 
 
 def _by_sampled_keys(row, law, rng, draws=4000):
@@ -70,7 +75,8 @@ def test_prediction_is_that_of_the_moments_of_all_keys(rng, deviation):
 
 
 def test_more_noise_is_never_predicted_to_be_better(rng):
-    """A sink with noise from 1/16 to 256: the error grows to that of a head that picks a key by chance."""
+    """A sink with noise from 1/16 to 256: the error grows to that of a head that picks a key by
+    chance."""
     row = _row(rng)
     predicted = [predict(row, _law(row, 2.0**power)) for power in range(-4, 9)]
     assert np.all(np.diff(predicted) > 0)
@@ -88,7 +94,9 @@ def test_two_keys_are_an_integral_over_two_logits(rng, softcap, deviation):
     z = row.scale * (row.K @ row.q) + noise
     z = z if softcap is None else softcap * np.tanh(z / softcap)
     first = 1.0 / (1.0 + np.exp(z[..., 1] - z[..., 0]))
-    squares = (first - hw.attention.weights(row.logits())[0]) ** 2 * np.sum((row.V[0] - row.V[1]) ** 2)
+    squares = (first - hw.attention.weights(row.logits())[0]) ** 2 * np.sum(
+        (row.V[0] - row.V[1]) ** 2
+    )
     wanted = weight @ squares @ weight / (2 * np.pi)
     tolerance = PREDICTED if softcap else QUADRATURE
     np.testing.assert_allclose(predict(row, _law(row, deviation)), wanted, rtol=tolerance)
@@ -127,7 +135,8 @@ def _real_rows(model, tokenizer, rng):
 
 
 def _scores(model, tokenizer, rng, bits, per):
-    """Standard scores of the prediction against logits drawn from the law of rounded keys, on two rows per head."""
+    """Standard scores of the prediction against logits drawn from the law of rounded keys, on two
+    rows per head."""
     draws, scores = 400, []
     for sample, head, row in _real_rows(model, tokenizer, rng):
         law = GaussianKeys.quantised(sample.K[sample.heads.key_head(head)], bits=bits, per=per)
@@ -139,7 +148,8 @@ def _scores(model, tokenizer, rng, bits, per):
 
 
 def _are_normal(scores):
-    # The squared errors are skewed, so single scores spread wider than normal ones; their mean does not.
+    # The squared errors are skewed, so single scores spread wider than normal ones; their mean does
+    # not.
     assert abs(np.mean(scores)) < SIGMAS / np.sqrt(scores.size)
     assert np.max(np.abs(scores)) < 2 * SIGMAS
 

@@ -1,5 +1,5 @@
-"""Model files that lie: missing weights, pickles, sizes that no file holds, damaged headers. Each is one clear error,
-before weights are made up, code could run, or memory is asked for."""
+"""Model files that lie: missing weights, pickles, sizes that no file holds, damaged headers. Each
+is one clear error, before weights are made up, code could run, or memory is asked for."""
 
 # ruff: noqa: E402
 
@@ -38,7 +38,11 @@ def folder(tmp_path):
 
 def _keep(folder: Path, kept) -> None:
     path = folder / "model.safetensors"
-    save_file({name: x for name, x in load_file(path).items() if kept(name)}, path, metadata={"format": "pt"})
+    save_file(
+        {name: x for name, x in load_file(path).items() if kept(name)},
+        path,
+        metadata={"format": "pt"},
+    )
 
 
 def _configure(folder: Path, **fields) -> None:
@@ -66,13 +70,25 @@ def _refused(place, monkeypatch) -> str:
 @pytest.mark.parametrize(
     ("kept", "named"),
     [
-        (lambda name: "self_attn" not in name, r"layers\.0\.self_attn\.k_proj\.weight.* and 5 more"),
+        (
+            lambda name: "self_attn" not in name,
+            r"layers\.0\.self_attn\.k_proj\.weight.* and 5 more",
+        ),
         (lambda name: "layers.1.self_attn" not in name, r"layers\.1\.self_attn\.k_proj\.weight"),
-        (lambda name: "layers.1.self_attn.q_proj" not in name, r"layers\.1\.self_attn\.q_proj\.weight; try"),
+        (
+            lambda name: "layers.1.self_attn.q_proj" not in name,
+            r"layers\.1\.self_attn\.q_proj\.weight; try",
+        ),
         (lambda name: "mlp" not in name, r"layers\.0\.mlp\.down_proj\.weight"),
         (lambda name: "embed" not in name, r"embed_tokens\.weight"),
     ],
-    ids=["no attention", "half of the attention", "one query projection", "no perceptrons", "no embedding"],
+    ids=[
+        "no attention",
+        "half of the attention",
+        "one query projection",
+        "no perceptrons",
+        "no embedding",
+    ],
 )
 def test_missing_weights_are_named_and_not_made_up(folder, kept, named):
     _keep(folder, kept)
@@ -89,7 +105,8 @@ def test_missing_weights_are_named_and_not_made_up(folder, kept, named):
     ],
 )  # fmt: skip
 def test_checkpoints_with_another_head_have_all_that_is_needed(tmp_path, kind, family):
-    """A pooler that they had no use for may be missing; the head they have instead may be left over."""
+    """A pooler that they had no use for may be missing; the head they have instead may be left
+    over."""
     getattr(tf, kind)(FAMILIES[family][1]).save_pretrained(tmp_path)
     assert isinstance(load(tmp_path)[0], FAMILIES[family][0])
 
@@ -104,7 +121,9 @@ class _Trap:
         return Path.touch, (self.path,)
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "consolidated.00.pth", "adapter_model.bin"])
+@pytest.mark.parametrize(
+    "name", ["pytorch_model.bin", "model.pt", "consolidated.00.pth", "adapter_model.bin"]
+)
 @pytest.mark.parametrize("by", ["folder", "file", "config", "decoy"])
 def test_nothing_is_unpickled(folder, tmp_path_factory, monkeypatch, name, by):
     """Neither by us nor by torch's restricted loader, which the library falls back to."""
@@ -131,7 +150,9 @@ def test_safetensors_are_taken_where_a_pickle_lies_beside_them(folder, monkeypat
 def test_code_beside_a_model_is_not_run(folder):
     trap = folder / "sprung"
     (folder / "modeling_evil.py").write_text(f"open({str(trap)!r}, 'w')\nclass Evil: pass\n")
-    _configure(folder, auto_map={"AutoModel": "modeling_evil.Evil", "AutoConfig": "modeling_evil.Evil"})
+    _configure(
+        folder, auto_map={"AutoModel": "modeling_evil.Evil", "AutoConfig": "modeling_evil.Evil"}
+    )
     load(folder)
     _configure(folder, model_type="evil")
     with pytest.raises(InputError):
@@ -148,14 +169,19 @@ def test_an_adapter_and_a_single_file_are_told_what_to_do(folder):
 
 
 @pytest.mark.parametrize("size", [2**31, 2**62, 5000], ids=["2^31", "2^62", "5000"])
-@pytest.mark.parametrize("name", ["num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size"])
+@pytest.mark.parametrize(
+    "name", ["num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size"]
+)
 def test_sizes_that_the_files_cannot_hold_are_refused(folder, monkeypatch, name, size):
-    """Of 20,000 weights. 5,000 is no unusual number, and is found out by the size of the model it makes."""
+    """Of 20,000 weights. 5,000 is no unusual number, and is found out by the size of the model it
+    makes."""
     _configure(folder, **{name: size * 32 if size == 5000 and "layers" not in name else size})
     assert "claimed, with" in _refused(folder, monkeypatch)
 
 
-@pytest.mark.parametrize("name", ["num_attention_heads", "max_position_embeddings", "num_labels", "head_dim"])
+@pytest.mark.parametrize(
+    "name", ["num_attention_heads", "max_position_embeddings", "num_labels", "head_dim"]
+)
 def test_other_numbers_beyond_all_files_are_refused(folder, monkeypatch, name):
     _configure(folder, **{name: 2**31})
     assert f"{name} = 2.14748e+09 claimed" in _refused(folder, monkeypatch)
@@ -163,7 +189,13 @@ def test_other_numbers_beyond_all_files_are_refused(folder, monkeypatch, name):
 
 def test_masks_of_a_long_context_count_as_memory(tmp_path, monkeypatch):
     """This family keeps a mask of positions x positions in every layer."""
-    sizes = {"hidden_size": 32, "num_layers": 2, "num_heads": 4, "vocab_size": 60, "max_position_embeddings": 64}
+    sizes = {
+        "hidden_size": 32,
+        "num_layers": 2,
+        "num_heads": 4,
+        "vocab_size": 60,
+        "max_position_embeddings": 64,
+    }
     config = tf.GPTNeoConfig(**sizes, attention_types=[[["global"], 2]])
     tf.GPTNeoModel(config).save_pretrained(tmp_path)
     _configure(tmp_path, max_position_embeddings=100_000)
@@ -230,7 +262,9 @@ def _gguf(path: Path, *, tensors=lambda name: True, **changed) -> Path:
     writer.add_float32("llama.attention.layer_norm_rms_epsilon", 1e-5)
     square, wide, row = (32, 32), (60, 32), (32,)
     shapes = {"token_embd.weight": wide, "output_norm.weight": row}
-    shapes |= {f"blk.0.{name}.weight": square for name in ("attn_q", "attn_k", "attn_v", "attn_output")}
+    shapes |= {
+        f"blk.0.{name}.weight": square for name in ("attn_q", "attn_k", "attn_v", "attn_output")
+    }
     shapes |= {f"blk.0.{name}.weight": square for name in ("ffn_gate", "ffn_up", "ffn_down")}
     shapes |= {f"blk.0.{name}.weight": row for name in ("attn_norm", "ffn_norm")}
     rng = np.random.default_rng(2)
@@ -248,7 +282,11 @@ def test_a_gguf_file_is_read_and_its_head_agrees_with_the_library(tmp_path):
     path = _gguf(tmp_path / "small.gguf")
     header, reader = gguf_header.read(path), gguf.GGUFReader(path)
     assert header.elements == sum(t.n_elements for t in reader.tensors)
-    wanted = {name: f.parts[f.data[0]][0] for name, f in reader.fields.items() if f.types[-1].name.endswith("64")}
+    wanted = {
+        name: f.parts[f.data[0]][0]
+        for name, f in reader.fields.items()
+        if f.types[-1].name.endswith("64")
+    }
     assert {name: header.numbers[name] for name in wanted if "GGUF." not in name} == {
         name: x for name, x in wanted.items() if "GGUF." not in name
     }
@@ -257,7 +295,9 @@ def test_a_gguf_file_is_read_and_its_head_agrees_with_the_library(tmp_path):
 
 @pytest.mark.parametrize("missing", [("attn",), ("attn_q",), ("attn_q", "attn_k")])
 def test_a_gguf_file_without_attention_is_refused(tmp_path, missing):
-    path = _gguf(tmp_path / "x.gguf", tensors=lambda name: not any(f".{m}" in name for m in missing))
+    path = _gguf(
+        tmp_path / "x.gguf", tensors=lambda name: not any(f".{m}" in name for m in missing)
+    )
     with pytest.raises(InputError, match=r"without layers\.0\.self_attn\.[kq]_proj\.weight"):
         load(path)
 

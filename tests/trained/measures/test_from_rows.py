@@ -43,7 +43,8 @@ def fused():
 
 
 def _single(heads):
-    """In single precision, and the numbers it rounds to in double: what is left to differ is the computation."""
+    """In single precision, and the numbers it rounds to in double: what is left to differ is the
+    computation."""
     arrays = {name: getattr(heads, name) for name in ("q", "k", "v", "bias")}
     single = {name: None if x is None else x.astype(np.float32) for name, x in arrays.items()}
     double = {name: None if x is None else x.astype(float) for name, x in single.items()}
@@ -100,7 +101,12 @@ def test_both_ways_give_the_same_rows(rng, fused, setting, library):
     single, _ = _single(_heads(rng, **SETTINGS[setting]))
     single = replace(single, **{x: xp.asarray(getattr(single, x)) for x in ("q", "k", "v")})
     single = replace(
-        single, **{x: xp.asarray(getattr(single, x)) for x in ("mask", "bias") if getattr(single, x) is not None}
+        single,
+        **{
+            x: xp.asarray(getattr(single, x))
+            for x in ("mask", "bias")
+            if getattr(single, x) is not None
+        },
     )
     marks = _marks(rng, padded=40 if setting == "padded" else 0)
     a, b = (stream(single, marks, by=by) for by in (fused, by_operations()))
@@ -121,7 +127,8 @@ def test_the_way_follows_the_arrays(rng, fused):
 
 def test_without_numba_plain_operations_do(rng, monkeypatch):
     monkeypatch.setattr(
-        "headwright.trained.rows.stream.find_spec", lambda name: None if name == "numba" else find_spec(name)
+        "headwright.trained.rows.stream.find_spec",
+        lambda name: None if name == "numba" else find_spec(name),
     )
     assert way(_single(_heads(rng))[0]).take is by_operations().take
 
@@ -143,11 +150,14 @@ def test_fused_rows_of_any_width(rng, fused, t):
     rows = stream(single, _marks(rng, t=t), by=fused)
     z, p = naive.full_logits(double), naive.full_weights(double)
     np.testing.assert_array_equal(rows.top, z.argmax(axis=-1))
-    np.testing.assert_allclose(rows.output, p @ np.repeat(double.v, 2, axis=0), rtol=AUDIT, atol=AUDIT)
+    np.testing.assert_allclose(
+        rows.output, p @ np.repeat(double.v, 2, axis=0), rtol=AUDIT, atol=AUDIT
+    )
 
 
 def test_ties_and_rows_of_one_key(fused):
-    """Equal logits: no margin, and the tied keys leak. One visible key: no second, and nothing leaks."""
+    """Equal logits: no margin, and the tied keys leak. One visible key: no second, and nothing
+    leaks."""
     q, k = np.ones((1, 3, 1), np.float32), np.asarray([2.0, 2.0, -1.0], np.float32)[None, :, None]
     mask = np.asarray([[True, True, True], [False, True, False], [False, False, True]])[None]
     heads = Heads(q, k, np.ones((1, 3, 1), np.float32), 1.0, mask=mask)
@@ -171,7 +181,9 @@ def test_single_precision_of_other_libraries_keeps_the_promise(rng, library):
     heads, marks = _heads(rng, sharp=6.0, causal=True), _marks(rng)
     wanted = naive.measures(heads, marks, LEAK)
     foreign = Heads(
-        *(xp.asarray(x.astype(np.float32)) for x in (heads.q, heads.k, heads.v)), scale=heads.scale, causal=True
+        *(xp.asarray(x.astype(np.float32)) for x in (heads.q, heads.k, heads.v)),
+        scale=heads.scale,
+        causal=True,
     )
     rows = stream(foreign, marks)
     assert compat.array_namespace(rows.output) is compat.array_namespace(foreign.q)
@@ -181,11 +193,15 @@ def test_single_precision_of_other_libraries_keeps_the_promise(rng, library):
 
 
 def test_a_sharp_row_keeps_the_digits_of_its_leak():
-    """Margin 12: the others hold 6e-6 of the weight, of which single precision next to 1 keeps two digits."""
+    """Margin 12: the others hold 6e-6 of the weight, of which single precision next to 1 keeps two
+    digits."""
     z = np.full(100, -12.0)
     z[17] = 0.0
     heads = Heads(
-        np.ones((1, 1, 1), dtype=np.float32), z[None, :, None].astype(np.float32), np.ones((1, 100, 1), np.float32), 1.0
+        np.ones((1, 1, 1), dtype=np.float32),
+        z[None, :, None].astype(np.float32),
+        np.ones((1, 100, 1), np.float32),
+        1.0,
     )
     marks = Marks.plain(1, 100)
     np.testing.assert_allclose(stream(heads, marks).leak[0, 0], 99 * np.exp(-12.0), rtol=AUDIT)
@@ -197,7 +213,9 @@ def test_a_uniform_row_averages_and_a_peaked_row_copies(rng):
     t, v = 40, rng.standard_normal((1, 40, 6))
     marks = Marks.plain(t, t)
     flat = _audited(Heads(np.zeros((1, t, 4)), rng.standard_normal((1, t, 4)), v, 1.0), marks)
-    np.testing.assert_allclose([flat["average"][0], flat["effective_keys"][0]], [1.0, t], rtol=ROUNDING)
+    np.testing.assert_allclose(
+        [flat["average"][0], flat["effective_keys"][0]], [1.0, t], rtol=ROUNDING
+    )
     np.testing.assert_allclose(flat["copy"], 0.0, atol=STREAMED)
     eye = np.eye(t)[None]
     peaked = _audited(Heads(60.0 * eye, eye, v, 1.0), marks)
@@ -233,7 +251,9 @@ def test_texts_are_weighted_by_their_rows(rng):
     for heads, marks in pairs:
         tally.add(Look(heads, marks, stream(heads, marks)))
     alone = [_audited(*pair)["entropy"] for pair in pairs]
-    np.testing.assert_allclose(tally.finish()["entropy"], (30 * alone[0] + 90 * alone[1]) / 120, rtol=ROUNDING)
+    np.testing.assert_allclose(
+        tally.finish()["entropy"], (30 * alone[0] + 90 * alone[1]) / 120, rtol=ROUNDING
+    )
 
 
 def test_one_token_has_no_contest(rng):
@@ -256,6 +276,8 @@ def test_a_text_of_one_token_repeated_stays_small():
 
 @pytest.mark.parametrize("t", [1, 5, 33, 150])
 def test_the_picture_keeps_every_row_s_mass(rng, t):
-    rows = stream(_heads(rng, t=t, causal=True), _marks(rng, t=t), by=replace(by_operations(), rows=16))
+    rows = stream(
+        _heads(rng, t=t, causal=True), _marks(rng, t=t), by=replace(by_operations(), rows=16)
+    )
     assert max(rows.picture.shape[1:]) <= 32
     np.testing.assert_allclose(rows.picture.sum(axis=-1), 1.0, rtol=ROUNDING)

@@ -15,7 +15,14 @@ from headwright.keys import GaussianKeys, rounded
 from headwright.trained.cache import quantise
 from headwright.trained.claim import CLAIMS, angles, check_claim
 from headwright.trained.heads import Heads
-from headwright.trained.measures.sampled import BOX, Sample, mean_and_error, noise_gain, reachable, worst_shift
+from headwright.trained.measures.sampled import (
+    BOX,
+    Sample,
+    mean_and_error,
+    noise_gain,
+    reachable,
+    worst_shift,
+)
 from headwright.trained.rows.tokens import Marks
 
 
@@ -27,7 +34,9 @@ def _sample(rng, *, n=60, d=6, sharp=1.5, **words):
     return Sample.draw(heads, Marks.plain(n, n), np.random.default_rng(1), size=3)
 
 
-@pytest.mark.parametrize("words", [{}, {"softcap": 1.3}, {"bias": np.linspace(-2, 2, 4 * 60 * 60).reshape(4, 60, 60)}])
+@pytest.mark.parametrize(
+    "words", [{}, {"softcap": 1.3}, {"bias": np.linspace(-2, 2, 4 * 60 * 60).reshape(4, 60, 60)}]
+)
 def test_rows_are_the_rows_of_the_full_maps(rng, words):
     sample = _sample(rng, **words)
     full = naive.full_logits(sample.heads)
@@ -40,7 +49,10 @@ def test_noise_gain_is_the_slope_of_real_noise(rng, softcap):
     row = _sample(rng, softcap=softcap).row(1, 59)
     c, size, draws = row.output(), 1e-4, 4000
     step = size * np.sqrt(np.mean(np.sum(row.K**2, axis=1)) / row.K.shape[1])
-    moved = [np.sum((row.output(row.K + step * rng.standard_normal(row.K.shape)) - c) ** 2) for _ in range(draws)]
+    moved = [
+        np.sum((row.output(row.K + step * rng.standard_normal(row.K.shape)) - c) ** 2)
+        for _ in range(draws)
+    ]
     squared = (noise_gain(row) * size * np.linalg.norm(c)) ** 2
     assert abs(np.mean(moved) - squared) < SIGMAS * np.std(moved) / np.sqrt(draws)
 
@@ -81,7 +93,9 @@ def test_the_table_and_the_budget():
     model, inputs = build("llama")
     result = hw.audit(model, inputs, rows=2, key_bits=(8, 4, 2))
     noise = result.key_noise
-    assert [(s.per, s.bits) for s in noise.settings] == [(p, b) for p in quantise.PER for b in (8, 4, 2)]
+    assert [(s.per, s.bits) for s in noise.settings] == [
+        (p, b) for p in quantise.PER for b in (8, 4, 2)
+    ]
     for coarse, fine in ((2, 4), (4, 8)):
         by = {(s.per, s.bits): np.median(s.predicted) for s in noise.settings}
         assert all(by[per, coarse] > by[per, fine] for per in quantise.PER)
@@ -92,8 +106,12 @@ def test_the_table_and_the_budget():
         assert all(predicted[b] > 0.05 for b in predicted if bits is None or b < bits)
     heads = result.plain()["key_noise"]["heads"]
     assert len(heads) == len(result)
-    assert all(heads[3][f"{s.per}{s.bits}_predicted_se"] == s.predicted_se[3] > 0 for s in noise.settings)
-    assert all(heads[3][f"{s.per}{s.bits}_measured_se"] == s.measured_se[3] > 0 for s in noise.settings)
+    assert all(
+        heads[3][f"{s.per}{s.bits}_predicted_se"] == s.predicted_se[3] > 0 for s in noise.settings
+    )
+    assert all(
+        heads[3][f"{s.per}{s.bits}_measured_se"] == s.measured_se[3] > 0 for s in noise.settings
+    )
 
 
 def test_one_row_has_no_standard_error():
@@ -105,7 +123,8 @@ def test_one_row_has_no_standard_error():
 
 
 def test_the_standard_error_is_the_spread_of_repeated_samples(rng):
-    """200 rows drawn again and again, squared errors that go with the squared sizes: e spreads as its error says."""
+    """200 rows drawn again and again, squared errors that go with the squared sizes: e spreads as
+    its error says."""
     size = rng.gamma(3.0, size=(2000, 200))
     error, se = quantise.relative_error(0.04 * size * rng.exponential(size=size.shape), size)
     np.testing.assert_allclose(np.mean(se), np.std(error), rtol=LINEARISED)
@@ -122,18 +141,24 @@ def test_the_standard_error_for_outputs_of_one_size_is_that_of_a_mean(rng):
 
 
 def test_standard_errors_at_the_ends():
-    """One row says nothing about others; no error in any row is no error; a head that puts out nothing is no NaN."""
+    """One row says nothing about others; no error in any row is no error; a head that puts out
+    nothing is no NaN."""
     assert np.isnan(quantise.relative_error(np.ones((1, 1)), np.ones((1, 1)))[1])
     for size in (np.ones((1, 4)), np.zeros((1, 4))):
-        np.testing.assert_array_equal(quantise.relative_error(np.zeros((1, 4)), size), np.zeros((2, 1)))
+        np.testing.assert_array_equal(
+            quantise.relative_error(np.zeros((1, 4)), size), np.zeros((2, 1))
+        )
 
 
 def test_a_budget_near_the_threshold_is_not_settled():
-    """Heads: far below at 2 bits; just below at 2 bits; just above at 2 bits; above at 4 bits too; one row only."""
+    """Heads: far below at 2 bits; just below at 2 bits; just above at 2 bits; above at 4 bits too;
+    one row only."""
     near = np.asarray([0.01, 0.045, 0.055, 0.5, 0.01])
     se = np.asarray([0.001, 0.004, 0.004, 0.01, np.nan])
     far = np.asarray([0.001, 0.002, 0.002, 0.3, 0.001])
-    settings = tuple(quantise.Setting("channel", bits, x, x, se, se) for bits, x in ((4, far), (2, near)))
+    settings = tuple(
+        quantise.Setting("channel", bits, x, x, se, se) for bits, x in ((4, far), (2, near))
+    )
     noise = quantise.KeyNoise(tuple(("model", 0, h) for h in range(5)), settings)
     found = next(one for one in noise.budgets() if one["error"] == 0.05)
     assert found["bits"] == noise.budget(0.05) == [2, 2, 4, None, 2]
@@ -144,14 +169,17 @@ def test_a_budget_near_the_threshold_is_not_settled():
 
 def test_the_first_few_sampled_rows_are_a_random_sample(rng):
     """Not the earliest: the table that looks at two rows of eight would favour short rows."""
-    heads = Heads(np.zeros((1, 64, 2)), np.zeros((1, 64, 2)), np.zeros((1, 64, 2)), 1.0, causal=True)
+    heads = Heads(
+        np.zeros((1, 64, 2)), np.zeros((1, 64, 2)), np.zeros((1, 64, 2)), 1.0, causal=True
+    )
     first = [Sample.draw(heads, Marks.plain(64, 64), rng, size=8).rows[:2] for _ in range(400)]
     deviation = np.arange(32).std() / np.sqrt(800)
     assert abs(np.mean(first) - np.arange(32, 64).mean()) < SIGMAS * deviation
 
 
 def test_the_claim_holds_for_a_head_built_by_it(rng):
-    """Orthonormal keys and q = beta (k_a + k_b): the angle is 0 at any sharpness; a part along a third key opens it."""
+    """Orthonormal keys and q = beta (k_a + k_b): the angle is 0 at any sharpness; a part along a
+    third key opens it."""
     K = np.eye(6)
     q = 5.0 * (K[1] + K[4])
     asked = np.stack([q, q / 5.0])
@@ -160,7 +188,9 @@ def test_the_claim_holds_for_a_head_built_by_it(rng):
     np.testing.assert_allclose(mass[0], 2 * np.exp(5) / (2 * np.exp(5) + 4), rtol=ROUNDING)
     sideways = (K[1] + K[4] + 0.99 * K[2])[None]
     cosine = 2 / np.sqrt(2) / np.sqrt(2 + 0.99**2)
-    np.testing.assert_allclose(angles(sideways, K, sideways @ K.T, CLAIMS["b.q"])[0], np.degrees(np.arccos(cosine)))
+    np.testing.assert_allclose(
+        angles(sideways, K, sideways @ K.T, CLAIMS["b.q"])[0], np.degrees(np.arccos(cosine))
+    )
 
 
 def test_the_claim_on_a_model():
@@ -178,7 +208,8 @@ def test_the_claim_on_a_model():
 
 
 def test_padding_is_no_key(rng):
-    """Of a text padded on either side: the same rows, errors and reachable keys as of the text alone."""
+    """Of a text padded on either side: the same rows, errors and reachable keys as of the text
+    alone."""
     alone = _sample(rng, n=24)
     heads, rows = alone.heads, alone.rows
     for left, right in ((0, 9), (9, 0)):
@@ -186,12 +217,17 @@ def test_padding_is_no_key(rng):
         real = np.pad(np.ones(24, dtype=bool), (left, right))
         mask = np.tril(np.ones((33, 33), dtype=bool)) & real[None, :]
         padded = Heads(
-            *(np.pad(x, wide, constant_values=50.0) for x in (heads.q, heads.k, heads.v)), heads.scale, mask=mask[None]
+            *(np.pad(x, wide, constant_values=50.0) for x in (heads.q, heads.k, heads.v)),
+            heads.scale,
+            mask=mask[None],
         )
         sample = Sample.of_rows(padded, Marks(real, real, ~real), rows + left)
         np.testing.assert_array_equal(sample.K, alone.K)
         few = [[one.row(h, int(i)) for i in one.rows] for one in (alone, sample) for h in range(4)]
-        wanted, found = (quantise.measured(one, part, (4,)) for one, part in ((alone, few[:4]), (sample, few[4:])))
+        wanted, found = (
+            quantise.measured(one, part, (4,))
+            for one, part in ((alone, few[:4]), (sample, few[4:]))
+        )
         np.testing.assert_allclose(found.predicted, wanted.predicted, rtol=ROUNDING)
         np.testing.assert_allclose(found.measured, wanted.measured, rtol=ROUNDING)
 

@@ -19,9 +19,17 @@ _MOST_ROWS = 20
 @click.option("--keys", "K", type=ARRAY, required=True, help="Keys, n x d.")
 @click.option("--values", "V", type=ARRAY, required=True, help="Values, n x v.")
 @click.option("--query", "q", type=ARRAY, required=True, help="One query (d) or several (m x d).")
-@click.option("--scale", type=float, default=1.0, show_default=True, help="Factor on the scores, e.g. 1/sqrt(d).")
+@click.option(
+    "--scale",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Factor on the scores, e.g. 1/sqrt(d).",
+)
 @click.option("--bias", type=ARRAY, default=None, help="Added to the logits.")
-@click.option("--mask", type=ARRAY, default=None, help="1 where a key may be seen, 0 where it is hidden.")
+@click.option(
+    "--mask", type=ARRAY, default=None, help="1 where a key may be seen, 0 where it is hidden."
+)
 def command(K: Any, V: Any, q: Any, scale: float, bias: Any, mask: Any) -> Reply:
     """Forward attention: weights, logits and output of one query or many."""
     result = attend(q, K, V, scale=scale, bias=bias, mask=None if mask is None else mask != 0)
@@ -31,7 +39,9 @@ def command(K: Any, V: Any, q: Any, scale: float, bias: Any, mask: Any) -> Reply
 def _render(console: Console, result: Attention) -> None:
     if result.weights.ndim > 1:
         table = Table("query", "largest weight", "on key", "output", title="attention")
-        for i, (alpha, c) in enumerate(zip(result.weights[:_MOST_ROWS], result.output, strict=False)):
+        for i, (alpha, c) in enumerate(
+            zip(result.weights[:_MOST_ROWS], result.output, strict=False)
+        ):
             table.add_row(str(i), f"{alpha.max():.4f}", str(alpha.argmax()), _vector(c))
     else:
         table = Table("key", "logit", "weight", "", title="attention")

@@ -14,10 +14,17 @@ from headwright.cli.conventions import command as headwright_command
 
 @headwright_command("certify")
 @click.argument("design", type=click.Path(dir_okay=False))
-@click.option("--keys", "K", type=ARRAY, required=True, help="The keys the design was made for, n x d.")
-@click.option("--ball", is_flag=True, help="Ball arithmetic instead of error bounds (slow, encloses every digit).")
+@click.option(
+    "--keys", "K", type=ARRAY, required=True, help="The keys the design was made for, n x d."
+)
+@click.option(
+    "--ball",
+    is_flag=True,
+    help="Ball arithmetic instead of error bounds (slow, encloses every digit).",
+)
 def command(design: str, K: Any, ball: bool) -> Reply:
-    """Re-check a saved design. Exit 1 if any statement in it does not hold on these keys, 2 if it cannot be read."""
+    """Re-check a saved design. Exit 1 if any statement in it does not hold on these keys, 2 if it
+    cannot be read."""
     from headwright.design.saved import certify
 
     result = certify(design, K, method="ball" if ball else "float")

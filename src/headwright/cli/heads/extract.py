@@ -15,7 +15,13 @@ _MOST = 8
 
 
 @headwright_command("extract")
-@click.option("--a", "A", type=ARRAY, required=True, help="Basis of v_a's subspace, one column per vector (d x m).")
+@click.option(
+    "--a",
+    "A",
+    type=ARRAY,
+    required=True,
+    help="Basis of v_a's subspace, one column per vector (d x m).",
+)
 @click.option("--b", "B", type=ARRAY, required=True, help="Basis of v_b's subspace (d x p).")
 def command(A: Any, B: Any) -> Reply:
     """The matrix M with M (v_a + v_b) = v_a, its coordinate map, and how much noise it amplifies."""
@@ -25,9 +31,13 @@ def command(A: Any, B: Any) -> Reply:
 
 def _render(console: Console, result: Extraction) -> None:
     (d, _), (m, _) = result.matrix.shape, result.coordinates.shape
-    console.print(f"M, {d} x {d}, {result.method} projector; noise grows by at most {result.amplification:.4g}")
+    console.print(
+        f"M, {d} x {d}, {result.method} projector; noise grows by at most {result.amplification:.4g}"
+    )
     console.print(_matrix(result.matrix))
-    console.print(f"\ncoordinates in the basis A, {m} x {d}: a different object, m numbers instead of the vector")
+    console.print(
+        f"\ncoordinates in the basis A, {m} x {d}: a different object, m numbers instead of the vector"
+    )
     console.print(_matrix(result.coordinates))
 
 

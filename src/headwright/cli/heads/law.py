@@ -29,14 +29,18 @@ def law_from_text(text: str, means: Any) -> GaussianKeys:
     for part in (piece.strip() for piece in text.split(",")):
         name, key, value = _split(part)
         if name == "bits":
-            diagonal = (0.0 if diagonal is None else diagonal) + rounding_variance(means, **_bits(value, part))
+            diagonal = (0.0 if diagonal is None else diagonal) + rounding_variance(
+                means, **_bits(value, part)
+            )
         else:
             where = (
                 slice(None)
                 if key is None
                 else inputs.index(f"the key in {part!r}", int(key) if key.isdecimal() else key, n)
             )
-            variances[name][where] += inputs.number(f"the variance in {part!r}", _number(value), low=0.0)
+            variances[name][where] += inputs.number(
+                f"the variance in {part!r}", _number(value), low=0.0
+            )
     return GaussianKeys(means, diagonal=diagonal, **variances)
 
 
@@ -58,7 +62,9 @@ def _bits(value: str, part: str) -> dict[str, Any]:
     per = rest.pop(0) if rest and not rest[0].isdigit() else "channel"
     group = _whole(rest.pop(0)) if rest else None
     if rest:
-        raise InputError(wanted="bits=B/channel/GROUP", got=repr(part), attempt="--noise bits=4/channel/32")
+        raise InputError(
+            wanted="bits=B/channel/GROUP", got=repr(part), attempt="--noise bits=4/channel/32"
+        )
     return {"bits": _whole(bits), "per": per, "group": group}
 
 

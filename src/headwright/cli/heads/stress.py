@@ -31,22 +31,57 @@ _TINY = 1e-9
 @click.option("--keys", "K", type=ARRAY, required=True, help="Mean keys, n x d.")
 @click.option("--values", "V", type=ARRAY, required=True, help="Values, n x v.")
 @click.option("--design", metavar="D.json", help="Heads saved by `headwright design --save`.")
-@click.option("--query", "q", type=ARRAY, default=None, help="One query (d), or one per head (h x d).")
-@click.option("--noise", required=True, metavar="LAW", help="e.g. isotropic=1e-4,radial@3=0.5 or bits=4/channel/32.")
-@click.option("--method", type=click.Choice(["exact", "sampled", "limit"]), default="exact", show_default=True)
+@click.option(
+    "--query", "q", type=ARRAY, default=None, help="One query (d), or one per head (h x d)."
+)
+@click.option(
+    "--noise",
+    required=True,
+    metavar="LAW",
+    help="e.g. isotropic=1e-4,radial@3=0.5 or bits=4/channel/32.",
+)
+@click.option(
+    "--method", type=click.Choice(["exact", "sampled", "limit"]), default="exact", show_default=True
+)
 @click.option("--mix", type=ARRAY, default=None, help="Weights of the heads; equal if not given.")
-@click.option("--scale", type=float, default=None, help="Factor on the scores, e.g. 1/sqrt(d).  [default: 1]")
+@click.option(
+    "--scale", type=float, default=None, help="Factor on the scores, e.g. 1/sqrt(d).  [default: 1]"
+)
 @click.option("--bias", type=ARRAY, default=None, help="Added to the logits, one number per key.")
-@click.option("--samples", type=int, default=2**16, show_default=True, help="With --method sampled.")
+@click.option(
+    "--samples", type=int, default=2**16, show_default=True, help="With --method sampled."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="With --method sampled.")
-@click.option("--key", type=int, default=None, help="Follow the weight of this key.  [default: each head's strongest]")
-@click.option("--target", type=ARRAY, default=None, help="Wanted output.  [default: the output without noise]")
-@click.option("--tau", type=float, default=None, help="Far off means further than this.  [default: a tenth of V]")
-@click.option("--sigmas", type=float, default=3.0, show_default=True, help="Box of logits for the worst case.")
-@click.option("--beside", type=ARRAY, default=None, help="Other queries to draw beside; one head if not given.")
+@click.option(
+    "--key",
+    type=int,
+    default=None,
+    help="Follow the weight of this key.  [default: each head's strongest]",
+)
+@click.option(
+    "--target", type=ARRAY, default=None, help="Wanted output.  [default: the output without noise]"
+)
+@click.option(
+    "--tau",
+    type=float,
+    default=None,
+    help="Far off means further than this.  [default: a tenth of V]",
+)
+@click.option(
+    "--sigmas", type=float, default=3.0, show_default=True, help="Box of logits for the worst case."
+)
+@click.option(
+    "--beside",
+    type=ARRAY,
+    default=None,
+    help="Other queries to draw beside; one head if not given.",
+)
 @click.option("--out", type=click.Path(file_okay=False), help="Write figures into this folder.")
-def command(K: Any, V: Any, noise: str, method: str, out: str | None, beside: Any, **asked: Any) -> Reply:
-    """Mean and covariance of the output when the keys are random, how often a head loses its key, and the worst case.
+def command(
+    K: Any, V: Any, noise: str, method: str, out: str | None, beside: Any, **asked: Any
+) -> Reply:
+    """Mean and covariance of the output when the keys are random, how often a head loses its key,
+    and the worst case.
 
     Exit 0 if the numbers are as accurate as promised, 1 if not.
     """
@@ -67,7 +102,12 @@ def command(K: Any, V: Any, noise: str, method: str, out: str | None, beside: An
         drawn = outputs.attempt(lambda: figures(setting, found, Path(out), beside=other)) or []
         data["figures"] = [str(path) for path in drawn]
     done = found.moments.status == "done"
-    return Reply(data, lambda console: _render(console, setting, found, data), holds=done, faults=outputs.faults)
+    return Reply(
+        data,
+        lambda console: _render(console, setting, found, data),
+        holds=done,
+        faults=outputs.faults,
+    )
 
 
 def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
@@ -82,7 +122,10 @@ def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
             attempt="--query '[1, 0, 2]'",
         )
     saved = {} if asked["design"] is None else _read_design(asked["design"])
-    given = {name: saved.get(name) if asked[name] is None else asked[name] for name in ("mix", "scale", "bias")}
+    given = {
+        name: saved.get(name) if asked[name] is None else asked[name]
+        for name in ("mix", "scale", "bias")
+    }
     q = saved["queries"] if saved else asked["q"]
     _, (q, V, mix, bias) = inputs.arrays(queries=q, values=V, mix=given["mix"], bias=given["bias"])
     keys = law_from_text(noise, K)
@@ -95,14 +138,21 @@ def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
 
 
 def _read_design(path: str) -> dict[str, Any]:
-    """The queries of a saved design. What it claims is for `headwright certify`; here only its heads are used."""
+    """The queries of a saved design. What it claims is for `headwright certify`; here only its
+    heads are used."""
     try:
         body = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as reason:
         raise InputError(
-            wanted="a design saved as JSON", got=f"{Path(path).name}: {str(reason)[:80]}", attempt="--save D.json"
+            wanted="a design saved as JSON",
+            got=f"{Path(path).name}: {str(reason)[:80]}",
+            attempt="--save D.json",
         ) from None
-    if not isinstance(body, dict) or body.get("version") not in _VERSIONS or not body.get("queries"):
+    if (
+        not isinstance(body, dict)
+        or body.get("version") not in _VERSIONS
+        or not body.get("queries")
+    ):
         raise InputError(
             wanted=f'a design of version {_VERSIONS[-1]} with "queries"',
             got=f"{Path(path).name} without them",
@@ -112,7 +162,8 @@ def _read_design(path: str) -> dict[str, Any]:
 
 
 def _beside(setting: Setting, beside: Any) -> Setting | None:
-    """What to draw beside: the queries given, or, for several heads, the one head that has their sum as its query."""
+    """What to draw beside: the queries given, or, for several heads, the one head that has their
+    sum as its query."""
     from dataclasses import replace
 
     from headwright import attention, inputs
@@ -163,7 +214,9 @@ def _render(console: Console, setting: Setting, found: Stress, data: dict[str, A
     if found.far is not None:
         console.print(f"P(||c - target|| > {found.tau:g}) {_probability(found.far)}", markup=False)
     if found.limit is not None:
-        for h, (chances, flip) in enumerate(zip(found.limit.probabilities, found.limit.flip, strict=True)):
+        for h, (chances, flip) in enumerate(
+            zip(found.limit.probabilities, found.limit.flip, strict=True)
+        ):
             order = np.argsort(-chances, kind="stable")[:2]
             first = ", ".join(f"key {i} {_share(chances[i])}" for i in order if chances[i] > 0)
             console.print(f"infinite sharpness, head {h + 1}: {first}; flip {_share(float(flip))}")
@@ -212,7 +265,8 @@ def _coordinates(found: Stress) -> Table:
 
 
 def _number(x: Any, digits: int = 5) -> str:
-    """Some digits; what is only rounding or leak far below them is shown as such, what was left out as a dash."""
+    """Some digits; what is only rounding or leak far below them is shown as such, what was left out
+    as a dash."""
     if np.isnan(x):
         return "-"
     return f"{float(x):.{digits}g}" if abs(x) >= _TINY or x == 0 else "~0"
@@ -222,7 +276,9 @@ def _laws(found: Stress) -> Table:
     from headwright.noise.stress import QUANTILES
 
     marks = (f"{p:.0%}" for p in QUANTILES)
-    table = Table("head", "key", "no noise", "mean", *marks, title="weight of the key, with quantiles")
+    table = Table(
+        "head", "key", "no noise", "mean", *marks, title="weight of the key, with quantiles"
+    )
     for one in found.weights:
         numbers = (one.noiseless, one.mean, *(one.quantiles[p] for p in QUANTILES))
         table.add_row(str(one.head + 1), str(one.key), *(_number(x, 3) for x in numbers))

@@ -19,25 +19,44 @@ from headwright.symmetry import Symmetry, permutation
 
 @headwright_command("symmetry")
 @click.argument("layer", metavar="MODULE:CALLABLE")
-@click.option("--shape", required=True, metavar="N,D", help="Tokens and features of the random input.")
-@click.option("--axis", type=click.Choice(["tokens", "features"]), default="tokens", show_default=True)
-@click.option("--budget", type=click.IntRange(1, 100_000), default=200, show_default=True, help="Permutations to try.")
+@click.option(
+    "--shape", required=True, metavar="N,D", help="Tokens and features of the random input."
+)
+@click.option(
+    "--axis", type=click.Choice(["tokens", "features"]), default="tokens", show_default=True
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 100_000),
+    default=200,
+    show_default=True,
+    help="Permutations to try.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 def command(layer: str, shape: str, axis: str, budget: int, seed: int) -> Reply:
     """Check f(P X) = P f(X) for a callable on (N, D) arrays; torch modules get tensors."""
     function = _load(layer)
     X = np.random.default_rng(seed).standard_normal(_shape(shape))
     result = permutation(
-        function, _input_for(function, X), axis=-2 if axis == "tokens" else -1, budget=budget, seed=seed
+        function,
+        _input_for(function, X),
+        axis=-2 if axis == "tokens" else -1,
+        budget=budget,
+        seed=seed,
     )
     return Reply(result, lambda console: _render(console, layer, result), holds=result.holds)
 
 
 def _load(name: str) -> Any:
-    """Import `package.module:thing` (also from the working directory). A class is made without arguments."""
+    """Import `package.module:thing` (also from the working directory). A class is made without
+    arguments."""
     module, colon, attribute = name.partition(":")
     if not colon or not module or not attribute:
-        raise InputError(wanted="module:callable", got=name, attempt="headwright symmetry mylayers:block --shape 6,8")
+        raise InputError(
+            wanted="module:callable",
+            got=name,
+            attempt="headwright symmetry mylayers:block --shape 6,8",
+        )
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -45,14 +64,20 @@ def _load(name: str) -> Any:
         for part in attribute.split("."):
             thing = getattr(thing, part)
         thing = thing() if isinstance(thing, type) else thing
-    except Exception as reason:  # whatever the user's module raises on import, the answer is the same
+    except (
+        Exception
+    ) as reason:  # whatever the user's module raises on import, the answer is the same
         raise InputError(
             wanted=f"an importable {name}",
             got=f"{type(reason).__name__}: {reason}",
             attempt="check module and name",
         ) from None
     if not callable(thing):
-        raise InputError(wanted="a callable", got=type(thing).__name__, attempt="name a function or a module object")
+        raise InputError(
+            wanted="a callable",
+            got=type(thing).__name__,
+            attempt="name a function or a module object",
+        )
     return thing
 
 
@@ -62,7 +87,9 @@ def _shape(text: str) -> tuple[int, ...]:
     except ValueError:
         shape = ()
     if len(shape) < 2 or min(shape, default=0) < 1 or int(np.prod(shape)) > 10**8:
-        raise InputError(wanted="--shape N,D with positive numbers", got=text, attempt="--shape 6,8")
+        raise InputError(
+            wanted="--shape N,D with positive numbers", got=text, attempt="--shape 6,8"
+        )
     return shape
 
 

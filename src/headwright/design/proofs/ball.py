@@ -1,6 +1,7 @@
-"""The certificate's second route: ball arithmetic. Every number is a midpoint with a radius that provably contains
-the truth (python-flint's arb), so the leak is enclosed with no a-priori analysis at all. Slow, and independent.
-Each logit gets the radius that KEY_ROUNDING stands for, so the bounds hold for the same keys as the first route's.
+"""The certificate's second route: ball arithmetic. Every number is a midpoint with a radius that
+provably contains the truth (python-flint's arb), so the leak is enclosed with no a-priori analysis
+at all. Slow, and independent. Each logit gets the radius that KEY_ROUNDING stands for, so the
+bounds hold for the same keys as the first route's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _ROWS = 4096
 def weight_bounds(
     q: Query, K: Keys, inside: list[int], scale: float, bias: Float[Array, "n"] | None
 ) -> tuple[float, float, Float[Array, "m"], Float[Array, "m"]]:
-    """Lower and upper bound of the leak, lower and upper bounds of the weights inside, for one query."""
+    """Lower and upper bound of the leak, lower and upper bounds of the weights inside, for one
+    query."""
     from flint import arb, arb_mat, ctx
 
     before = ctx.prec
@@ -35,7 +37,8 @@ def weight_bounds(
                 blur = arb(KEY_ROUNDING) * _length(row) * length
                 z = arb(scale) * (product[i, 0] + arb(0, blur.upper()))
                 e.append(z if bias is None else z + arb(float(bias[start + i])))
-        # The largest logit leaves every exponent <= about 0: nothing overflows, and shifting changes no weight.
+        # The largest logit leaves every exponent <= about 0: nothing overflows, and shifting
+        # changes no weight.
         top = arb(max(float(z.mid()) for z in e))
         e = [(z - top).exp() for z in e]
         chosen = set(inside)

@@ -1,11 +1,13 @@
 """From a proof to a number: the most mass a set that cannot win can get.
 
-If `sum lam_i k_i` (keys outside S) lies in the affine hull of S, every query with equal scores tau on S has
-`sum lam_i z_i = tau`, and Gibbs' inequality `ln sum e^{z_i} >= sum lam_i z_i + H(lam)` gives
+If `sum lam_i k_i` (keys outside S) lies in the affine hull of S, every query with equal scores tau
+on S has `sum lam_i z_i = tau`, and Gibbs' inequality `ln sum e^{z_i} >= sum lam_i z_i + H(lam)`
+gives
 
     mass on S  <=  m e^tau / (m e^tau + e^{tau + H(lam)})  =  m / (m + e^{H(lam)}),        m = |S|.
 
-More spread coefficients give a sharper bound; the sharpest is attained (it is the maximum-entropy combination).
+More spread coefficients give a sharper bound; the sharpest is attained (it is the maximum-entropy
+combination).
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
-"""No accepted query is shorter than this: weak duality, with rounding and the enclosure of the ratio subtracted.
+"""No accepted query is shorter than this: weak duality, with rounding and the enclosure of the
+ratio subtracted.
 
-From the inequality in `meaning`, for any lam and nu, with |q| >= 0 and rho <= fixed + slope |q| and rho <= most:
+From the inequality in `meaning`, for any lam and nu, with |q| >= 0 and rho <= fixed + slope |q| and
+rho <= most:
 
     |q|  >=  (height - W fixed) / (|scale| |g| + W slope)     and     |q|  >=  (height - W most) / (|scale| |g|)
 
-with g = nu K_S - lam K and W = (1 + |nu|_1) / 2. lam and nu are read off a query; only the inequality is trusted.
+with g = nu K_S - lam K and W = (1 + |nu|_1) / 2. lam and nu are read off a query; only the
+inequality is trusted.
 """
 
 from __future__ import annotations
@@ -14,7 +17,15 @@ import math
 import numpy as np
 
 from headwright.design.proofs.float_bounds import UNIT
-from headwright.design.proofs.reached import EXACT, Claim, Enclosure, Face, enclosure, spilled, target_shares
+from headwright.design.proofs.reached import (
+    EXACT,
+    Claim,
+    Enclosure,
+    Face,
+    enclosure,
+    spilled,
+    target_shares,
+)
 from headwright.types import Array, Float, Keys, Query
 
 # A quotient of two doubles, rounded down with room.
@@ -24,7 +35,10 @@ _DOWN = 1 - 16 * UNIT
 def shortest(claim: Claim, K: Keys) -> float:
     """The longest head of any design with the same split cannot be shorter than the neediest one."""
     bent = enclosure(claim, K)
-    return max(head_bound(claim, K, q, face, bent) for q, face in zip(claim.queries, claim.faces, strict=True))
+    return max(
+        head_bound(claim, K, q, face, bent)
+        for q, face in zip(claim.queries, claim.faces, strict=True)
+    )
 
 
 def head_bound(claim: Claim, K: Keys, q: Query, face: Face, bent: Enclosure) -> float:
@@ -39,7 +53,8 @@ def head_bound(claim: Claim, K: Keys, q: Query, face: Face, bent: Enclosure) -> 
 
 
 def leak_bound(claim: Claim, K: Keys, q: Query, face: Face, bent: Enclosure) -> float:
-    """lam = softmax of the logits outside, nu such that g points along the query; 0 where it says nothing."""
+    """lam = softmax of the logits outside, nu such that g points along the query; 0 where it says
+    nothing."""
     n, d = K.shape
     inside = list(face.support)
     if len(inside) == n:
@@ -72,7 +87,8 @@ def leak_bound(claim: Claim, K: Keys, q: Query, face: Face, bent: Enclosure) -> 
 
 
 def equality_bound(claim: Claim, K: Keys, q: Query, face: Face, bent: Enclosure) -> float:
-    """The equalities alone: x.(rise + e) = scale q.(x E) bounds |q| from below, for any x on the differences E.
+    """The equalities alone: x.(rise + e) = scale q.(x E) bounds |q| from below, for any x on the
+    differences E.
 
     |e_a - e_0| <= rho, so the left side loses at most |x|_1 rho.
     """
@@ -85,7 +101,9 @@ def equality_bound(claim: Claim, K: Keys, q: Query, face: Face, bent: Enclosure)
     x = _solve_rows(E, q)
     unit = 8 * (K.shape[1] + len(inside)) * UNIT
     sure = abs(float(x @ rise)) - unit * float(np.abs(x) @ (np.abs(rise) + 2 * np.abs(goal).max()))
-    pull = abs(claim.scale) * (float(np.linalg.norm(x @ E)) + unit * float(np.abs(x) @ np.linalg.norm(E, axis=1)))
+    pull = abs(claim.scale) * (
+        float(np.linalg.norm(x @ E)) + unit * float(np.abs(x) @ np.linalg.norm(E, axis=1))
+    )
     return _with_enclosure(sure, pull, float(np.abs(x).sum()), bent)
 
 
@@ -104,7 +122,8 @@ def _quotient(height: float, pull: float) -> float:
 
 
 def _multipliers(base: Float[Array, "m d"], mean: Query, direction: Query) -> Float[Array, "r"]:
-    """x that turns `k0 - mean + E' x` into the direction of the query, as nearly as it can: k0 - mean + E' x = t q."""
+    """x that turns `k0 - mean + E' x` into the direction of the query, as nearly as it can: k0 -
+    mean + E' x = t q."""
     E = base[1:] - base[0]
     if not E.shape[0]:
         return np.zeros(0)

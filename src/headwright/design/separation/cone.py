@@ -1,12 +1,13 @@
-"""Do unit vectors surround the origin? Either some y has `a_i . y < 0` for all i, or `sum_i lam_i a_i = 0`
-with lam >= 0, sum lam = 1. One strictly convex problem finds whichever holds:
+"""Do unit vectors surround the origin? Either some y has `a_i . y < 0` for all i, or `sum_i lam_i
+a_i = 0` with lam >= 0, sum lam = 1. One strictly convex problem finds whichever holds:
 
     min over lam >= 0 of   |A' lam|^2 / 2 + (1 - sum lam)^2 / 2 + ridge |lam|^2 / 2 .
 
-Its dual has one variable s = (y, t) and `lam = max(A y + t, 0)`, and is piecewise quadratic, so Newton's method
-ends after a handful of steps. A step needs the active rows only: their Gram matrix while they are few, the
-d x d normal matrix otherwise. Rejected: min-norm-point and simplex methods, which add one row per step (several
-hundred steps at d = 384), and log-sum-exp Newton, whose Hessian is never sparse.
+Its dual has one variable s = (y, t) and `lam = max(A y + t, 0)`, and is piecewise quadratic, so
+Newton's method ends after a handful of steps. A step needs the active rows only: their Gram matrix
+while they are few, the d x d normal matrix otherwise. Rejected: min-norm-point and simplex methods,
+which add one row per step (several hundred steps at d = 384), and log-sum-exp Newton, whose Hessian
+is never sparse.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ _factor, _back = get_lapack_funcs(("potrf", "potrs"), dtype=float)
 
 @dataclass(frozen=True)
 class Balance:
-    """`direction` y with `A y < 0`; or `surrounded`, and `shares` are lam with `A' lam = 0` up to rounding. When
-    neither was found the shares still name the rows that matter, for an exact method to start from."""
+    """`direction` y with `A y < 0`; or `surrounded`, and `shares` are lam with `A' lam = 0` up to
+    rounding. When neither was found the shares still name the rows that matter, for an exact method
+    to start from."""
 
     direction: Float[np.ndarray, "d"] | None
     surrounded: bool
@@ -74,7 +76,8 @@ def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray) -> np.ndarray:
 
 
 def _minimiser(B: np.ndarray, ridge: float) -> np.ndarray:
-    """`(ridge I + B'B)^-1 e`, e the last unit vector: the minimiser while the active rows are those of B."""
+    """`(ridge I + B'B)^-1 e`, e the last unit vector: the minimiser while the active rows are those
+    of B."""
     rows, d = B.shape
     if rows < _GRAM_SHARE * d:
         # Woodbury: (ridge I + B'B)^-1 e = (e - B'(ridge I + BB')^-1 B e) / ridge, and B e = 1.
@@ -95,9 +98,12 @@ def _solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(M, b, rcond=None)[0] if failed else _back(factor, b, lower=1)[0]
 
 
-def _line_search(s: np.ndarray, step: np.ndarray, *, z: np.ndarray, dz: np.ndarray, ridge: float) -> float:
-    """The whole step when the objective still falls at its end, else its minimum along the step: Newton's method on the
-    slope, which is piecewise linear and increasing, kept inside a shrinking bracket."""
+def _line_search(
+    s: np.ndarray, step: np.ndarray, *, z: np.ndarray, dz: np.ndarray, ridge: float
+) -> float:
+    """The whole step when the objective still falls at its end, else its minimum along the step:
+    Newton's method on the slope, which is piecewise linear and increasing, kept inside a shrinking
+    bracket."""
     linear, quadratic = ridge * (s @ step) - step[-1], ridge * (step @ step)
     low, high, tau = 0.0, 1.0, 1.0
     for _ in range(_MOST_STEPS):
@@ -116,7 +122,8 @@ def _line_search(s: np.ndarray, step: np.ndarray, *, z: np.ndarray, dz: np.ndarr
 
 
 def _exact_weights(B: np.ndarray, active: np.ndarray) -> np.ndarray | None:
-    """Without the ridge: `lam = B s` with `B'B s = e` on the active rows solves `B' lam = e`. Positive, or None."""
+    """Without the ridge: `lam = B s` with `B'B s = e` on the active rows solves `B' lam = e`.
+    Positive, or None."""
     P = B[active]
     if len(P) < B.shape[1]:
         return None

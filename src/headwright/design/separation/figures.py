@@ -1,4 +1,5 @@
-"""One picture of `reach`: where the keys lie, by how much the winners win, and what the others can get at most."""
+"""One picture of `reach`: where the keys lie, by how much the winners win, and what the others can
+get at most."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def _map(axes: Any, found: Reach) -> None:
         if len(here):
             size = float(np.clip(2500 / len(K), 3, 30))
             label = f"{word} ({len(here)})"
-            dots = axes.scatter(*here.T, s=size, c=style.ROLES[role], marker=marker, label=label, lw=0)
+            dots = axes.scatter(
+                *here.T, s=size, c=style.ROLES[role], marker=marker, label=label, lw=0
+            )
             dots.set_rasterized(len(K) > _MOST_DOTS)
     axes.set_title("the keys" if K.shape[1] <= 2 else "the keys, two widest directions")
     axes.legend(
@@ -65,7 +68,9 @@ def _margins(axes: Any, found: Reach) -> None:
         return
     shown = winners[np.linspace(0, len(winners) - 1, min(len(winners), _MOST_MARGINS)).astype(int)]
     sizes = np.sort([found.witness(int(j)).margin for j in shown])
-    axes.plot(np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["good"], marker=".", markersize=3)
+    axes.plot(
+        np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["good"], marker=".", markersize=3
+    )
     axes.set_yscale("log")
     axes.grid(axis="y")
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -80,7 +85,9 @@ def _ceilings(axes: Any, found: Reach) -> None:
         axes.text(0.5, 0.5, "every key can win", ha="center", transform=axes.transAxes)
         return
     sizes = np.sort([found.ceiling(j) for j in lost])[::-1]
-    axes.plot(np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["bad"], marker=".", markersize=3)
+    axes.plot(
+        np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["bad"], marker=".", markersize=3
+    )
     axes.axhline(0.5, color=style.ROLES["muted"], lw=0.8, ls="--")
     axes.set_yscale("log")
     axes.set_ylim(min(0.01, sizes[-1] / 2), 1)

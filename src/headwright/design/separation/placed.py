@@ -1,5 +1,5 @@
-"""Where points sit among the keys: which coordinates are in use, which keys are copies; and proofs carried back from
-points to keys.
+"""Where points sit among the keys: which coordinates are in use, which keys are copies; and proofs
+carried back from points to keys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from headwright.types import Float, Int, Keys, Query
 
 @dataclass(frozen=True)
 class Space:
-    """How the decided points sit in the keys: `columns` in use, `distinct` keys, `first` copy of each key."""
+    """How the decided points sit in the keys: `columns` in use, `distinct` keys, `first` copy of
+    each key."""
 
     columns: Int[np.ndarray, "r"]
     first: Int[np.ndarray, "n"]
@@ -46,8 +47,8 @@ class Space:
         return tuple(whole)
 
     def restore(self, proof: Combination, K: Keys, inside: Sequence[int]) -> Combination:
-        """The proof on all coordinates of the keys. It stays exact if the coordinates left out are constant, or if its
-        rationals satisfy them too."""
+        """The proof on all coordinates of the keys. It stays exact if the coordinates left out are
+        constant, or if its rationals satisfy them too."""
         outside = self.distinct[list(proof.outside)].tolist()
         full = combination(
             K,
@@ -67,7 +68,10 @@ def _satisfied(proof: Combination, rows: Float[np.ndarray, "k u"]) -> bool:
         return False
     signs = [1] * len(proof.outside) + [-1] * len(proof.inside)
     weights = [s * Fraction(text) for s, text in zip(signs, proof.rational, strict=True)]
-    return all(sum(w * Fraction(x) for w, x in zip(weights, column, strict=True)) == 0 for column in rows.T.tolist())
+    return all(
+        sum(w * Fraction(x) for w, x in zip(weights, column, strict=True)) == 0
+        for column in rows.T.tolist()
+    )
 
 
 def rational_combination(

@@ -1,11 +1,13 @@
-"""One set S against all other keys, on a working set. Each round a query that beats the working set is tried
-on all n keys; the worst violators join, until the query wins everywhere or the working set surrounds S.
+"""One set S against all other keys, on a working set. Each round a query that beats the working set
+is tried on all n keys; the worst violators join, until the query wins everywhere or the working set
+surrounds S.
 
     x_i = k_i - k_0 (i outside S),   e_a = k_a - k_0 (a in S),   wanted:  e_a . q = 0  and  x_i . q < 0  for all i.
 
-Scores of many pursuits are one matrix product, so the keys are read once per round and not once per pursuit.
-The first working set is drawn from the softmax whose mean is, to first order, k_0: rows around S if S is inside,
-in front of it if not. Nothing here concludes from a failure: a pursuit that gets stuck is undecided.
+Scores of many pursuits are one matrix product, so the keys are read once per round and not once per
+pursuit. The first working set is drawn from the softmax whose mean is, to first order, k_0: rows
+around S if S is inside, in front of it if not. Nothing here concludes from a failure: a pursuit
+that gets stuck is undecided.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from headwright.design.separation.rational import ExactRows, independent
 from headwright.types import Float, Int
 
 _MOST_ROUNDS = 60
-# A row this much shorter after the projection off S lies in the affine hull of S as far as floats can tell.
+# A row this much shorter after the projection off S lies in the affine hull of S as far as floats
+# can tell.
 _VANISHED = 1e-10
 # A working set starts with 4 (d + _FEW) rows and grows by d + _FEW.
 _FEW = 32
@@ -34,8 +37,8 @@ _NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Field:
-    """All keys and what every pursuit needs of them: their lengths, Gumbel noise for drawing working sets, and the
-    share of a key's length below which a distance is rounding."""
+    """All keys and what every pursuit needs of them: their lengths, Gumbel noise for drawing
+    working sets, and the share of a key's length below which a distance is rounding."""
 
     K: Float[np.ndarray, "n d"]
     lengths: Float[np.ndarray, "n"]
@@ -50,8 +53,9 @@ class Field:
 
 @dataclass
 class Pursuit:
-    """The state of one set. `status` turns from "open" to "selectable" (see `query`, `margin`), to "unselectable"
-    (see `rows`, `weights`: proven by `rounding.surrounds`) or to "undecided" (see `candidates`)."""
+    """The state of one set. `status` turns from "open" to "selectable" (see `query`, `margin`), to
+    "unselectable" (see `rows`, `weights`: proven by `rounding.surrounds`) or to "undecided" (see
+    `candidates`)."""
 
     field: Field
     S: Sequence[int]
@@ -96,15 +100,19 @@ class Pursuit:
         gap = scores[self.S[0]] - scores
         margins = gap - (2 * gamma(K.shape[1] + 4) * size + tilt) * reach
         margins[list(self.S)] = np.inf
-        # The rough bound grows with the keys; where it fails, the bound on differences may still hold.
+        # The rough bound grows with the keys; where it fails, the bound on differences may still
+        # hold.
         close = np.flatnonzero((margins <= 0) & (gap > 0))
         if len(close) and not ((margins <= 0) & (gap <= 0)).any():
             X = K[close] - self.base
-            margins[close] = certain_margins(K[close], self.base, self.query) - tilt * np.linalg.norm(X, axis=1)
+            margins[close] = certain_margins(
+                K[close], self.base, self.query
+            ) - tilt * np.linalg.norm(X, axis=1)
         return margins
 
     def _first(self, scores: np.ndarray) -> np.ndarray:
-        # Gumbel-top-k draws from softmax(tau z) without replacement; tau = (z_0 - mean z) / var z makes its mean z_0.
+        # Gumbel-top-k draws from softmax(tau z) without replacement; tau = (z_0 - mean z) / var z
+        # makes its mean z_0.
         n, d = self.field.K.shape
         tau = (scores[self.S[0]] - scores.mean()) / max(scores.var(), np.finfo(float).tiny)
         priority = tau * scores + self.field.noise
@@ -117,7 +125,8 @@ class Pursuit:
         return losing[_largest(-margins[losing], len(self.base) + _FEW)]
 
     def _extend(self, new: np.ndarray) -> bool:
-        """Put rows into the working set; False when one of them cannot be told from the affine hull of S."""
+        """Put rows into the working set; False when one of them cannot be told from the affine hull
+        of S."""
         X = self.field.K[new] - self.base
         if not len(self.rows):
             self._fix_frame(X)
@@ -140,7 +149,9 @@ class Pursuit:
         largest = np.abs(np.vstack([X, self.E])).max(axis=0)
         self.scale = np.ldexp(1.0, -np.frexp(np.where(largest > 0, largest, 1.0))[1])
         if len(self.E):
-            self._complement = np.linalg.qr((self.E * self.scale).T, mode="complete")[0][:, len(self.E) :]
+            self._complement = np.linalg.qr((self.E * self.scale).T, mode="complete")[0][
+                :, len(self.E) :
+            ]
 
     def _solve(self) -> None:
         found = balance(self._units, self._state)
@@ -153,21 +164,26 @@ class Pursuit:
             self.status = "unselectable" if found.surrounded and self._proven() else "undecided"
 
     def _proven(self) -> bool:
-        """Do the shares of the working set stand for an exact combination? Then keep it as `rows`, `weights`."""
+        """Do the shares of the working set stand for an exact combination? Then keep it as `rows`,
+        `weights`."""
         used = self._shares > 0
         self.rows, self._units, self._sizes = self.rows[used], self._units[used], self._sizes[used]
         self._shares = self._shares[used]
         X = (self.field.K[self.rows] - self.base) * self.scale
         lengths = np.linalg.norm(X, axis=1)
-        # shares belong to unit vectors along P x_i; the proof speaks of unit vectors along x_i, the weights of x_i
+        # shares belong to unit vectors along P x_i; the proof speaks of unit vectors along x_i, the
+        # weights of x_i
         self.weights = self._shares / self._sizes
         lam = self.weights * lengths
         self.weights /= self.weights.sum()
         E = self.E * self.scale
-        return surrounds(X / lengths[:, None], lam / lam.sum(), E / np.linalg.norm(E, axis=1)[:, None])
+        return surrounds(
+            X / lengths[:, None], lam / lam.sum(), E / np.linalg.norm(E, axis=1)[:, None]
+        )
 
     def candidates(self) -> tuple[list[int], list[float]]:
-        """Affinely independent rows that carried weight last, the heavy ones first: where exact work begins."""
+        """Affinely independent rows that carried weight last, the heavy ones first: where exact
+        work begins."""
         used = np.flatnonzero(self._shares > _NEGLIGIBLE * self._shares.max(initial=0.0))
         if len(used) == 0:
             return [], []
@@ -179,7 +195,8 @@ class Pursuit:
 
 
 def pursue(pursuits: Iterable[Pursuit], *, block: int = 1) -> Iterator[Pursuit]:
-    """Run each to its end and hand it back, `block` at a time: one product with the keys serves a whole block."""
+    """Run each to its end and hand it back, `block` at a time: one product with the keys serves a
+    whole block."""
     waiting, active, rounds = iter(pursuits), [], {}
     while True:
         active += islice(waiting, block - len(active))
@@ -198,11 +215,14 @@ def pursue(pursuits: Iterable[Pursuit], *, block: int = 1) -> Iterator[Pursuit]:
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    return np.arange(len(values)) if count >= len(values) else np.argpartition(-values, count)[:count]
+    return (
+        np.arange(len(values)) if count >= len(values) else np.argpartition(-values, count)[:count]
+    )
 
 
 def _independent(field: Field, S: Sequence[int]) -> np.ndarray:
-    """`k_a - k_0` for a largest affinely independent part of S: up to rounding, or exactly at resolution 0."""
+    """`k_a - k_0` for a largest affinely independent part of S: up to rounding, or exactly at
+    resolution 0."""
     E = field.K[list(S[1:])] - field.K[S[0]]
     if len(E) == 0:
         return E
@@ -215,7 +235,8 @@ def _independent(field: Field, S: Sequence[int]) -> np.ndarray:
 
 
 def _tilt(E: np.ndarray, q: np.ndarray) -> float:
-    """How far the computed q is from the nearest one with exactly equal scores on S: |E^+ E q|, bounded above."""
+    """How far the computed q is from the nearest one with exactly equal scores on S: |E^+ E q|,
+    bounded above."""
     if len(E) == 0:
         return 0.0
     lengths = np.linalg.norm(E, axis=1)

@@ -1,14 +1,17 @@
-"""The last word: is the origin in `conv{x_i} + span{e_a}`, in rational arithmetic? A float is a rational, so keys as
-stored have one exact answer, also on the boundary (midpoints, lattice points) where no float method may guess.
+"""The last word: is the origin in `conv{x_i} + span{e_a}`, in rational arithmetic? A float is a
+rational, so keys as stored have one exact answer, also on the boundary (midpoints, lattice points)
+where no float method may guess.
 
-Wolfe's nearest-point method, started from the rows a float method found important: keep a corral of affinely
-independent rows with positive weights, move to the point of their affine hull nearest the origin, drop rows
-whose weight would turn negative, add a row that lies nearer. It ends: each corral has one nearest point, and
-the distance falls. The end is either 0 (a proof) or a vector p with `x_i . p > 0` for all i (a witness). Rejected:
-a rational simplex method, which needs two phases and an anti-cycling rule for exactly these degenerate cases.
+Wolfe's nearest-point method, started from the rows a float method found important: keep a corral of
+affinely independent rows with positive weights, move to the point of their affine hull nearest the
+origin, drop rows whose weight would turn negative, add a row that lies nearer. It ends: each corral
+has one nearest point, and the distance falls. The end is either 0 (a proof) or a vector p with `x_i
+. p > 0` for all i (a witness). Rejected: a rational simplex method, which needs two phases and an
+anti-cycling rule for exactly these degenerate cases.
 
-Rows may be multiplied by positive numbers without changing the answer; each is brought to about the same length
-by a power of two. Prices are screened in float64 with error bounds; only what those leave open is exact.
+Rows may be multiplied by positive numbers without changing the answer; each is brought to about the
+same length by a power of two. Prices are screened in float64 with error bounds; only what those
+leave open is exact.
 """
 
 from __future__ import annotations
@@ -29,9 +32,9 @@ _BLOCK = 4096  # rows priced at a time
 
 @dataclass(frozen=True)
 class Origin:
-    """`inside`: `sum w_i x_i + sum f_a e_a = 0` with the rationals `weights` on `rows` (positive, sum 1) and `free`
-    (one per member of S). Not inside: they sum to a multiple of `point`, p as integers up to a positive factor,
-    which separates; None when cycles ran out."""
+    """`inside`: `sum w_i x_i + sum f_a e_a = 0` with the rationals `weights` on `rows` (positive,
+    sum 1) and `free` (one per member of S). Not inside: they sum to a multiple of `point`, p as
+    integers up to a positive factor, which separates; None when cycles ran out."""
 
     inside: bool | None
     point: tuple[int, ...]
@@ -58,7 +61,8 @@ class ExactRows:
         return [w << s if w else 0 for w, s in zip(whole, shift, strict=True)]
 
     def __getitem__(self, i: int) -> tuple[list[int], int]:
-        """`(x, s)`: the integer vector `2^s (k_i - base)` in units of the last place; s brings it to full length."""
+        """`(x, s)`: the integer vector `2^s (k_i - base)` in units of the last place; s brings it
+        to full length."""
         if i not in self._made:
             x = [a - b for a, b in zip(self.integers(self.K[i]), self._origin, strict=True)]
             s = self.bits - max(max(abs(v) for v in x).bit_length(), 1)
@@ -74,9 +78,9 @@ def nearest(
     weights: Sequence[float],
     enough: float = 0.0,
 ) -> Origin:
-    """Decide S exactly: x_i = k_i - K[S[0]] for i outside S, e_a = k_a - K[S[0]] for a in S. `candidates` (keys
-    outside S, affinely independent if possible) and their weights are where to start. A combination of length
-    `enough` or less ends the search."""
+    """Decide S exactly: x_i = k_i - K[S[0]] for i outside S, e_a = k_a - K[S[0]] for a in S.
+    `candidates` (keys outside S, affinely independent if possible) and their weights are where to
+    start. A combination of length `enough` or less ends the search."""
     exact = ExactRows(K, S[0])
     free = [1 + i for i in independent([exact[a][0] for a in S[1:]])]
     outside = np.ones(len(K), bool)
@@ -121,8 +125,8 @@ class _Corral:
         self.lam.append(fmpq(0))
 
     def settle(self) -> list[fmpz] | None:
-        """Move to the nearest point of the affine hull, dropping rows on the way; that point as integers, or None
-        if the rows are dependent."""
+        """Move to the nearest point of the affine hull, dropping rows on the way; that point as
+        integers, or None if the rows are dependent."""
         while self.rows:
             goal = self._affine_minimiser()
             if goal is None:
@@ -139,16 +143,24 @@ class _Corral:
 
     def distance(self) -> float:
         """Length of the combination in the units of the keys: `|p| / sum_i 2^s_i lam_i`."""
-        total = sum((x * 2 ** self.exact[i][1] for x, i in zip(self.lam, self.rows, strict=True)), fmpq(0))
-        largest = Fraction(int(max(abs(v) for v in self.point)), int(self.common)) / _fraction(total)
-        return float(largest * Fraction(2) ** self.exact.exponent) * float(np.linalg.norm(floats(self.point)))
+        total = sum(
+            (x * 2 ** self.exact[i][1] for x, i in zip(self.lam, self.rows, strict=True)), fmpq(0)
+        )
+        largest = Fraction(int(max(abs(v) for v in self.point)), int(self.common)) / _fraction(
+            total
+        )
+        return float(largest * Fraction(2) ** self.exact.exponent) * float(
+            np.linalg.norm(floats(self.point))
+        )
 
     def _affine_minimiser(self) -> tuple[list[fmpq], list[fmpq]] | None:
         # min |sum lam x + sum mu e|^2, sum lam = 1:   [G c; c' 0] [lam mu nu] = [0 0 1],  c = (1.. , 0..)
         m, M = len(self.rows), self._matrix()
         G, size = M * M.transpose(), M.nrows()
         ones = [1] * m + [0] * (size - m)
-        bordered = fmpz_mat([[G[i, j] for j in range(size)] + [ones[i]] for i in range(size)] + [[*ones, 0]])
+        bordered = fmpz_mat(
+            [[G[i, j] for j in range(size)] + [ones[i]] for i in range(size)] + [[*ones, 0]]
+        )
         right = fmpz_mat([[0]] * size + [[1]])
         try:
             solution = bordered.solve(right)
@@ -169,11 +181,14 @@ class _Corral:
         return self.point
 
 
-def _nearer(point: list[fmpz], K: np.ndarray, *, size: Fraction, outside: np.ndarray, exact: ExactRows) -> int | None:
-    """A row well short of p (`x_i . p < |p|^2 / 2`), or None when all rows provably have `x_i . p > 0`.
+def _nearer(
+    point: list[fmpz], K: np.ndarray, *, size: Fraction, outside: np.ndarray, exact: ExactRows
+) -> int | None:
+    """A row well short of p (`x_i . p < |p|^2 / 2`), or None when all rows provably have `x_i . p >
+    0`.
 
-    Half way is far enough: the margin of p is then within a factor 2 of the best. `size` is the largest
-    coordinate of p in units of the scaled rows."""
+    Half way is far enough: the margin of p is then within a factor 2 of the best. `size` is the
+    largest coordinate of p in units of the scaled rows."""
     p = floats(point)
     wanted, open_rows = float(p @ p * size) / 2, []
     worst, lowest = None, np.inf
@@ -196,12 +211,16 @@ def _nearer(point: list[fmpz], K: np.ndarray, *, size: Fraction, outside: np.nda
 
 
 def margin(K: Float[np.ndarray, "n d"], S: Sequence[int], q: Float[np.ndarray, "d"]) -> float:
-    """`min_{i outside S} (k_{S[0]} - k_i) . q`: a certain lower bound where floats give a positive one, else exact."""
+    """`min_{i outside S} (k_{S[0]} - k_i) . q`: a certain lower bound where floats give a positive
+    one, else exact."""
     outside = np.ones(len(K), bool)
     outside[list(S)] = False
     exact, rows = ExactRows(K, S[0]), np.flatnonzero(outside)
     certain = np.concatenate(
-        [certain_margins(K[part], K[S[0]], q) for part in np.array_split(rows, 1 + len(rows) // _BLOCK)]
+        [
+            certain_margins(K[part], K[S[0]], q)
+            for part in np.array_split(rows, 1 + len(rows) // _BLOCK)
+        ]
     )
     lowest = float(certain.min())
     if lowest > 0:
@@ -232,7 +251,8 @@ def _origin(inside: bool, corral: _Corral, *, S: Sequence[int], free: list[int])
 
 
 def independent(rows: list[list[int]]) -> list[int]:
-    """Positions of a largest linearly independent subset of integer vectors (pivots of the row reduction)."""
+    """Positions of a largest linearly independent subset of integer vectors (pivots of the row
+    reduction)."""
     if not rows:
         return []
     reduced, _, rank = fmpz_mat(rows).transpose().rref()
@@ -240,7 +260,8 @@ def independent(rows: list[list[int]]) -> list[int]:
 
 
 def floats(point: Sequence[int] | Sequence[fmpz]) -> np.ndarray:
-    """The integer vector divided by its largest entry; every coordinate correct to one unit in the last place."""
+    """The integer vector divided by its largest entry; every coordinate correct to one unit in the
+    last place."""
     largest = max(abs(int(v)) for v in point)
     return np.array([float(Fraction(int(v), largest)) for v in point])
 

@@ -1,8 +1,10 @@
-"""Which keys can ever win? For every key a query that puts it above all others, or a proof that none does.
+"""Which keys can ever win? For every key a query that puts it above all others, or a proof that
+none does.
 
-Stages, each settling what it can prove and passing on the rest: copies are grouped and unused dimensions removed
-(`hull`), matrix products settle almost all keys (`screens`), a working-set method the hard ones (`pursuit`), and
-rational arithmetic those on the boundary (`separate.verdict`). No stage concludes from its own failure.
+Stages, each settling what it can prove and passing on the rest: copies are grouped and unused
+dimensions removed (`hull`), matrix products settle almost all keys (`screens`), a working-set
+method the hard ones (`pursuit`), and rational arithmetic those on the boundary
+(`separate.verdict`). No stage concludes from its own failure.
 """
 
 from __future__ import annotations
@@ -40,18 +42,23 @@ def reach(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Reach | SetReach:
-    """Decide for every key of `K` (n, d), or for every set of keys in `sets`, whether some query makes it win.
+    """Decide for every key of `K` (n, d), or for every set of keys in `sets`, whether some query
+    makes it win.
 
-    Distances below `tolerance` times the size of the keys count as rounding, not as geometry (default: 8 units of
-    the dtype's rounding; 0 judges the numbers as stored). `seed` draws working sets and never changes a verdict.
-    `progress(done, total)` is called as keys are decided.
+    Distances below `tolerance` times the size of the keys count as rounding, not as geometry
+    (default: 8 units of the dtype's rounding; 0 judges the numbers as stored). `seed` draws working
+    sets and never changes a verdict. `progress(done, total)` is called as keys are decided.
     """
     K, resolution = keys_and_resolution(K, tolerance)
     report = progress or (lambda done, total: None)
     columns = hull.used_columns(K, resolution=resolution)
     if sets is not None:
         if not isinstance(sets, Iterable) or getattr(sets, "ndim", 1) == 0:
-            raise InputError(wanted="a list of sets of keys", got=inputs.shown(sets), attempt="sets=[[0, 1], [2]]")
+            raise InputError(
+                wanted="a list of sets of keys",
+                got=inputs.shown(sets),
+                attempt="sets=[[0, 1], [2]]",
+            )
         members = [set_of_keys(S, len(K)) for S in sets]
         # Keys that are all equal use no coordinate; sets are compared on one all the same.
         space = Space(columns if len(columns) else np.zeros(1, int), np.arange(len(K)))
@@ -63,7 +70,9 @@ def reach(
     return Reach.of(K, space=space, found=found, resolution=resolution)
 
 
-def _keys(points: Float[np.ndarray, "p r"], *, resolution: float, seed: int, report: Progress) -> Found:
+def _keys(
+    points: Float[np.ndarray, "p r"], *, resolution: float, seed: int, report: Progress
+) -> Found:
     """Verdicts on distinct points, none of whose coordinates is wasted."""
     total = len(points)
     if total == 1:
@@ -87,12 +96,14 @@ def _keys(points: Float[np.ndarray, "p r"], *, resolution: float, seed: int, rep
 
 
 def _block(n: int, d: int) -> int:
-    """Pursuits at a time: their working sets (4 d rows of d numbers) and their scores (n numbers) may each take half
-    the memory of the keys."""
+    """Pursuits at a time: their working sets (4 d rows of d numbers) and their scores (n numbers)
+    may each take half the memory of the keys."""
     return int(np.clip(min(n // (8 * d), d // 2), 4, 128))
 
 
-def _sets(K: Keys, members: Sequence[tuple[int, ...]], space: Space, *, field: Field, report: Progress) -> SetReach:
+def _sets(
+    K: Keys, members: Sequence[tuple[int, ...]], space: Space, *, field: Field, report: Progress
+) -> SetReach:
     mean, found = field.K.mean(axis=0), {}
     for number, S in enumerate(members):
         if len(S) == len(K):

@@ -1,7 +1,9 @@
-"""What `reach` found: one verdict per key (or per set), with its witness or its proof made on demand.
+"""What `reach` found: one verdict per key (or per set), with its witness or its proof made on
+demand.
 
-A key with an exact copy can never win alone: copies get equal scores from every query. Copies are decided as a
-group; `reachable` is False for each of them, `status` says "shared" when the group can win, and `groups` has them.
+A key with an exact copy can never win alone: copies get equal scores from every query. Copies are
+decided as a group; `reachable` is False for each of them, `status` says "shared" when the group can
+win, and `groups` has them.
 """
 
 from __future__ import annotations
@@ -25,10 +27,11 @@ from headwright.types import Bool, Float, Keys, Query
 
 @dataclass(frozen=True)
 class Witness:
-    """A query of unit length under which `members` (one key, or a group of copies) beat every other key by at
-    least `margin`, checked on all keys against the rounding bound; infinite when there is no other key. A query found
-    in rational arithmetic stands in `rational`, as whole numbers in text; where float64 has too few digits for it,
-    `margin` is not positive and `query` is only its rounding."""
+    """A query of unit length under which `members` (one key, or a group of copies) beat every other
+    key by at least `margin`, checked on all keys against the rounding bound; infinite when there is
+    no other key. A query found in rational arithmetic stands in `rational`, as whole numbers in
+    text; where float64 has too few digits for it, `margin` is not positive and `query` is only its
+    rounding."""
 
     query: Query
     margin: float
@@ -46,8 +49,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Found:
-    """Verdicts on distinct points, before copies and unused coordinates are put back. Points in neither table won
-    with the query `k - mean`."""
+    """Verdicts on distinct points, before copies and unused coordinates are put back. Points in
+    neither table won with the query `k - mean`."""
 
     mean: Float[np.ndarray, "r"]
     queries: dict[int, Float[np.ndarray, "r"]] = field(default_factory=dict)
@@ -62,9 +65,9 @@ _WORDS = {"selectable": "reachable", "unselectable": "unreachable", "undecided":
 
 @dataclass(frozen=True)
 class Reach:
-    """For every key: `reachable` (it can win alone) and `status`: "reachable", "shared" (only together with its
-    exact copies), "unreachable" or "undecided". `dimension` is that of the keys' affine hull, found with `tolerance`
-    (relative to the size of the keys)."""
+    """For every key: `reachable` (it can win alone) and `status`: "reachable", "shared" (only
+    together with its exact copies), "unreachable" or "undecided". `dimension` is that of the keys'
+    affine hull, found with `tolerance` (relative to the size of the keys)."""
 
     reachable: Bool[np.ndarray, "n"]
     status: tuple[str, ...]
@@ -82,9 +85,14 @@ class Reach:
         copies = Counter(first.tolist())
         status = [found.status(number[int(i)]) for i in first]
         status = [
-            "shared" if s == "reachable" and copies[int(i)] > 1 else s for s, i in zip(status, first, strict=True)
+            "shared" if s == "reachable" and copies[int(i)] > 1 else s
+            for s, i in zip(status, first, strict=True)
         ]
-        groups = tuple(Group(tuple(np.flatnonzero(first == i).tolist()), status[i]) for i, c in copies.items() if c > 1)
+        groups = tuple(
+            Group(tuple(np.flatnonzero(first == i).tolist()), status[i])
+            for i, c in copies.items()
+            if c > 1
+        )
         return cls(
             reachable=np.array([s == "reachable" for s in status]),
             status=tuple(status),
@@ -116,7 +124,9 @@ class Reach:
         j = inputs.index("j", j, len(self.status))
         if self.status[j] not in ("reachable", "shared"):
             raise InputError(
-                wanted="a key that some query selects", got=f"key {j}: {self.status[j]}", attempt=f"proof({j})"
+                wanted="a key that some query selects",
+                got=f"key {j}: {self.status[j]}",
+                attempt=f"proof({j})",
             )
         point, members = self._point(j)
         digits = None
@@ -129,14 +139,18 @@ class Reach:
         query = self._space.lift(y, self._keys.shape[1])
         alone = len(members) == len(self.status)
         digits = None if digits is None else self._space.spread_out(digits, self._keys.shape[1])
-        return Witness(query, np.inf if alone else margin(self._keys, members, query), members, digits)
+        return Witness(
+            query, np.inf if alone else margin(self._keys, members, query), members, digits
+        )
 
     def proof(self, j: int) -> Combination:
         """Key j as a convex combination of other keys: why no query selects it alone."""
         j = inputs.index("j", j, len(self.status))
         if self.status[j] in ("reachable", "undecided"):
             raise InputError(
-                wanted="a key that no query selects", got=f"key {j}: {self.status[j]}", attempt=f"witness({j})"
+                wanted="a key that no query selects",
+                got=f"key {j}: {self.status[j]}",
+                attempt=f"witness({j})",
             )
         point, members = self._point(j)
         if self.status[j] == "shared":
@@ -149,7 +163,8 @@ class Reach:
         return self._space.restore(known, self._keys, (j,))
 
     def ceiling(self, j: int) -> float:
-        """The most weight any query can put on key j alone: 1 if it can win, else what its proof allows."""
+        """The most weight any query can put on key j alone: 1 if it can win, else what its proof
+        allows."""
         j = inputs.index("j", j, len(self.status))
         return 1.0 if self.status[j] in ("reachable", "undecided") else ceiling(self.proof(j))
 
@@ -161,8 +176,8 @@ class Reach:
 
 @dataclass(frozen=True)
 class SetReach:
-    """For every set asked about: `reachable` (some query gives its keys equal scores above all others), `status`
-    and the full verdict."""
+    """For every set asked about: `reachable` (some query gives its keys equal scores above all
+    others), `status` and the full verdict."""
 
     sets: tuple[tuple[int, ...], ...]
     verdicts: tuple[Selectable, ...]
@@ -194,5 +209,7 @@ class SetReach:
     def _verdict(self, i: Any, status: str, attempt: str) -> Selectable:
         v = self.verdicts[inputs.index("i", i, len(self.sets))]
         if v.status != status:
-            raise InputError(wanted=f"a set that is {status}", got=f"set {i}: {v.status}", attempt=attempt)
+            raise InputError(
+                wanted=f"a set that is {status}", got=f"set {i}: {v.status}", attempt=attempt
+            )
         return v

@@ -1,13 +1,14 @@
-"""Most keys win with a query that costs nothing to find. Two screens of plain matrix products settle them, in
-float32 and accepted only above its error bound; what they leave is for `pursuit`.
+"""Most keys win with a query that costs nothing to find. Two screens of plain matrix products
+settle them, in float32 and accepted only above its error bound; what they leave is for `pursuit`.
 
-Self test: the query k_j - mean wins if `w_i . w_j < w_j . w_j` for all i, with w the centred keys. Cauchy-Schwarz
-saves most of the n^2 d work, twice: a shorter key cannot beat a longer one, so only longer keys are compared; and
-in principal coordinates a prefix of p numbers decides when `w_i[:p] . w_j[:p] + |w_i[p:]| |w_j[p:]| < |w_j|^2`.
-The tail lengths are one more coordinate of the product.
+Self test: the query k_j - mean wins if `w_i . w_j < w_j . w_j` for all i, with w the centred keys.
+Cauchy-Schwarz saves most of the n^2 d work, twice: a shorter key cannot beat a longer one, so only
+longer keys are compared; and in principal coordinates a prefix of p numbers decides when `w_i[:p] .
+w_j[:p] + |w_i[p:]| |w_j[p:]| < |w_j|^2`. The tail lengths are one more coordinate of the product.
 
-Reflections: start from the whitened query `(C + s I)^-1 (k_j - mean)`; while some key beats k_j, mirror the query at
-the hyperplane of the worst one (the relaxation method for inequalities), all keys at once, while it pays.
+Reflections: start from the whitened query `(C + s I)^-1 (k_j - mean)`; while some key beats k_j,
+mirror the query at the hyperplane of the worst one (the relaxation method for inequalities), all
+keys at once, while it pays.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class Screen:
 
     def __init__(self, K: Float[np.ndarray, "n d"], frame: Frame) -> None:
         n, d = K.shape
-        lengths = np.concatenate([np.linalg.norm(K[part] - frame.mean, axis=1) for part in blocks(n)])
+        lengths = np.concatenate(
+            [np.linalg.norm(K[part] - frame.mean, axis=1) for part in blocks(n)]
+        )
         self.frame, self.order = frame, np.argsort(-lengths, kind="stable")
         self.lengths = lengths[self.order]
         # float32 holds numbers of size one best: scale the longest key to length one.
@@ -71,7 +74,8 @@ class Screen:
             self.W[part] = ((K[self.order[part]] - frame.mean) / self.unit) @ frame.axes
         # Queries per product, so that two blocks of scores stay below half the memory of the keys.
         self.queries = int(np.clip(n * d // 8192, 64, 512))
-        # One product errs by gamma_d in float32, the coordinates by one unit each, the rotation by a float64 gamma.
+        # One product errs by gamma_d in float32, the coordinates by one unit each, the rotation by
+        # a float64 gamma.
         self.error = 1.01 * ((d + 6) * _UNIT32 + 8 * gamma(d + 10))
 
     def self_test(self) -> Int[np.ndarray, "left"]:
@@ -83,14 +87,19 @@ class Screen:
             tail = self.W[:, width:]
             # rounded up, so that the product is an upper bound
             tails = np.sqrt(np.einsum("nd,nd->n", tail, tail, dtype=float)) * (1 + 1e-6)
-            P = self.W if width == d else np.hstack([self.W[:, :width], tails.astype(np.float32)[:, None]])
+            P = (
+                self.W
+                if width == d
+                else np.hstack([self.W[:, :width], tails.astype(np.float32)[:, None]])
+            )
             left = left[~self._longest_along_itself(P, left)]
         return left
 
     def _longest_along_itself(self, P: np.ndarray, left: np.ndarray) -> np.ndarray:
         lengths, wins = self.lengths / self.unit, np.zeros(len(left), bool)
         for first in range(0, len(left), self.queries):
-            alive = np.arange(first, min(first + self.queries, len(left)))  # positions in left, until they lose
+            # Positions in left, until they lose
+            alive = np.arange(first, min(first + self.queries, len(left)))
             own = lengths[left[alive]] ** 2 * (1 - self.error)
             # keys shorter than every own / |w_j| cannot reach; lengths fall with the position
             shortest = (own / np.maximum(lengths[left[alive]], 1e-300)).min()
@@ -107,7 +116,8 @@ class Screen:
         return wins
 
     def reflections(self, left: Int[np.ndarray, "left"]) -> dict[int, Float[np.ndarray, "d"]]:
-        """Winning queries (for `Frame.query`) of some of the keys in `left`, by position. Whitens `W` in place."""
+        """Winning queries (for `Frame.query`) of some of the keys in `left`, by position. Whitens
+        `W` in place."""
         self.W *= np.float32(self.frame.shrink * self.unit)
         tallest = np.array([_lengths(self.W[part]).max() for part in blocks(len(self.W))])
         won: dict[int, np.ndarray] = {}
@@ -129,7 +139,8 @@ class Screen:
     def _against_all(
         self, Y: np.ndarray, left: np.ndarray, tallest: np.ndarray
     ) -> tuple[Float[np.ndarray, "left"], Int[np.ndarray, "left"]]:
-        """How far each query puts its key ahead of all others, at least; and the key that comes closest."""
+        """How far each query puts its key ahead of all others, at least; and the key that comes
+        closest."""
         ahead, worst = np.full(len(left), np.inf), np.zeros(len(left), int)
         for first in range(0, len(left), self.queries):
             j, y = left[first : first + self.queries], Y[first : first + self.queries]

@@ -1,7 +1,8 @@
-"""Can one query put a set S of keys above all others? Yes with a witness, no with a proof, or undecided.
+"""Can one query put a set S of keys above all others? Yes with a witness, no with a proof, or
+undecided.
 
-Floats first (`pursuit`), whose verdicts are proven by error bounds; what they leave open is decided in rationals
-(`exact`). Keys that fill only part of their space are first reduced to it (`hull`).
+Floats first (`pursuit`), whose verdicts are proven by error bounds; what they leave open is decided
+in rationals (`exact`). Keys that fill only part of their space are first reduced to it (`hull`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _HUGE = 1e140  # squares of larger keys overflow
 
 @dataclass(frozen=True)
 class Selectable:
-    """The verdict on one set. `query` has unit length and equal scores on S (up to rounding), larger than all others
-    by at least `margin`; `proof` and `ceiling` (the most mass any query with equal scores on S can give it)
-    are there when no query does. A query found in rational arithmetic stands in `rational`, as whole numbers in text;
-    where float64 has too few digits for it, `margin` is not positive and `query` is only its rounding."""
+    """The verdict on one set. `query` has unit length and equal scores on S (up to rounding),
+    larger than all others by at least `margin`; `proof` and `ceiling` (the most mass any query with
+    equal scores on S can give it) are there when no query does. A query found in rational
+    arithmetic stands in `rational`, as whole numbers in text; where float64 has too few digits for
+    it, `margin` is not positive and `query` is only its rounding."""
 
     status: str  # "selectable" | "unselectable" | "undecided"
     query: Query | None
@@ -52,19 +54,24 @@ def selectable(
     tolerance: float | None = None,
     seed: int = 0,
 ) -> Selectable:
-    """Decide whether some query gives the keys in S (one number, or several) equal scores, strictly above those of
-    all other keys.
+    """Decide whether some query gives the keys in S (one number, or several) equal scores, strictly
+    above those of all other keys.
 
-    `exact=False` stops where floats cannot tell. `start` is a query to begin with. A set closer to the hull of the
-    others than `tolerance` times the largest key involved counts as inside (default: 8 units of the dtype's
-    rounding, so that a rounded midpoint is a midpoint); 0 judges the numbers as stored. `seed` draws working sets.
+    `exact=False` stops where floats cannot tell. `start` is a query to begin with. A set closer to
+    the hull of the others than `tolerance` times the largest key involved counts as inside
+    (default: 8 units of the dtype's rounding, so that a rounded midpoint is a midpoint); 0 judges
+    the numbers as stored. `seed` draws working sets.
     """
     K, resolution = keys_and_resolution(K, tolerance)
     _, (start,) = inputs.arrays(start=start)
     members = set_of_keys(S, len(K))
     if len(members) == len(K):
         return everything(K.shape[1])
-    query = K[members[0]] - K.mean(axis=0) if start is None else inputs.shape("start", start, K.shape[1])
+    query = (
+        K[members[0]] - K.mean(axis=0)
+        if start is None
+        else inputs.shape("start", start, K.shape[1])
+    )
     field = Field.of(K, resolution=resolution, seed=seed)
     pursuit = next(pursue([Pursuit(field, members, np.asarray(query, dtype=float))]))
     if pursuit.status == "undecided" and exact:
@@ -86,21 +93,28 @@ def restored(result: Selectable, K: Keys, space: Space) -> Selectable:
 
 def everything(d: int) -> Selectable:
     """The verdict on the set of all keys: nothing is left to beat."""
-    return Selectable("selectable", np.zeros(d), np.inf, None, 1.0, "S is all keys: the zero query will do")
+    return Selectable(
+        "selectable", np.zeros(d), np.inf, None, 1.0, "S is all keys: the zero query will do"
+    )
 
 
 def keys_and_resolution(K: Any, tolerance: float | None) -> tuple[Keys, float]:
-    """The keys in float64, and the relative size below which a distance is rounding and not geometry."""
+    """The keys in float64, and the relative size below which a distance is rounding and not
+    geometry."""
     _, (K,) = inputs.arrays(K=to_numpy(K) if hasattr(K, "__dlpack__") else K)
     inputs.shape("K", K, "n", "d")
     largest = max(float(K.max()), -float(K.min()))
     if largest != 0 and not 1 / _HUGE <= largest <= _HUGE:
         raise InputError(
-            wanted=f"keys of size {1 / _HUGE:g} to {_HUGE:g}", got=f"{largest:.3g}", attempt="rescale them"
+            wanted=f"keys of size {1 / _HUGE:g} to {_HUGE:g}",
+            got=f"{largest:.3g}",
+            attempt="rescale them",
         )
     if tolerance is None:
         tolerance = _UNITS * float(np.finfo(K.dtype).eps)
-    return np.ascontiguousarray(K, dtype=float), inputs.number("tolerance", tolerance, low=0.0, high=1.0)
+    return np.ascontiguousarray(K, dtype=float), inputs.number(
+        "tolerance", tolerance, low=0.0, high=1.0
+    )
 
 
 def set_of_keys(S: Any, n: int) -> tuple[int, ...]:
@@ -109,31 +123,43 @@ def set_of_keys(S: Any, n: int) -> tuple[int, ...]:
     members = tuple(inputs.index("a key of S", i, n) for i in items)
     if not members or len(set(members)) < len(members):
         raise InputError(
-            wanted="a set of distinct keys", got=f"{list(items)}", attempt="name each key once, at least one"
+            wanted="a set of distinct keys",
+            got=f"{list(items)}",
+            attempt="name each key once, at least one",
         )
     return members
 
 
 def verdict(pursuit: Pursuit, *, exact: bool = True) -> Selectable:
-    """What a finished pursuit proves; an undecided one is settled in rationals unless `exact` is False."""
+    """What a finished pursuit proves; an undecided one is settled in rationals unless `exact` is
+    False."""
     if pursuit.status == "selectable":
         size = float(np.linalg.norm(pursuit.query))
-        return Selectable("selectable", pursuit.query / size, pursuit.margin / size, None, 1.0, "by a query")
+        return Selectable(
+            "selectable", pursuit.query / size, pursuit.margin / size, None, 1.0, "by a query"
+        )
     if pursuit.status == "unselectable":
         proof = _combination(pursuit)
-        return Selectable("unselectable", None, np.nan, proof, ceiling(proof), "by a convex combination")
+        return Selectable(
+            "unselectable", None, np.nan, proof, ceiling(proof), "by a convex combination"
+        )
     if not exact:
-        return Selectable("undecided", None, np.nan, None, 1.0, "float64 cannot tell; exact=True decides")
+        return Selectable(
+            "undecided", None, np.nan, None, 1.0, "float64 cannot tell; exact=True decides"
+        )
     return _in_rationals(pursuit)
 
 
 def _combination(pursuit: Pursuit) -> Combination:
-    """`sum w_i x_i = -sum f_a e_a` for the members; f by least squares, its existence is already proven."""
+    """`sum w_i x_i = -sum f_a e_a` for the members; f by least squares, its existence is already
+    proven."""
     K, S = pursuit.field.K, pursuit.S
     f = np.zeros(len(S))
     if len(S) > 1:
         E = K[list(S[1:])] - pursuit.base
-        f[1:] = np.linalg.lstsq(E.T, pursuit.weights @ (K[pursuit.rows] - pursuit.base), rcond=None)[0]
+        f[1:] = np.linalg.lstsq(
+            E.T, pursuit.weights @ (K[pursuit.rows] - pursuit.base), rcond=None
+        )[0]
     f[0] = 1.0 - f[1:].sum()
     return combination(K, outside=(pursuit.rows.tolist(), pursuit.weights), inside=(S, f))
 
@@ -144,14 +170,19 @@ def _in_rationals(pursuit: Pursuit) -> Selectable:
     noise = pursuit.field.resolution * pursuit.field.lengths[[*S, *rows]].max()
     found = rational.nearest(K, S, candidates=rows, weights=weights, enough=noise)
     if found.inside is None:
-        return Selectable("undecided", None, np.nan, None, 1.0, "the exact method ran out of cycles")
+        return Selectable(
+            "undecided", None, np.nan, None, 1.0, "the exact method ran out of cycles"
+        )
     # sum w_i (k_i - k_0) + sum f_a (k_a - k_0) = 0, so the members carry -f_a and k_0 the rest
     inside = [-f for f in found.free]
     inside[0] = 1 - sum(inside[1:], Fraction(0))
     proof = rational_combination(K, outside=(found.rows, found.weights), inside=(S, inside))
     if found.inside:
-        return Selectable("unselectable", None, np.nan, proof, ceiling(proof), "by rational arithmetic")
-    # At resolution 0 only the rationals count: the residual of floats may round to 0 where the truth is not 0.
+        return Selectable(
+            "unselectable", None, np.nan, proof, ceiling(proof), "by rational arithmetic"
+        )
+    # At resolution 0 only the rationals count: the residual of floats may round to 0 where the
+    # truth is not 0.
     if 0 < noise >= proof.residual:
         proof = replace(proof, exact=False, rational=None)
         message = f"a convex combination up to {proof.residual:.1g}, below the rounding of the keys ({noise:.1g})"

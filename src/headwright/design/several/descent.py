@@ -1,8 +1,8 @@
 """Descending the expected squared error of several heads, with every query kept inside a ball.
 
-A query is written q = budget x / sqrt(1 + |x|^2), a smooth map of all x onto the open ball, and head weights as a
-softmax: quasi-Newton then needs no constraints. Two objectives share this: keys sampled once (cheap, slightly wrong)
-and the exact integral (dear, right).
+A query is written q = budget x / sqrt(1 + |x|^2), a smooth map of all x onto the open ball, and
+head weights as a softmax: quasi-Newton then needs no constraints. Two objectives share this: keys
+sampled once (cheap, slightly wrong) and the exact integral (dear, right).
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Objective = Callable[[Heads, Mix], tuple[float, Heads, Mix]]
 
 @dataclass(frozen=True)
 class Ball:
-    """The free coordinates: h queries inside the ball of radius `budget`, then h head weights unless `uniform`."""
+    """The free coordinates: h queries inside the ball of radius `budget`, then h head weights
+    unless `uniform`."""
 
     budget: float
     uniform: bool
@@ -48,7 +49,8 @@ class Ball:
         return self.budget * rows / _lift(rows), mix
 
     def pull(self, x: Float[Array, "x"], by_query: Heads, by_mix: Mix) -> Float[Array, "x"]:
-        """The chain rule: dq = budget (dx - x (x.dx) / s^2) / s, s = sqrt(1 + |x|^2); softmax for the mix."""
+        """The chain rule: dq = budget (dx - x (x.dx) / s^2) / s, s = sqrt(1 + |x|^2); softmax for
+        the mix."""
         h = by_query.shape[0]
         size = x.size if self.uniform else x.size - h
         rows = x[:size].reshape(h, -1)
@@ -65,7 +67,9 @@ def _lift(rows: Float[Array, "h d"]) -> Float[Array, "h 1"]:
     return np.sqrt(1 + np.sum(rows * rows, axis=1, keepdims=True))
 
 
-def sampled_descent(aim: Any, starts: list[Heads], mix: Mix, *, ball: Ball, seed: int) -> tuple[Heads, Mix]:
+def sampled_descent(
+    aim: Any, starts: list[Heads], mix: Mix, *, ball: Ball, seed: int
+) -> tuple[Heads, Mix]:
     """The best of several starts, on one fixed sample of keys."""
     size = int(np.clip(_SAMPLED_NUMBERS / aim.law.means.size, 64, 4096))
     keys = to_numpy(aim.law.sample(np.random.default_rng([seed, 0]), size))
@@ -85,7 +89,9 @@ def sampled_descent(aim: Any, starts: list[Heads], mix: Mix, *, ball: Ball, seed
     return min(ends, key=lambda end: objective(*end)[0])
 
 
-def exact_descent(aim: Any, queries: Heads, mix: Mix, *, ball: Ball, seconds: float) -> tuple[Heads, Mix]:
+def exact_descent(
+    aim: Any, queries: Heads, mix: Mix, *, ball: Ball, seconds: float
+) -> tuple[Heads, Mix]:
     """Finish on the exact objective, for as long as time allows; never ends worse than it began."""
     until = time.monotonic() + seconds
     end = _descend(aim.gradient, queries, mix, ball=ball, stop=lambda: time.monotonic() > until)
@@ -110,5 +116,11 @@ def _descend(
         return found, ball.pull(x, by_query, by_mix)
 
     with suppress(_Enough):
-        minimize(value, best[1], jac=True, method="L-BFGS-B", options={"maxiter": _PATIENCE, "ftol": 1e-12})
+        minimize(
+            value,
+            best[1],
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": _PATIENCE, "ftol": 1e-12},
+        )
     return ball.heads(best[1], h)

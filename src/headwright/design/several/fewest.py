@@ -1,10 +1,11 @@
 """Fewest heads: split S into faces, one head each, so that the mix of the heads is the target.
 
-Subsets of an affinely independent S that one query can select are hereditary (a face of a face is a face), so the
-smallest split is a colouring of the hypergraph of non-faces. Its edges are not known beforehand: a mixed-integer
-programme proposes a split, every part is tested, and each failing part becomes a cut, shrunk first to a
-smallest non-face so that it forbids as much as it can. Affinely dependent S are not hereditary; there a cut forbids
-only the very part that failed. With equal head weights (`uniform`) a key may be served by several heads.
+Subsets of an affinely independent S that one query can select are hereditary (a face of a face is a
+face), so the smallest split is a colouring of the hypergraph of non-faces. Its edges are not known
+beforehand: a mixed-integer programme proposes a split, every part is tested, and each failing part
+becomes a cut, shrunk first to a smallest non-face so that it forbids as much as it can. Affinely
+dependent S are not hereditary; there a cut forbids only the very part that failed. With equal head
+weights (`uniform`) a key may be served by several heads.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ _MOST_CUTS = 5000
 
 @dataclass(frozen=True)
 class Split:
-    """`faces` and their `mix`; `fewest` is a lower bound on the number of heads, proven under the condition `when`;
-    `proven` says that it is attained. No faces: none was found, for the reason in `message`; `proof` then writes a
-    key through others, and excludes any number of heads at the leak asked for."""
+    """`faces` and their `mix`; `fewest` is a lower bound on the number of heads, proven under the
+    condition `when`; `proven` says that it is attained. No faces: none was found, for the reason in
+    `message`; `proof` then writes a key through others, and excludes any number of heads at the
+    leak asked for."""
 
     faces: tuple[Face, ...]
     mix: Mix
@@ -43,7 +45,8 @@ class Split:
 
 @dataclass
 class Tests:
-    """Which parts of S one query can select; every answer is kept. `doubts` counts those nobody could decide."""
+    """Which parts of S one query can select; every answer is kept. `doubts` counts those nobody
+    could decide."""
 
     K: Keys
     target: Face
@@ -130,9 +133,10 @@ class _Search:
     def sure(self, fewest: int) -> tuple[int, str]:
         """What is proven about the number of heads, and when.
 
-        A mix that reaches the target at every leak has a limit, in which each head selects what it serves. So too few
-        selectable parts exclude small leaks, and say nothing about large ones. An undecided test may have forbidden
-        something possible: then nothing is proven at all. On affinely dependent keys only whole parts were tried.
+        A mix that reaches the target at every leak has a limit, in which each head selects what it
+        serves. So too few selectable parts exclude small leaks, and say nothing about large ones.
+        An undecided test may have forbidden something possible: then nothing is proven at all. On
+        affinely dependent keys only whole parts were tried.
         """
         if self.tests.doubts or fewest == 1:
             return 1, "always"
@@ -143,15 +147,24 @@ class _Search:
 
 
 def split(
-    want: Wanted, *, heads: int | str = "auto", uniform: bool = False, seconds: float = 10.0, storage: str = "float64"
+    want: Wanted,
+    *,
+    heads: int | str = "auto",
+    uniform: bool = False,
+    seconds: float = 10.0,
+    storage: str = "float64",
 ) -> Split:
     """The fewest faces that make up the target ("auto"), or exactly `heads` of them."""
     K, target = want.keys, Face(want.target.support, want.target.shares)
     m, hereditary = len(target.support), _independent(K[list(target.support)])
-    search = _Search(target, Tests(K, target, want.bias), uniform, hereditary, time.monotonic() + seconds)
+    search = _Search(
+        target, Tests(K, target, want.bias), uniform, hereditary, time.monotonic() + seconds
+    )
     lost = [target.support[a] for a in range(m) if hereditary and not search.tests(frozenset({a}))]
     if lost:
-        return _hopeless(search, lost, want, storage, f"key {lost[0]} cannot be selected even alone")
+        return _hopeless(
+            search, lost, want, storage, f"key {lost[0]} cannot be selected even alone"
+        )
     if heads != "auto":
         return _exactly(search, int(heads))
     upper = search.greedy() if hereditary and not uniform else None
@@ -169,14 +182,24 @@ def split(
 
 
 def _hopeless(search: _Search, keys: list[int], want: Wanted, storage: str, message: str) -> Split:
-    """No split exists. A key that others make up excludes any number of heads, if the leak is small enough."""
+    """No split exists. A key that others make up excludes any number of heads, if the leak is small
+    enough."""
     shares = dict(zip(search.target.support, search.target.shares.tolist(), strict=True))
-    asked = proofs.Asked(shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=False)
+    asked = proofs.Asked(
+        shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=False
+    )
     for key in keys:
         found = selectable(want.keys, [key]).proof
         proof = None if found is None else proofs.verified(want.keys, found)
         if proof is not None and proofs.excludes(proof, asked):
-            return Split((), np.zeros(0), len(shares) + 1, True, f"{message}: no number of heads will do", proof)
+            return Split(
+                (),
+                np.zeros(0),
+                len(shares) + 1,
+                True,
+                f"{message}: no number of heads will do",
+                proof,
+            )
     return search.none(len(shares) + 1, f"{message}; a leak this large may still allow it")
 
 
@@ -188,14 +211,17 @@ def _exactly(search: _Search, heads: int) -> Split:
         return search.none(1, "out of time before a split was found or excluded")
     equal = " of equal weight" * search.uniform
     message = f"no split into {heads} selectable faces{equal} exists; a leak this large may still allow one"
-    # Parts of a selectable part are selectable only if S is affinely independent: then fewer heads fail as well.
+    # Parts of a selectable part are selectable only if S is affinely independent: then fewer heads
+    # fail as well.
     return search.none(heads + 1 if search.hereditary else 1, message)
 
 
 def _out_of_time(search: _Search, upper: Float[Array, "m h"] | None, fewest: int) -> Split:
     if upper is None:
         return search.none(fewest, f"out of time: at least {fewest} heads are needed")
-    return search.found(upper, fewest, f"out of time: {upper.shape[1]} heads found, at least {fewest} are needed")
+    return search.found(
+        upper, fewest, f"out of time: {upper.shape[1]} heads found, at least {fewest} are needed"
+    )
 
 
 def _independent(base: Float[Array, "m d"]) -> bool:

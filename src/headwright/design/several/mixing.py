@@ -1,13 +1,14 @@
-"""Several heads whose mix reaches the target: each head's cheapest query, then all of them brought into one ratio.
+"""Several heads whose mix reaches the target: each head's cheapest query, then all of them brought
+into one ratio.
 
-Every head spills a little onto the keys of the others, so heads that are each exact on their own face do not mix to
-exact shares. Newton's method on
+Every head spills a little onto the keys of the others, so heads that are each exact on their own
+face do not mix to exact shares. Newton's method on
 
     F_a = ln w_a - ln p_a = const on S,    w = sum_h mix_h alpha_h,
     d w_a = sum_h mix_h alpha_h(a) (d ln mix_h + scale (k_a - mean_h).dq_h)
 
-moves mixing weights and queries by as little as possible. What the certificate then finds too leaky is solved again
-for less leak.
+moves mixing weights and queries by as little as possible. What the certificate then finds too leaky
+is solved again for less leak.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _COST_OF_QUERIES = 10.0
 
 @dataclass(frozen=True)
 class Mixed:
-    """The heads as stored; `heads` are the verdicts on each face alone, `certificate` that on the mix."""
+    """The heads as stored; `heads` are the verdicts on each face alone, `certificate` that on the
+    mix."""
 
     queries: Heads
     mix: Mix
@@ -52,10 +54,14 @@ class Mixed:
         """The faces with the shares that the heads give them, spill and all."""
         alpha = _miss(want, self.queries, self.mix)[1]
         weights = [row[list(face.support)] for row, face in zip(alpha, self.faces, strict=True)]
-        return tuple(Face(face.support, w / w.sum()) for face, w in zip(self.faces, weights, strict=True))
+        return tuple(
+            Face(face.support, w / w.sum()) for face, w in zip(self.faces, weights, strict=True)
+        )
 
 
-def mixed_heads(want: Wanted, faces: tuple[Face, ...], mix: Mix, *, uniform: bool, storage: str) -> Mixed:
+def mixed_heads(
+    want: Wanted, faces: tuple[Face, ...], mix: Mix, *, uniform: bool, storage: str
+) -> Mixed:
     """The cheapest head for each face, in one ratio; fine if its certificate holds."""
     leak, found = want.leak, None
     mix = np.full(len(faces), 1 / len(faces)) if uniform else mix
@@ -67,12 +73,16 @@ def mixed_heads(want: Wanted, faces: tuple[Face, ...], mix: Mix, *, uniform: boo
             return found or Mixed(queries, mix, faces, heads, examine(claim, want.keys))
         queries, weighed = in_ratio(want, queries, mix, free_mix=not uniform)
         if storage != "float64":
-            queries = np.stack([_stored(want, face, q, storage) for face, q in zip(faces, queries, strict=True)])
+            queries = np.stack(
+                [_stored(want, face, q, storage) for face, q in zip(faces, queries, strict=True)]
+            )
             if not uniform:
                 weighed = in_ratio(want, queries, weighed, free_mix=True, free_queries=False)[1]
         claim = _claim(want, faces, queries, weighed, storage)
         found = Mixed(queries, weighed, faces, heads, examine(claim, want.keys))
-        worst = max(face_leak(claim, want.keys, q, face) for q, face in zip(queries, faces, strict=True))
+        worst = max(
+            face_leak(claim, want.keys, q, face) for q, face in zip(queries, faces, strict=True)
+        )
         if found.certificate.holds or worst <= want.leak:
             break
         leak *= 0.999 * want.leak / worst
@@ -82,7 +92,9 @@ def mixed_heads(want: Wanted, faces: tuple[Face, ...], mix: Mix, *, uniform: boo
 
 def _claim(want: Wanted, faces: tuple[Face, ...], queries: Heads, mix: Mix, storage: str) -> Claim:
     target = Face(want.target.support, want.target.shares)
-    return Claim(queries, mix, target, want.leak, want.scale, want.bias, faces, storage, one_head=False)
+    return Claim(
+        queries, mix, target, want.leak, want.scale, want.bias, faces, storage, one_head=False
+    )
 
 
 def _stored(want: Wanted, face: Face, query: Float[Array, "d"], storage: str) -> Float[Array, "d"]:
@@ -90,8 +102,11 @@ def _stored(want: Wanted, face: Face, query: Float[Array, "d"], storage: str) ->
     return rounded(query, rows[1:] - rows[0], storage)
 
 
-def in_ratio(want: Wanted, queries: Heads, mix: Mix, *, free_mix: bool, free_queries: bool = True) -> tuple[Heads, Mix]:
-    """Queries and mixing weights near the given ones whose mix has the ratio of the shares, as nearly as it can."""
+def in_ratio(
+    want: Wanted, queries: Heads, mix: Mix, *, free_mix: bool, free_queries: bool = True
+) -> tuple[Heads, Mix]:
+    """Queries and mixing weights near the given ones whose mix has the ratio of the shares, as
+    nearly as it can."""
     miss = _miss(want, queries, mix)[0]
     for _ in range(_STEPS):
         spread = float(np.ptp(miss))
@@ -121,7 +136,8 @@ def _miss(want: Wanted, queries: Heads, mix: Mix) -> tuple[Float[Array, "m"], Fl
 def _step(
     want: Wanted, queries: Heads, mix: Mix, *, free_mix: bool, free_queries: bool
 ) -> tuple[Heads, Float[Array, "h"]]:
-    """The least Newton step; unknowns are relative changes: ln mix_h, and q_h in units of its length."""
+    """The least Newton step; unknowns are relative changes: ln mix_h, and q_h in units of its
+    length."""
     inside = list(want.target.support)
     miss, alpha = _miss(want, queries, mix)
     if not np.all(np.isfinite(miss)):

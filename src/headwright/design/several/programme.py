@@ -1,6 +1,7 @@
 """Proposing a split of m keys among h heads: two small mixed-integer programmes for HiGHS.
 
-Binary x[a, h] says that head h serves key a. They know nothing of geometry but the cuts: sets no head may serve.
+Binary x[a, h] says that head h serves key a. They know nothing of geometry but the cuts: sets no
+head may serve.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from headwright.types import Array, Float
 
 @dataclass(frozen=True)
 class Cut:
-    """No head may serve all of `keys`; with `whole`, no head may serve exactly `keys` and nothing else."""
+    """No head may serve all of `keys`; with `whole`, no head may serve exactly `keys` and nothing
+    else."""
 
     keys: frozenset[int]
     whole: bool = False
@@ -28,7 +30,9 @@ class Cut:
         return row
 
 
-def partition(count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: float) -> Float[Array, "m h"] | str:
+def partition(
+    count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: float
+) -> Float[Array, "m h"] | str:
     """Every key in one head, every head serves somebody. The shares served, or "none", or "time"."""
     m = shares.shape[0]
     give, take, forbid, limits = _shape(count, m, cuts)
@@ -41,13 +45,17 @@ def partition(count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: f
     return x if isinstance(x, str) else np.round(x.reshape(m, count)) * shares[:, None]
 
 
-def flow(count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: float) -> Float[Array, "m h"] | str:
-    """Heads of equal weight: key a gives its share, head h takes 1 / h, and only from the keys it serves."""
+def flow(
+    count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: float
+) -> Float[Array, "m h"] | str:
+    """Heads of equal weight: key a gives its share, head h takes 1 / h, and only from the keys it
+    serves."""
     m = shares.shape[0]
     give, take, forbid, limits = _shape(count, m, cuts)
     size = m * count
     one = sparse.eye(size, format="csr")
-    # A key that a head serves gets a real share of it, or the part tested would not be the part used.
+    # A key that a head serves gets a real share of it, or the part tested would not be the part
+    # used.
     least = 1e-3 * float(shares.min()) / count
     rows = [
         LinearConstraint(sparse.hstack([0 * give, give]), shares, shares),
@@ -72,9 +80,13 @@ def _shape(count: int, m: int, cuts: list[Cut]) -> tuple[Any, Any, Any, Float[Ar
     return give, take, forbid, np.repeat([len(cut.keys) - 1.0 for cut in cuts], count)
 
 
-def _solve(rows: list[LinearConstraint], upper: Array, integral: Array, seconds: float) -> Array | str:
+def _solve(
+    rows: list[LinearConstraint], upper: Array, integral: Array, seconds: float
+) -> Array | str:
     cost, options = np.zeros(upper.shape[0]), {"time_limit": seconds}
-    answer = milp(cost, constraints=rows, bounds=Bounds(0, upper), integrality=integral, options=options)
+    answer = milp(
+        cost, constraints=rows, bounds=Bounds(0, upper), integrality=integral, options=options
+    )
     if answer.x is not None:
         return answer.x
     return "none" if answer.status == 2 else "time"

@@ -2,9 +2,10 @@
 
     minimise over queries (and head weights)   E || sum_h mix_h c_h - t ||^2,     ||q_h|| <= budget
 
-The expectation and its gradient are exact integrals (`headwright.noise`), so plain quasi-Newton works. Starts are the
-designs of the noiseless keys; a fixed set of sampled keys (`descent`) brings them close, because there a step costs
-milliseconds, and exact steps finish. What is reported is exact, and checked by fresh samples that took no part.
+The expectation and its gradient are exact integrals (`headwright.noise`), so plain quasi-Newton
+works. Starts are the designs of the noiseless keys; a fixed set of sampled keys (`descent`) brings
+them close, because there a step costs milliseconds, and exact steps finish. What is reported is
+exact, and checked by fresh samples that took no part.
 """
 
 from __future__ import annotations
@@ -30,16 +31,19 @@ from headwright.types import Array, Float, Heads, Mix
 if TYPE_CHECKING:
     from headwright.design.questions import Options
 
-# Without a budget queries may be this much longer than the noiseless design: sharpness is what noise punishes.
+# Without a budget queries may be this much longer than the noiseless design: sharpness is what
+# noise punishes.
 _BUDGET = 4.0
 _CHECK_NUMBERS = 4e7  # key coordinates drawn for the sampled check
-_ACCURACY = 1e-7  # of the exact integrals, in squared error: promised per entry 1e-8, and there are several
+# Of the exact integrals, in squared error: promised per entry 1e-8, and there are several
+_ACCURACY = 1e-7
 _LENGTHS = np.linspace(0.1, 1.0, 10)
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What the heads are measured by: the law of the keys, the values, and the output wanted of them."""
+    """What the heads are measured by: the law of the keys, the values, and the output wanted of
+    them."""
 
     law: GaussianKeys
     values: Float[Array, "n v"]
@@ -51,7 +55,9 @@ class Aim:
         return self.gradient(queries, mix)[0]
 
     def gradient(self, queries: Heads, mix: Mix) -> tuple[float, Heads, Mix]:
-        return squared_error(queries, self.law, self.values, self.output, mix=mix, scale=self.scale, bias=self.bias)
+        return squared_error(
+            queries, self.law, self.values, self.output, mix=mix, scale=self.scale, bias=self.bias
+        )
 
 
 def robust(want: Wanted, law: Any, *, heads: int | str, options: Options) -> Design:
@@ -63,7 +69,10 @@ def robust(want: Wanted, law: Any, *, heads: int | str, options: Options) -> Des
     if start.status not in ("reached", "nearest"):
         return replace(start, message=f"no noiseless design to start from: {start.message}")
     budget = inputs.number(
-        "budget", _BUDGET * start.norm if options.budget is None else options.budget, low=0.0, open_ends=True
+        "budget",
+        _BUDGET * start.norm if options.budget is None else options.budget,
+        low=0.0,
+        open_ends=True,
     )
     textbook = _textbook(aim, want, start, budget)
     ball = Ball(budget, uniform=options.uniform)
@@ -97,9 +106,13 @@ def _within(queries: Heads, budget: float) -> Heads:
 
 def _textbook(aim: Aim, want: Wanted, start: Design, budget: float) -> Heads:
     """Heads along the sum of their keys, at the best common length within the budget."""
-    sums = np.stack([want.keys[list(face.support)].sum(axis=0) for face in start.faces]) * np.sign(want.scale)
+    sums = np.stack([want.keys[list(face.support)].sum(axis=0) for face in start.faces]) * np.sign(
+        want.scale
+    )
     unit = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
-    return min((unit * budget * t for t in _LENGTHS), key=lambda queries: aim.error(queries, start.mix))
+    return min(
+        (unit * budget * t for t in _LENGTHS), key=lambda queries: aim.error(queries, start.mix)
+    )
 
 
 def _pushed(want: Wanted, faces: tuple[Face, ...], budget: float) -> list[Heads]:
@@ -114,7 +127,9 @@ def _pushed(want: Wanted, faces: tuple[Face, ...], budget: float) -> list[Heads]
     return out
 
 
-def _report(aim: Aim, found: tuple[Heads, Mix], textbook: tuple[Heads, Mix], budget: float, seed: int) -> Robustness:
+def _report(
+    aim: Aim, found: tuple[Heads, Mix], textbook: tuple[Heads, Mix], budget: float, seed: int
+) -> Robustness:
     error, book = aim.error(*found), aim.error(*textbook)
     samples = int(np.clip(_CHECK_NUMBERS / aim.law.means.size, 2_000, 200_000))
     # Fresh keys: the generator is not the one the descent used.
@@ -153,13 +168,21 @@ def _sampled(
 
 
 def _design(want: Wanted, start: Design, queries: Heads, mix: Mix, report: Robustness) -> Design:
-    """The noiseless claims are those of the certificate; nothing is claimed about shorter queries or a split."""
+    """The noiseless claims are those of the certificate; nothing is claimed about shorter queries
+    or a split."""
     design = replace(
-        start, lower_bound=0.0, faces=(), robust=report, proof=None, **measured(want, queries, mix, faces=())
+        start,
+        lower_bound=0.0,
+        faces=(),
+        robust=report,
+        proof=None,
+        **measured(want, queries, mix, faces=()),
     )
     design = replace(design, fewest_heads=1, fewest_heads_when="always")
     found = examine(design.claim(), want.keys)
     least = "at least " if report.error < report.accuracy else ""
     better = f"{least}{report.gain:.3g} times less squared error than the textbook heads"
     at_rest = f"without noise the leak is {design.leak:.3g} and a weight is {found.weights_error:.3g} from its share"
-    return replace(design, status="reached" if found.holds else "nearest", message=f"{better}; {at_rest}")
+    return replace(
+        design, status="reached" if found.holds else "nearest", message=f"{better}; {at_rest}"
+    )

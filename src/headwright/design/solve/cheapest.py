@@ -4,14 +4,15 @@ One smooth convex constraint, so Newton on the optimality conditions  y = mu X' 
 
     (I + mu C) dy = mu_new g - y,      g.dy = f - ell,      g = X' lam,  C = Cov_lam(x)
 
-Every iterate is pulled back onto f = ell along its own ray (u is linear along a ray, so this costs no product
-with the keys); on that surface dy is a descent direction of ||y||, which makes backtracking safe. Any lam on the
-simplex bounds the optimum from below (Lagrange and Gibbs), and lam = softmax(u) does so tightly:
+Every iterate is pulled back onto f = ell along its own ray (u is linear along a ray, so this costs
+no product with the keys); on that surface dy is a descent direction of ||y||, which makes
+backtracking safe. Any lam on the simplex bounds the optimum from below (Lagrange and Gibbs), and
+lam = softmax(u) does so tightly:
 
     ||y*|| >= (f + g.y - ell) / ||g||          hence a certified gap at every iterate, and the stopping rule.
 
-Rejected: the hard-margin relaxation (a support-vector machine), which is sufficient only and gives longer
-queries, and exponential cones, which cost minutes at n = 1e4.
+Rejected: the hard-margin relaxation (a support-vector machine), which is sufficient only and gives
+longer queries, and exponential cones, which cost minutes at n = 1e4.
 """
 
 from __future__ import annotations
@@ -28,22 +29,26 @@ from headwright.types import Array, Float, Query
 # Half of what is promised: the other half pays for solving strictly inside the leak asked for.
 GAP = 5e-9
 _STEPS = 300
-# Steps cut short in a row mean that keys without weight are in the way: after a few of them start again from
-# `margin`, and from there be patient.
+# Steps cut short in a row mean that keys without weight are in the way: after a few of them start
+# again from `margin`, and from there be patient.
 _HASTY, _PATIENT = 5, 60
 _EPS = np.finfo(float).eps
-# A ray is followed until f = ell to this accuracy, from below; the leak then has the same relative accuracy.
+# A ray is followed until f = ell to this accuracy, from below; the leak then has the same relative
+# accuracy.
 _BAND = 1e-10
-# A query so long that rounding moves its heaviest logits by more than this separates nothing but rounding errors.
+# A query so long that rounding moves its heaviest logits by more than this separates nothing but
+# rounding errors.
 _NOISE = 1e-3
-# f cannot fall by more than g.y towards anything no longer than y; below this the minimum of f is reached.
+# f cannot fall by more than g.y towards anything no longer than y; below this the minimum of f is
+# reached.
 _FLAT = 1e-10
 
 
 @dataclass(frozen=True)
 class Cheapest:
-    """`status` "solved" (gap closed), "slow" (feasible, gap open) or "stuck": no feasible query was met, `level`
-    is the smallest f found and `y` the query that has it. Stuck is an observation, never a proof."""
+    """`status` "solved" (gap closed), "slow" (feasible, gap open) or "stuck": no feasible query was
+    met, `level` is the smallest f found and `y` the query that has it. Stuck is an observation,
+    never a proof."""
 
     status: str
     y: Query
@@ -55,7 +60,8 @@ class Cheapest:
 
 @dataclass(frozen=True)
 class _Point:
-    """An iterate y, slope = X y, and what one more pass gives: f = LSE(c - slope), lam = softmax, g = X' lam."""
+    """An iterate y, slope = X y, and what one more pass gives: f = LSE(c - slope), lam = softmax, g
+    = X' lam."""
 
     y: Query
     slope: Float[Array, "n"]
@@ -64,14 +70,21 @@ class _Point:
     g: Query
 
 
-def cheapest(problem: Reduced, ell: float, *, gap: float = GAP, start: Query | None = None) -> Cheapest:
-    """The shortest y with f(y) <= ell, to a certified relative gap. `start`: a query believed to separate."""
+def cheapest(
+    problem: Reduced, ell: float, *, gap: float = GAP, start: Query | None = None
+) -> Cheapest:
+    """The shortest y with f(y) <= ell, to a certified relative gap. `start`: a query believed to
+    separate."""
     rest = level(problem.c)
     if rest <= ell:
         return Cheapest("solved", np.zeros_like(problem.k0), 0.0, 0.0, rest, 0)
     # Away from the mean of all keys: right at once on most keys of a trained model.
     at = _on_ray(problem, problem.k0 - problem.K.mean(axis=0) if start is None else start, ell)
-    found = _approach(problem, ell, gap=gap) if at is None else _descend(problem, at, ell, gap=gap, patience=_HASTY)
+    found = (
+        _approach(problem, ell, gap=gap)
+        if at is None
+        else _descend(problem, at, ell, gap=gap, patience=_HASTY)
+    )
     if found.status == "solved":
         return found
     y = margin_query(problem, ell)
@@ -88,7 +101,8 @@ def _better(one: Cheapest, other: Cheapest) -> bool:
 
 
 def _on_ray(problem: Reduced, direction: Query, ell: float) -> _Point | None:
-    """Where the ray along `direction` meets f = ell, if it does so at a length that means something."""
+    """Where the ray along `direction` meets f = ell, if it does so at a length that means
+    something."""
     y = problem.off(direction)
     slope = problem.along(y)
     t = ray(problem.c, slope, ell)
@@ -112,8 +126,8 @@ def _point(problem: Reduced, y: Query, slope: Float[Array, "n"]) -> _Point:
 
 
 def _believable(problem: Reduced, at: _Point) -> bool:
-    """Is the query short enough for its heaviest logits to mean something? |z_hat - z| ~ eps |k| |y|, and what
-    rounding left of y along the differences inside S moves logits as well."""
+    """Is the query short enough for its heaviest logits to mean something? |z_hat - z| ~ eps |k|
+    |y|, and what rounding left of y along the differences inside S moves logits as well."""
     heaviest = np.flatnonzero(at.lam >= 0.1 * at.lam.max())[:256]
     reach = max(np.linalg.norm(problem.K[heaviest], axis=1).max(), np.linalg.norm(problem.k0))
     astray = np.linalg.norm(at.y @ problem.basis) + _EPS * np.linalg.norm(at.y)
@@ -152,14 +166,18 @@ def _descend(problem: Reduced, at: _Point, ell: float, *, gap: float, patience: 
 
 
 def _tangent_step(curvature: Curvature, at: _Point, mu: float) -> Query:
-    # dy = A^-1 (mu_new g - y) with mu_new such that g.dy = 0: the step stays on the surface to first order.
+    # dy = A^-1 (mu_new g - y) with mu_new such that g.dy = 0: the step stays on the surface to
+    # first order.
     solve = curvature.factor(at.lam, at.g, mu)
     a, b = solve(at.g), solve(at.y)
     return curvature.problem.off(a * ((at.g @ b) / (at.g @ a)) - b)
 
 
-def _backtrack(problem: Reduced, at: _Point, dy: Query, ell: float) -> tuple[float, Query, Float[Array, "n"]] | None:
-    """The first of dy, dy/2, dy/4, ... whose pull-back onto the surface is shorter than where we are."""
+def _backtrack(
+    problem: Reduced, at: _Point, dy: Query, ell: float
+) -> tuple[float, Query, Float[Array, "n"]] | None:
+    """The first of dy, dy/2, dy/4, ... whose pull-back onto the surface is shorter than where we
+    are."""
     w, norm2, fall = problem.along(dy), at.y @ at.y, max(-(at.y @ dy), 0.0)
     t = 1.0
     for _ in range(30):
@@ -172,7 +190,8 @@ def _backtrack(problem: Reduced, at: _Point, dy: Query, ell: float) -> tuple[flo
 
 
 def _approach(problem: Reduced, ell: float, *, gap: float) -> Cheapest:
-    """No easy start: follow the minimiser of ||y||^2/2 + nu f(y) as nu grows, until its ray meets f = ell."""
+    """No easy start: follow the minimiser of ||y||^2/2 + nu f(y) as nu grows, until its ray meets f
+    = ell."""
     size = typical_square(problem)
     curvature, nu = Curvature(problem, size).finer(10.0), 1.0 / size
     at = _point(problem, np.zeros_like(problem.k0), np.zeros_like(problem.c))
@@ -209,17 +228,23 @@ def _penalised(problem: Reduced, at: _Point, dy: Query, nu: float) -> tuple[_Poi
     return at, True
 
 
-def ray(c: Float[Array, "n"], slope: Float[Array, "n"], ell: float, *, near: float = 0.0) -> float | None:
-    """The smallest t > 0 with LSE(c - t slope) <= ell (to `_BAND`, from below); None if the ray never gets there.
+def ray(
+    c: Float[Array, "n"], slope: Float[Array, "n"], ell: float, *, near: float = 0.0
+) -> float | None:
+    """The smallest t > 0 with LSE(c - t slope) <= ell (to `_BAND`, from below); None if the ray
+    never gets there.
 
-    f is convex in t, so Newton from the infeasible side climbs to the crossing without passing it, and from the
-    feasible side jumps back to the infeasible one. `near` is a guess; 0 is always safe.
+    f is convex in t, so Newton from the infeasible side climbs to the crossing without passing it,
+    and from the feasible side jumps back to the infeasible one. `near` is a guess; 0 is always
+    safe.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _newton_on_ray(c, slope, ell, near)
 
 
-def _newton_on_ray(c: Float[Array, "n"], slope: Float[Array, "n"], ell: float, near: float) -> float | None:
+def _newton_on_ray(
+    c: Float[Array, "n"], slope: Float[Array, "n"], ell: float, near: float
+) -> float | None:
     band = max(_BAND, 64 * _EPS * float(np.abs(c[np.isfinite(c)]).max(initial=0.0)))
     t = near
     for _ in range(200):

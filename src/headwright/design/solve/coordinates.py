@@ -4,14 +4,14 @@ With shares p on S, base key k0 = K[S[0]] and wanted logit differences on S,
 
     (k_a - k0).q = (ln p_a - bias_a) - (ln p_0 - bias_0),        q = q0 + y
 
-with q0 the least-norm solution and y orthogonal to every k_a - k0. Every other key then has u_i(y) = c_i - x_i.y
-with x_i = k0 - k_i and c = u(0), and exactly
+with q0 the least-norm solution and y orthogonal to every k_a - k0. Every other key then has u_i(y)
+= c_i - x_i.y with x_i = k0 - k_i and c = u(0), and exactly
 
     leak / (1 - leak) = sum_{i not in S} exp(u_i(y)),        ||q||^2 = ||q0||^2 + ||y||^2 .
 
-The rows x_i are never formed: one product with K gives them all. Keys of S carry c = -inf, so they drop out of
-every sum without copying the keys. (Rejected: eliminating the equalities with a QR of all keys, n d m work and a
-second copy of K.)
+The rows x_i are never formed: one product with K gives them all. Keys of S carry c = -inf, so they
+drop out of every sum without copying the keys. (Rejected: eliminating the equalities with a QR of
+all keys, n d m work and a second copy of K.)
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from headwright.types import Array, Float, Keys, Query
 _EPS = np.finfo(float).eps
 # Keys this much farther from the origin than from each other are shifted to k0 before any product.
 _FAR = 1e3
-# Singular values of unit rows below this (relative) are the rounding of keys that fill a smaller space.
+# Singular values of unit rows below this (relative) are the rounding of keys that fill a smaller
+# space.
 _HULL = 1e-13
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """`K` (perhaps shifted by `k0`), the support, the fixed part `q0`, an orthonormal `basis` (d, r) of the
-    differences inside S, and `c` (n,), -inf on S."""
+    """`K` (perhaps shifted by `k0`), the support, the fixed part `q0`, an orthonormal `basis` (d,
+    r) of the differences inside S, and `c` (n,), -inf on S."""
 
     K: Keys
     support: tuple[int, ...]
@@ -62,7 +63,8 @@ class Reduced:
     def along(self, y: Query) -> Float[Array, "n"]:
         """`X y`, one product with the keys."""
         slope = self.k0 @ y - self.K @ y
-        # Equal rows may be summed in different order by the product; an invented difference would separate twins.
+        # Equal rows may be summed in different order by the product; an invented difference would
+        # separate twins.
         slope[list(self.twins)] = 0.0
         return slope
 
@@ -75,9 +77,13 @@ class Reduced:
         return self.off(self.k0 - self.K[which])
 
 
-def reduce(K: Keys, support: tuple[int, ...], shares: Float[Array, "m"], bias: Float[Array, "n"] | None) -> Reduced:
-    """The reduced problem of one head; `contradiction` is set when the equalities on S have no solution."""
-    # The shortest key is the base: differences to it keep the digits of keys of very different length.
+def reduce(
+    K: Keys, support: tuple[int, ...], shares: Float[Array, "m"], bias: Float[Array, "n"] | None
+) -> Reduced:
+    """The reduced problem of one head; `contradiction` is set when the equalities on S have no
+    solution."""
+    # The shortest key is the base: differences to it keep the digits of keys of very different
+    # length.
     order = np.argsort(np.linalg.norm(K[list(support)], axis=1), kind="stable")
     support, shares = tuple(support[i] for i in order), shares[order]
     inside = list(support)
@@ -95,10 +101,12 @@ def reduce(K: Keys, support: tuple[int, ...], shares: Float[Array, "m"], bias: F
 
 
 def within_hull(problem: Reduced) -> Reduced | None:
-    """The same problem for keys that fill only part of their space: y is kept inside the numerical affine hull.
+    """The same problem for keys that fill only part of their space: y is kept inside the numerical
+    affine hull.
 
-    Directions that the unit rows k_i - k0 fill to less than `_HULL` are rounding, not geometry. None if there is no
-    such direction. Costs one singular value decomposition, so it is asked only when the plain problem got stuck.
+    Directions that the unit rows k_i - k0 fill to less than `_HULL` are rounding, not geometry.
+    None if there is no such direction. Costs one singular value decomposition, so it is asked only
+    when the plain problem got stuck.
     """
     rows = problem.K - problem.k0
     length = np.linalg.norm(rows, axis=1)
@@ -135,15 +143,17 @@ def _far_away(K: Keys, k0: Query) -> bool:
 def _equalities(
     inside: Float[Array, "m d"], goal: Float[Array, "m"], support: tuple[int, ...]
 ) -> tuple[Float[Array, "d r"], Query, Contradiction | None]:
-    """Basis of span(k_a - k0), the least-norm q0, and the contradiction if q0 does not satisfy them all.
+    """Basis of span(k_a - k0), the least-norm q0, and the contradiction if q0 does not satisfy them
+    all.
 
-    Rows are brought to unit length first, so near-duplicates inside S (differences of 1e-9) keep their full
-    relative accuracy instead of drowning in the long rows.
+    Rows are brought to unit length first, so near-duplicates inside S (differences of 1e-9) keep
+    their full relative accuracy instead of drowning in the long rows.
     """
     d = inside.shape[1]
     E, rhs = inside[1:] - inside[0], goal[1:] - goal[0]
     length = np.linalg.norm(E, axis=1)
-    # Two equal keys have no direction; their row 0 = rhs stays, with length 1, and contradicts unless rhs = 0.
+    # Two equal keys have no direction; their row 0 = rhs stays, with length 1, and contradicts
+    # unless rhs = 0.
     size = np.where(length > 0, length, 1.0)
     E, rhs = E / size[:, None], rhs / size
     if not E.shape[0]:
@@ -153,13 +163,21 @@ def _equalities(
     basis = right[:rank].T
     q0 = basis @ ((left[:, :rank].T @ rhs) / s[:rank])
     miss = rhs - E @ q0
-    slack = 64 * max(E.shape) * _EPS * (np.abs(rhs).max() + np.linalg.norm(q0) + _goal_rounding(goal, size))
+    slack = (
+        64
+        * max(E.shape)
+        * _EPS
+        * (np.abs(rhs).max() + np.linalg.norm(q0) + _goal_rounding(goal, size))
+    )
     if np.abs(miss).max() <= slack:
         return basis, q0, None
-    # The part of rhs that E cannot produce is orthogonal to the columns of E: it is the contradiction.
+    # The part of rhs that E cannot produce is orthogonal to the columns of E: it is the
+    # contradiction.
     nu = miss / size
     coefficients = np.concatenate([[-nu.sum()], nu]) / np.abs(nu).max()
-    residual = float(np.linalg.norm(coefficients @ inside) / max(np.linalg.norm(inside, axis=1).max(), 1e-300))
+    residual = float(
+        np.linalg.norm(coefficients @ inside) / max(np.linalg.norm(inside, axis=1).max(), 1e-300)
+    )
     return basis, q0, Contradiction(support, coefficients, float(coefficients @ goal), residual)
 
 

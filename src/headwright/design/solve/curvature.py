@@ -1,8 +1,9 @@
 """The Newton matrix A = I + mu Cov_lam(x), from the rows that carry it.
 
-The gradient of f is exact; its curvature need not be. Rows with mu lam_i |x|^2 below a cut are summed up as a
-multiple of the identity (their mean curvature), the heavy ones are kept. The cut is refined when convergence is
-slow, until all rows are in. With fewer heavy rows than 0.8 d the small Gram matrix is factored instead.
+The gradient of f is exact; its curvature need not be. Rows with mu lam_i |x|^2 below a cut are
+summed up as a multiple of the identity (their mean curvature), the heavy ones are kept. The cut is
+refined when convergence is slow, until all rows are in. With fewer heavy rows than 0.8 d the small
+Gram matrix is factored instead.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class Curvature:
         try:
             chol = cho_factor(full, lower=True, check_finite=False)
         except LinAlgError:
-            # mu |x|^2 near 1 / eps: rounding has eaten the identity. Its eigenvalues are known to be >= one.
+            # mu |x|^2 near 1 / eps: rounding has eaten the identity. Its eigenvalues are known to
+            # be >= one.
             values, vectors = eigh(full, check_finite=False)
             return lambda v: vectors @ ((v @ vectors) / np.maximum(values, one))
         return lambda v: cho_solve(chol, v, check_finite=False)

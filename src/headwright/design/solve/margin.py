@@ -1,10 +1,12 @@
-"""The margin query: shortest y with every u_i(y) <= room_i, each key on its own. A start, never an answer.
+"""The margin query: shortest y with every u_i(y) <= room_i, each key on its own. A start, never an
+answer.
 
-Where keys are nearly duplicated the cheapest query is very long, u moves by millions along a Newton step, and keys
-that carry no weight yet stop it at once: the curvature at hand knows nothing of them. The margin problem is a
-polyhedron, so active sets are its natural language: a working set of keys, solved as a least-distance problem by
-non-negative least squares, grows by the most violated keys until all hold. Its multipliers are, up to a factor, the
-weights lam of the true problem, where u_i = ell + ln lam_i: they give each key its room for the next round.
+Where keys are nearly duplicated the cheapest query is very long, u moves by millions along a Newton
+step, and keys that carry no weight yet stop it at once: the curvature at hand knows nothing of
+them. The margin problem is a polyhedron, so active sets are its natural language: a working set of
+keys, solved as a least-distance problem by non-negative least squares, grows by the most violated
+keys until all hold. Its multipliers are, up to a factor, the weights lam of the true problem, where
+u_i = ell + ln lam_i: they give each key its room for the next round.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from headwright.types import Array, Float, Query
 _ROUNDS = 60
 _REFINEMENTS = 6
 _GROW = 32
-# Keys without a multiplier keep this many logits below the level: they then share less than 1e-13 of the leak.
+# Keys without a multiplier keep this many logits below the level: they then share less than 1e-13
+# of the leak.
 _ASIDE = 30.0
 
 
 def margin_query(problem: Reduced, ell: float) -> Query | None:
-    """A y of the size of the cheapest one for level `ell`, with its active keys; None where no margin was found."""
+    """A y of the size of the cheapest one for level `ell`, with its active keys; None where no
+    margin was found."""
     outside = np.isfinite(problem.c)
     room = np.full(problem.c.shape, ell)
     y, working = None, np.argsort(-problem.c)[: min(_GROW, int(outside.sum()))]
@@ -55,8 +59,11 @@ def _polyhedron(
     return None
 
 
-def _least_distance(G: Float[Array, "r d"], h: Float[Array, "r"]) -> tuple[Query, Float[Array, "r"]] | None:
-    """min ||y|| subject to G y >= h, as the residual of a non-negative least-squares problem (Lawson and Hanson)."""
+def _least_distance(
+    G: Float[Array, "r d"], h: Float[Array, "r"]
+) -> tuple[Query, Float[Array, "r"]] | None:
+    """min ||y|| subject to G y >= h, as the residual of a non-negative least-squares problem
+    (Lawson and Hanson)."""
     length = np.linalg.norm(G, axis=1)
     if not length.all():
         return None

@@ -2,9 +2,9 @@
 
     KL(p || softmax(K q + bias)) = LSE(z) - p.z + sum p ln p
 
-is convex in q; its minimiser is the reachable mixture nearest to p. It is 0 exactly when ln p - bias lies in
-col(K) + span(1). If p vanishes somewhere the infimum may lie at infinity: Newton then stops where nothing is left
-to gain, and the query is as sharp as rounding lets it matter.
+is convex in q; its minimiser is the reachable mixture nearest to p. It is 0 exactly when ln p -
+bias lies in col(K) + span(1). If p vanishes somewhere the infimum may lie at infinity: Newton then
+stops where nothing is left to gain, and the query is as sharp as rounding lets it matter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _NO_GAIN = 1e-15
 
 @dataclass(frozen=True)
 class Nearest:
-    """The query, its Kullback-Leibler divergence from the target, and whether Newton ran to its end."""
+    """The query, its Kullback-Leibler divergence from the target, and whether Newton ran to its
+    end."""
 
     query: Query
     divergence: float
@@ -61,13 +62,19 @@ def _divergence(z: Float[Array, "n"], p: Float[Array, "n"]) -> tuple[float, Floa
     e = np.exp(z - top)
     total = e.sum()
     on = p > 0
-    # sum p (ln p - ln alpha): term by term, so that an exact match gives 0 and not a difference of large sums
+    # sum p (ln p - ln alpha): term by term, so that an exact match gives 0 and not a difference of
+    # large sums
     log_alpha = z[on] - top - np.log(total)
     return float(np.sum(p[on] * (np.log(p[on]) - log_alpha))), e / total
 
 
 def _search(
-    z: Float[Array, "n"], along: Float[Array, "n"], p: Float[Array, "n"], *, value: float, gain: float
+    z: Float[Array, "n"],
+    along: Float[Array, "n"],
+    p: Float[Array, "n"],
+    *,
+    value: float,
+    gain: float,
 ) -> tuple[float, Float[Array, "n"]]:
     t = 1.0
     for _ in range(60):

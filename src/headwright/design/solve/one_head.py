@@ -1,8 +1,9 @@
 """One head, one face: the cheapest query, or the reason why there is none.
 
-The order of questions: can the equalities on S be met at all? does the solver find a query? does the certificate
-accept it as stored? If not, tighten and solve again; if the solver found none, ask for a proof. Only a proof that was
-checked makes a target "impossible"; a solver that got stuck makes it "undecided".
+The order of questions: can the equalities on S be met at all? does the solver find a query? does
+the certificate accept it as stored? If not, tighten and solve again; if the solver found none, ask
+for a proof. Only a proof that was checked makes a target "impossible"; a solver that got stuck
+makes it "undecided".
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ from headwright.types import Array, Float, Query
 _INSIDE = 1e-9
 _TIGHTENINGS = 12
 _GAP_WORTH_SAYING = 1e-5
-# Corrections of a query towards the ratio of the shares; each gains as many digits as the differences allow.
+# Corrections of a query towards the ratio of the shares; each gains as many digits as the
+# differences allow.
 _CORRECTIONS = 3
 
 
 @dataclass(frozen=True)
 class Head:
-    """`leak` and `ratio` (error) are certified bounds on the query as stored, `allowed` is the ratio error that
-    rounding explains; `lower` bounds the length of any query that does it."""
+    """`leak` and `ratio` (error) are certified bounds on the query as stored, `allowed` is the
+    ratio error that rounding explains; `lower` bounds the length of any query that does it."""
 
     status: str
     query: Query
@@ -75,7 +77,9 @@ def one_head(want: Wanted, face: Face, *, storage: str = "float64") -> Head:
     return _within_leak(want, face, reduced, found, ell, storage)
 
 
-def _within_leak(want: Wanted, face: Face, reduced: Reduced, found: Cheapest, ell: float, storage: str) -> Head:
+def _within_leak(
+    want: Wanted, face: Face, reduced: Reduced, found: Cheapest, ell: float, storage: str
+) -> Head:
     """Store the query; while the certificate finds more leak than allowed, solve for less and less."""
     first, margin = found, 0.0
     head = _solved(want, face, reduced.q0 + found.y, storage)
@@ -100,7 +104,13 @@ def _stored(want: Wanted, face: Face, logit_query: Query, storage: str) -> Head:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         bounds = mixed_bounds(claim, keys)
         ratio = ratio_bound(claim, keys, bounds)
-    return Head("reached", query, bounds.leak, ratio, enclosure(claim, keys).allowed(float(np.linalg.norm(query))))
+    return Head(
+        "reached",
+        query,
+        bounds.leak,
+        ratio,
+        enclosure(claim, keys).allowed(float(np.linalg.norm(query))),
+    )
 
 
 def _claim(want: Wanted, face: Face, query: Query, storage: str) -> Claim:
@@ -108,8 +118,8 @@ def _claim(want: Wanted, face: Face, query: Query, storage: str) -> Claim:
 
 
 def _in_ratio(want: Wanted, face: Face, logit_query: Query) -> Query:
-    """The query corrected, by as little as possible, until the weights on the face stand in the ratio of the shares
-    as nearly as rounding lets them."""
+    """The query corrected, by as little as possible, until the weights on the face stand in the
+    ratio of the shares as nearly as rounding lets them."""
     if len(face.support) == 1:
         return logit_query
     inside = list(face.support)
@@ -140,10 +150,16 @@ def _judged(want: Wanted, head: Head, lower: float, storage: str) -> Head:
     length = float(np.linalg.norm(head.query))
     if _fine(want, head):
         unsure = storage == "float64" and lower < (1 - _GAP_WORTH_SAYING) * length
-        message = f"the shortest possible query is only known to be longer than {lower:.6g}" if unsure else ""
+        message = (
+            f"the shortest possible query is only known to be longer than {lower:.6g}"
+            if unsure
+            else ""
+        )
         return replace(head, lower=lower, message=message)
     what = f"its leak is only certified to {head.leak:.6g} and the ratio of its weights to {head.ratio:.3g}"
-    message = f"a query of length {length:.4g} would do in exact arithmetic, but as {storage} {what}"
+    message = (
+        f"a query of length {length:.4g} would do in exact arithmetic, but as {storage} {what}"
+    )
     return replace(head, status="undecided", lower=lower, message=message)
 
 
@@ -153,17 +169,34 @@ def _lower(want: Wanted, face: Face, logit_query: Query, storage: str) -> float:
 
 
 def _verdict(head: Head) -> dict[str, Any]:
-    return {"status": head.status, "proof": head.proof, "ceiling": head.ceiling, "message": head.message}
+    return {
+        "status": head.status,
+        "proof": head.proof,
+        "ceiling": head.ceiling,
+        "message": head.message,
+    }
 
 
 def _excluded(
-    want: Wanted, face: Face, reduced: Reduced, found: Cheapest, given: Combination | None, storage: str
+    want: Wanted,
+    face: Face,
+    reduced: Reduced,
+    found: Cheapest,
+    given: Combination | None,
+    storage: str,
 ) -> Head:
-    """No query was met. With a proof: impossible, and the ceiling is what the best proof allows. Without: undecided."""
+    """No query was met. With a proof: impossible, and the ceiling is what the best proof allows.
+    Without: undecided."""
     head = _solved(want, face, reduced.q0 + found.y, "float64")
     shares = dict(zip(face.support, face.shares.tolist(), strict=True))
-    asked = proofs.Asked(shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=True)
-    proved = [proof for proof in _candidates(want, face, reduced, found, given) if proofs.excludes(proof, asked)]
+    asked = proofs.Asked(
+        shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=True
+    )
+    proved = [
+        proof
+        for proof in _candidates(want, face, reduced, found, given)
+        if proofs.excludes(proof, asked)
+    ]
     if proved:
         best = min(proved, key=lambda proof: (not proof.exact, _mass(proof, asked)))
         mass = _mass(best, asked)
@@ -171,46 +204,60 @@ def _excluded(
         return replace(head, status="impossible", proof=best, ceiling=mass, message=message)
     # The most mass on S of any query met: 1 / (1 + e^{min f}).
     mass = float(np.exp(-np.logaddexp(0.0, found.level)))
-    message = f"no query was found and no proof either; the best one met puts {mass:.6g} on the target"
+    message = (
+        f"no query was found and no proof either; the best one met puts {mass:.6g} on the target"
+    )
     return replace(head, status="undecided", message=message)
 
 
 def _candidates(
     want: Wanted, face: Face, reduced: Reduced, found: Cheapest, given: Combination | None
 ) -> Iterator[Combination]:
-    """The separation engine's proof, then ones made of the solver's own weights, which bound the mass best.
+    """The separation engine's proof, then ones made of the solver's own weights, which bound the
+    mass best.
 
-    At the minimum of f, X' lam = 0. Weights that vanish as the query grows are cut at several levels; what is left is
-    repaired to fit the keys and accepted in rationals, or for keys within rounding of these.
+    At the minimum of f, X' lam = 0. Weights that vanish as the query grows are cut at several
+    levels; what is left is repaired to fit the keys and accepted in rationals, or for keys within
+    rounding of these.
     """
     rough = [] if given is None else [given]
     u = reduced.c - reduced.along(found.y)
     lam = np.exp(u - u.max())
     lam /= lam.sum()
-    rough += [_combination(want, face, np.flatnonzero(lam > cut), lam) for cut in (1e-13, 1e-8, 1e-4)]
+    rough += [
+        _combination(want, face, np.flatnonzero(lam > cut), lam) for cut in (1e-13, 1e-8, 1e-4)
+    ]
     for candidate in rough:
         proof = None if candidate is None else proofs.verified(want.keys, candidate)
         if proof is not None:
             yield proof
 
 
-def _combination(want: Wanted, face: Face, outside: Array, lam: Float[Array, "n"]) -> Combination | None:
-    """lam on `outside`, corrected (in proportion to itself) so that it meets the plane through the face."""
+def _combination(
+    want: Wanted, face: Face, outside: Array, lam: Float[Array, "n"]
+) -> Combination | None:
+    """lam on `outside`, corrected (in proportion to itself) so that it meets the plane through the
+    face."""
     base, rows = want.keys[list(face.support)], want.keys[outside]
     weights = lam[outside] / lam[outside].sum()
-    # Unknown changes lam_i e_i and coefficients x: sum lam_i (1 + e_i) k_i = k0 + E' x, sum lam_i e_i = 0.
+    # Unknown changes lam_i e_i and coefficients x: sum lam_i (1 + e_i) k_i = k0 + E' x, sum lam_i
+    # e_i = 0.
     left = np.vstack([(rows - base[0]) * weights[:, None], -(base[1:] - base[0])])
     sums = np.concatenate([weights, np.zeros(len(base) - 1)])
     size = max(float(np.linalg.norm(left, axis=1).max(initial=0.0)), 1e-300)
     change = np.linalg.lstsq(
-        np.column_stack([left / size, sums]).T, np.append(-(weights @ (rows - base[0])) / size, 0.0), rcond=None
+        np.column_stack([left / size, sums]).T,
+        np.append(-(weights @ (rows - base[0])) / size, 0.0),
+        rcond=None,
     )[0]
     weights = weights * (1 + change[: len(outside)])
     if weights.min(initial=0.0) < 0:
         return None
     x = change[len(outside) :]
     nu = np.concatenate([[1.0 - x.sum()], x])
-    return Combination(tuple(map(int, outside)), weights / weights.sum(), face.support, nu, 0.0, exact=False)
+    return Combination(
+        tuple(map(int, outside)), weights / weights.sum(), face.support, nu, 0.0, exact=False
+    )
 
 
 def _mass(proof: Combination, asked: proofs.Asked) -> float:

@@ -1,4 +1,5 @@
-"""What claims about weights and outputs share: names of values, readable members, how much is said in words."""
+"""What claims about weights and outputs share: names of values, readable members, how much is said
+in words."""
 
 from __future__ import annotations
 

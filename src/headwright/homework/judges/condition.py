@@ -1,8 +1,9 @@
 """When does almost all weight fall on key j? A stated condition is taken at its word.
 
-Worlds are built that might satisfy it (small leads, huge scores with a larger rival, long keys that point away,
-q equal to k_j, ...); among those that do, alpha_j is computed. The worst of them decides, and is the counterexample.
-`x >> y` means a difference of at least `MARGIN` for scores and a large ratio for things that are positive.
+Worlds are built that might satisfy it (small leads, huge scores with a larger rival, long keys that
+point away, q equal to k_j, ...); among those that do, alpha_j is computed. The worst of them
+decides, and is the counterexample. `x >> y` means a difference of at least `MARGIN` for scores and
+a large ratio for things that are positive.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from headwright.homework.verdict import Outcome
 ENOUGH = 0.9
 MARGIN = 20.0
 RATIO = 90.0  # nine rivals leave ENOUGH to key j from a ratio of 81 on
-# Leads around ln 81 = 4.39, which puts ENOUGH on j at n = 10, so that a stated number is judged by what it allows.
+# Leads around ln 81 = 4.39, which puts ENOUGH on j at n = 10, so that a stated number is judged by
+# what it allows.
 LEADS = (0.3, 2.0, 3.0, 3.5, 4.0, 4.2, 4.35, 4.45, 4.6, 5.0, 6.0, 8.0, 10.0, 15.0)
 REPAIR = "k_j'q - k_i'q >= ln((n - 1) 99) for every i != j: 6.79 at n = 10 puts 99 % on j"
 SIGNS = {">", ">>", "<", "<<", ">=", "<=", "=", "~=", "->"}
@@ -116,7 +118,11 @@ def _worded(statements: list[Statement]) -> list[Statement]:
     out = []
     for statement in statements:
         term = statement.chain.terms[0]
-        if statement.chain.relations or not is_score(term) or words.says("negation", statement.after):
+        if (
+            statement.chain.relations
+            or not is_score(term)
+            or words.says("negation", statement.after)
+        ):
             continue
         said = statement.after[:45].split(",")[0]
         if words.says("large", said):
@@ -127,8 +133,13 @@ def _worded(statements: list[Statement]) -> list[Statement]:
 
 
 def _is_condition(chain: Chain) -> bool:
-    """A relation about keys and the query that could be a condition; weights and definitions are not."""
-    if not chain.relations or not set(chain.relations) <= SIGNS or any(isinstance(t, Missing) for t in chain.terms):
+    """A relation about keys and the query that could be a condition; weights and definitions are
+    not."""
+    if (
+        not chain.relations
+        or not set(chain.relations) <= SIGNS
+        or any(isinstance(t, Missing) for t in chain.terms)
+    ):
         return False
     names = {s.name for t in chain.terms for s in symbols(t)}
     indices = {s.index for t in chain.terms for s in symbols(t) if s.name in KEYS}
@@ -171,11 +182,16 @@ def _renamed(node: Node, old: str, new: str) -> Node:
 
 def _settled(chain: Chain) -> bool:
     """`k_i'q = 0`: a score said to be some number."""
-    return is_score(chain.terms[0]) and isinstance(chain.terms[-1], tree.Number) and len(chain.terms) == 2
+    return (
+        is_score(chain.terms[0])
+        and isinstance(chain.terms[-1], tree.Number)
+        and len(chain.terms) == 2
+    )
 
 
 def _adds_scores(chain: Chain) -> bool:
-    """`k_j'q >> sum_i k_i'q`: scores are summed, which softmax never does; meant is most likely each of them."""
+    """`k_j'q >> sum_i k_i'q`: scores are summed, which softmax never does; meant is most likely
+    each of them."""
     return any(isinstance(n, tree.Sum) and is_score(n.body) for t in chain.terms for n in walk(t))
 
 
@@ -194,14 +210,19 @@ def _outcome(statements: list[Statement], letter: str, answer: Answer) -> Outcom
     worst = min(fitting, key=lambda c: c.weights[J])
     alpha = float(worst.weights[J])
     if alpha >= ENOUGH:
-        return Outcome("correct", f"in all {len(fitting)} examples that satisfy it alpha_j >= {alpha:.3f} (n = 10)")
+        return Outcome(
+            "correct",
+            f"in all {len(fitting)} examples that satisfy it alpha_j >= {alpha:.3f} (n = 10)",
+        )
     tame = [c for c in fitting if np.abs(np.delete(c.K @ c.q, J)).max() <= 1.0]
     plain = [c for c in fitting if c.orthonormal]
     leads = all(c.weights.argmax() == J for c in fitting)
     bounded = bool(tame) and all(c.weights[J] >= ENOUGH for c in tame)
     ahead = bool(plain) and all(c.weights.argmax() == J for c in plain)
     if leads or bounded or ahead:
-        worst = min(plain if ahead and not leads and not bounded else fitting, key=lambda c: c.weights[J])
+        worst = min(
+            plain if ahead and not leads and not bounded else fitting, key=lambda c: c.weights[J]
+        )
         reason = f"it can hold and still leave alpha_j = {_short(float(worst.weights[J]))} at n = 10 ({worst.story})"
         return Outcome("incomplete", reason, _example(worst), REPAIR)
     reason = f"it does not force the weight onto j: {worst.story}, and alpha_j = {_short(alpha)} at n = 10"
@@ -213,7 +234,12 @@ def _short(x: float) -> str:
 
 
 def _example(case: Case) -> dict[str, object]:
-    return {"story": case.story, "scores": (case.K @ case.q).round(3), "weights": case.weights.round(4), "j": J}
+    return {
+        "story": case.story,
+        "scores": (case.K @ case.q).round(3),
+        "weights": case.weights.round(4),
+        "j": J,
+    }
 
 
 @dataclass(frozen=True)
@@ -229,20 +255,31 @@ class Reading:
     def of(cls, chain: Chain, letter: str, answer: Answer) -> Reading:
         used = [s for t in chain.terms for s in symbols(t)]
         scalars = {s: _scalar(s, answer) for s in used if s.name not in KEYS | {"q", "n", "d"}}
-        spelled = {s.index: _variable(s.index) for s in used if "!=" in s.index or "notin" in s.index}
-        return cls(letter, tuple(_free_letters(chain, letter)), scalars, Roles(dict.fromkeys(KEYS, "keys"), spelled))
+        spelled = {
+            s.index: _variable(s.index) for s in used if "!=" in s.index or "notin" in s.index
+        }
+        return cls(
+            letter,
+            tuple(_free_letters(chain, letter)),
+            scalars,
+            Roles(dict.fromkeys(KEYS, "keys"), spelled),
+        )
 
 
 def _holds(chain: Chain, reading: Reading, case: Case) -> bool:
     """Is the statement true in this world, for every other key its free index may name?"""
     instance = Instance(case.K, _NONE, _NONE[:, :1], _NONE[:, 1:2], ((reading.target, J),))
-    scene = Scene(instance, reading.roles, scalars=reading.scalars, given={Symbol("q"): case.q[:, None]})
+    scene = Scene(
+        instance, reading.roles, scalars=reading.scalars, given={Symbol("q"): case.q[:, None]}
+    )
     places = [k for k in range(len(case.K)) if k != J] if reading.others else [J]
     return all(_true(chain, scene, dict.fromkeys(reading.others, place)) for place in places)
 
 
 def _free_letters(chain: Chain, letter: str) -> list[str]:
-    found = {_variable(s.index) for t in chain.terms for s in symbols(t) if s.name in KEYS and s.index}
+    found = {
+        _variable(s.index) for t in chain.terms for s in symbols(t) if s.name in KEYS and s.index
+    }
     return sorted(found - {letter, ""})
 
 
@@ -270,7 +307,9 @@ def _scalar(symbol: Symbol, answer: Answer) -> float:
 
 def _related(relation: str, left: Value, right: Value, nodes: tuple[Node, Node]) -> bool:
     if relation in ("<", "<<", "<="):
-        return _related({"<": ">", "<<": ">>", "<=": ">="}[relation], right, left, (nodes[1], nodes[0]))
+        return _related(
+            {"<": ">", "<<": ">>", "<=": ">="}[relation], right, left, (nodes[1], nodes[0])
+        )
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         return _vectors_related(relation, left, right)
     if relation in ("=", "~=", "->"):
@@ -296,4 +335,6 @@ def _vectors_related(relation: str, left: Value, right: Value) -> bool:
 
 def _positive(node: Node) -> bool:
     """A quantity that is positive by form (an exponential, a norm): compared by ratio."""
-    return isinstance(node, tree.Norm) or any(isinstance(n, tree.Call) and n.function == "exp" for n in walk(node))
+    return isinstance(node, tree.Norm) or any(
+        isinstance(n, tree.Call) and n.function == "exp" for n in walk(node)
+    )

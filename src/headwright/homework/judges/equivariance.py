@@ -1,7 +1,8 @@
 """Permuted rows (p.perm): every equation about the permuted input is computed on random matrices.
 
-Rows of X are tokens and P multiplies from the left. A letter with a mark (`X_perm`, `Q'`, `\\tilde Z`) stands for
-its value on P X; a letter that the answer defines itself stands for what it was defined as.
+Rows of X are tokens and P multiplies from the left. A letter with a mark (`X_perm`, `Q'`, `\\tilde
+Z`) stands for its value on P X; a letter that the answer defines itself stands for what it was
+defined as.
 """
 
 from __future__ import annotations
@@ -45,7 +46,19 @@ def layer(X: np.ndarray, *, feed_forward: bool) -> dict[str, np.ndarray]:
     A = np.asarray(softmax(S))
     H = A @ V
     Z = np.maximum(H @ W["1"] + W["b1"], 0) @ W["2"] + W["b2"] if feed_forward else H
-    return {"X": X, "Q": Q, "K": K, "V": V, "S": S, "A": A, "H": H, "Z": Z, "Y": Z, "O": H, "Attention": H}
+    return {
+        "X": X,
+        "Q": Q,
+        "K": K,
+        "V": V,
+        "S": S,
+        "A": A,
+        "H": H,
+        "Z": Z,
+        "Y": Z,
+        "O": H,
+        "Attention": H,
+    }
 
 
 @dataclass
@@ -80,7 +93,11 @@ class Ledger:
     def marked(self, symbol: Symbol) -> str:
         """`X_perm`, `X'`, `\\tilde X` -> X."""
         for mark in MARKED:
-            if symbol.name.endswith(mark) and symbol.name[: -len(mark)] in self.plain and not symbol.index:
+            if (
+                symbol.name.endswith(mark)
+                and symbol.name[: -len(mark)] in self.plain
+                and not symbol.index
+            ):
                 return symbol.name[: -len(mark)]
             if symbol.index == mark and symbol.name in self.plain:
                 return symbol.name
@@ -92,7 +109,10 @@ class Ledger:
         if symbol.name in ("R", "ReLU", "relu"):
             return lambda x: np.maximum(x, 0)
         name = {"f": "Z", "F": "Z", "T": "Z", "g": "Z"}.get(symbol.name, symbol.name)
-        if name in ("Q", "K", "V", "S", "A", "H", "Z", "O", "Y", "Attention") and name in self.plain:
+        if (
+            name in ("Q", "K", "V", "S", "A", "H", "Z", "O", "Y", "Attention")
+            and name in self.plain
+        ):
             return lambda *x: self._applied(name, x)
         return None
 
@@ -115,7 +135,8 @@ class Ledger:
 
 
 def judge_equivariance(answer: Answer) -> Judged:
-    """The last equation that is about the permuted output decides; false equations before it are counterexamples."""
+    """The last equation that is about the permuted output decides; false equations before it are
+    counterexamples."""
     checked = checked_equations(answer)
     if not checked:
         return unread("no equation about the permuted input could be evaluated")
@@ -125,7 +146,8 @@ def judge_equivariance(answer: Answer) -> Judged:
         return Judged(final[-1][1], (final[-1][0],))
     if false:
         return Judged(
-            Outcome("unread", f"an equation on the way is false as read: {false[0][1].reason}"), (false[0][0],)
+            Outcome("unread", f"an equation on the way is false as read: {false[0][1].reason}"),
+            (false[0][0],),
         )
     if final:
         reason = f"the {len(checked)} equations that could be evaluated hold for random X, W and P (rows permuted)"
@@ -142,7 +164,9 @@ def checked_equations(answer: Answer) -> list[tuple[Statement, Outcome, bool]]:
         for s in tree.symbols(t)
     )
     W = layer_weights()
-    ledger = Ledger(layer(W["X"], feed_forward=feed), layer(W["P"] @ W["X"], feed_forward=feed), feed)
+    ledger = Ledger(
+        layer(W["X"], feed_forward=feed), layer(W["P"] @ W["X"], feed_forward=feed), feed
+    )
     out = []
     for statement in answer.statements:
         chain = _relabelled(statement.chain)
@@ -160,7 +184,11 @@ def _relabelled(chain: Chain) -> Chain:
 
 
 def _names(node: Node) -> Node:
-    if isinstance(node, tree.Power) and isinstance(node.base, Symbol) and isinstance(node.exponent, Symbol):
+    if (
+        isinstance(node, tree.Power)
+        and isinstance(node.base, Symbol)
+        and isinstance(node.exponent, Symbol)
+    ):
         return Symbol(node.base.name, node.exponent.name)
     if isinstance(node, tree.Prime) and isinstance(node.of, Symbol):
         return Symbol(node.of.name + "'", node.of.index)
@@ -200,7 +228,9 @@ def _equation(chain: Chain, ledger: Ledger) -> Outcome | None:
         found = _values(chain.terms, ledger)
     except Mismatch as error:
         return Outcome(
-            "wrong", f"the equation has no value: {error}", repair="multiply P from the left: rows are tokens"
+            "wrong",
+            f"the equation has no value: {error}",
+            repair="multiply P from the left: rows are tokens",
         )
     if isinstance(first, Symbol) and found and found[0][0] is not first:
         ledger.own[first] = found[0][1]  # a definition
@@ -223,12 +253,21 @@ def _compare(found: list[tuple[Node, Value]]) -> Outcome | None:
         return None
     for (_, left), (_, right) in itertools.pairwise(found):
         if not agree(left, right, TOLERANCE):
-            off = float(np.abs(np.subtract(left, right)).max()) if np.shape(left) == np.shape(right) else np.inf
+            off = (
+                float(np.abs(np.subtract(left, right)).max())
+                if np.shape(left) == np.shape(right)
+                else np.inf
+            )
             W = layer_weights()
             return Outcome(
                 "wrong",
                 f"the two sides differ by up to {off:.2g} for a random X of {SIZE} tokens",
-                {"P": W["P"].astype(int), "X": W["X"].round(2), "left": np.round(left, 2), "right": np.round(right, 2)},
+                {
+                    "P": W["P"].astype(int),
+                    "X": W["X"].round(2),
+                    "left": np.round(left, 2),
+                    "right": np.round(right, 2),
+                },
                 "permute rows, from the left: Attention(P X) = P Attention(X)",
             )
     return Outcome("correct", "both sides agree to rounding")
@@ -252,9 +291,9 @@ def _about_output(chain: Chain, ledger: Ledger) -> bool:
             and chain.relations[0] == "->"
         ):
             return True
-    return any(isinstance(n, tree.Call) and n.function == "softmax" for t in chain.terms for n in walk(t)) and any(
-        agree(v, ledger.permuted["H"], TOLERANCE) for _, v in _safe(chain.terms, ledger)
-    )
+    return any(
+        isinstance(n, tree.Call) and n.function == "softmax" for t in chain.terms for n in walk(t)
+    ) and any(agree(v, ledger.permuted["H"], TOLERANCE) for _, v in _safe(chain.terms, ledger))
 
 
 def _safe(terms: tuple[Node, ...], ledger: Ledger) -> list[tuple[Node, Value]]:

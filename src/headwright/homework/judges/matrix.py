@@ -14,7 +14,14 @@ from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
 
-ROLES = {"A": "basis a", "B": "basis b", "a": "basis a", "b": "basis b", "v": "values", "V": "values"}
+ROLES = {
+    "A": "basis a",
+    "B": "basis b",
+    "a": "basis a",
+    "b": "basis b",
+    "v": "values",
+    "V": "values",
+}
 EXACT = 1e-9
 
 
@@ -29,7 +36,12 @@ def judge_matrix(answer: Answer) -> Judged:
 def _members(chain: Chain) -> list[Node]:
     """What M equals: every side that is not M itself."""
     symbol = bare(chain.terms[0])
-    if symbol is None or symbol.name != "M" or symbol.index or not set(chain.relations) <= {"=", "~="}:
+    if (
+        symbol is None
+        or symbol.name != "M"
+        or symbol.index
+        or not set(chain.relations) <= {"=", "~="}
+    ):
         return []
     return [t for t in chain.terms[1:] if not isinstance(t, Missing) and bare(t) != symbol]
 
@@ -79,8 +91,16 @@ def _judged(results: list[tuple[Instance, Value]], *, uses_vectors: bool) -> Out
                 "M = A A'",
             )
         if M.shape[0] != instance.d:
-            back = np.allclose(instance.A @ (M @ s), instance.V[1]) if M.shape[0] == instance.A.shape[1] else False
-            what = f"the {M.shape[0]} coordinates of v_a in the basis A" if back else f"a vector of {M.shape[0]}"
+            back = (
+                np.allclose(instance.A @ (M @ s), instance.V[1])
+                if M.shape[0] == instance.A.shape[1]
+                else False
+            )
+            what = (
+                f"the {M.shape[0]} coordinates of v_a in the basis A"
+                if back
+                else f"a vector of {M.shape[0]}"
+            )
             return Outcome(
                 "wrong",
                 f"M is {describe(M)}: M(v_a + v_b) is {what}, not v_a itself, which lies in R^{instance.d}",
@@ -99,7 +119,9 @@ def _judged(results: list[tuple[Instance, Value]], *, uses_vectors: bool) -> Out
             repair="M = A A'",
         )
     sizes = ", ".join(f"d = {i.d}, m = {i.A.shape[1]}" for i, _ in results)
-    return Outcome("correct", f"M(v_a + v_b) = v_a to rounding for random orthonormal A, B ({sizes})")
+    return Outcome(
+        "correct", f"M(v_a + v_b) = v_a to rounding for random orthonormal A, B ({sizes})"
+    )
 
 
 def _example(instance: Instance, M: np.ndarray) -> dict[str, object]:
@@ -108,5 +130,10 @@ def _example(instance: Instance, M: np.ndarray) -> dict[str, object]:
         "d": instance.d,
         "m": instance.A.shape[1],
         "shape of M": list(M.shape),
-        "small case": {"A": [[1], [0], [0]], "B": [[0], [1], [0]], "v_a": [2, 0, 0], "v_b": [0, 5, 0]},
+        "small case": {
+            "A": [[1], [0], [0]],
+            "B": [[0], [1], [0]],
+            "v_a": [2, 0, 0],
+            "v_b": [0, 5, 0],
+        },
     }

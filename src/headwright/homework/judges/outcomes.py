@@ -1,4 +1,5 @@
-"""What to say about a query that was computed: it passes, it lacks a scale, it misses; with numbers and a repair."""
+"""What to say about a query that was computed: it passes, it lacks a scale, it misses; with numbers
+and a repair."""
 
 from __future__ import annotations
 
@@ -35,9 +36,13 @@ def passes(heads: Heads, target: dict[str, float]) -> Outcome:
     beta = enough(heads, target)
     errors = [distance(values(heads, i, GROWING[-1]), i, target) for i in instances()]
     sizes = ", ".join(str(i.n) for i in instances())
-    reason = f"the weights tend to {wanted_weights(target)} for n = {sizes} (off by {max(errors):.1g})"
+    reason = (
+        f"the weights tend to {wanted_weights(target)} for n = {sizes} (off by {max(errors):.1g})"
+    )
     needed = f"a leak of 1 % at n = 10 needs beta >= {beta:.2f}"
-    return Outcome("correct", f"{reason}; {needed}", remarks=(FLIP,) if len(heads.expressions) > 1 else ())
+    return Outcome(
+        "correct", f"{reason}; {needed}", remarks=(FLIP,) if len(heads.expressions) > 1 else ()
+    )
 
 
 def different(heads: Heads, target: dict[str, float]) -> Outcome:
@@ -82,11 +87,15 @@ def off_by(heads: Heads, target: dict[str, float], scale: float) -> float:
     return distance(values(heads, ten, scale), ten, target)
 
 
-def _passes_number(heads: Heads, target: dict[str, float], alpha: np.ndarray, ten: Instance) -> Outcome:
+def _passes_number(
+    heads: Heads, target: dict[str, float], alpha: np.ndarray, ten: Instance
+) -> Outcome:
     kinds = {heads.roles.role(Symbol(name)) for name in heads.roles.of}
     if "keys" in kinds and "means" not in kinds and len(heads.expressions) > 1:
         return random_keys(heads)
-    return Outcome("correct", f"the given numbers are large enough: {shown(alpha, ten, target)} at n = 10")
+    return Outcome(
+        "correct", f"the given numbers are large enough: {shown(alpha, ten, target)} at n = 10"
+    )
 
 
 def no_scale(heads: Heads, target: dict[str, float]) -> Outcome:
@@ -130,7 +139,8 @@ def _whose(heads: Heads, ten: Instance) -> str:
         return ""
     rows = head_weights(values(heads, ten, 30.0), ten)
     parts = [
-        f"head {h + 1} puts {r[ten.place('a')]:.2f} on a and {r[ten.place('b')]:.2f} on b" for h, r in enumerate(rows)
+        f"head {h + 1} puts {r[ten.place('a')]:.2f} on a and {r[ten.place('b')]:.2f} on b"
+        for h, r in enumerate(rows)
     ]
     return "; " + ", ".join(parts)
 
@@ -141,9 +151,12 @@ def model(heads: Heads, target: dict[str, float]) -> str:
     if len(heads.expressions) > 1:
         return f"q_1 = beta {letter}_a, q_2 = beta {letter}_b with beta >= {beta:.2f} (leak 1 % at n = 10)"
     total = " + ".join(f"{letter}_{x}" for x in target)
-    if len(set(target.values())) > 1:  # a mixture p: q = sum_a (beta + ln p_a) k_a, and e^beta counts once
+    # A mixture p: q = sum_a (beta + ln p_a) k_a, and e^beta counts once
+    if len(set(target.values())) > 1:
         mixture = " + ".join(f"(beta + ln {p:g}) {letter}_{x}" for x, p in target.items())
-        return f"q = {mixture} with beta >= {sharpness(10, leak=LEAK):.2f} (leak about 1 % at n = 10)"
+        return (
+            f"q = {mixture} with beta >= {sharpness(10, leak=LEAK):.2f} (leak about 1 % at n = 10)"
+        )
     return f"q = beta ({total}) with beta >= {beta:.2f} (leak 1 % at n = 10)"
 
 
@@ -153,7 +166,11 @@ def enough(heads: Heads, target: dict[str, float]) -> float:
 
 
 def shown(alpha: np.ndarray, instance: Instance, target: dict[str, float]) -> str:
-    parts = [f"alpha_{x} = {alpha[instance.place(x)]:.3f}" for x in target if instance.place(x) is not None]
+    parts = [
+        f"alpha_{x} = {alpha[instance.place(x)]:.3f}"
+        for x in target
+        if instance.place(x) is not None
+    ]
     return ", ".join(parts)
 
 
@@ -162,7 +179,8 @@ def wanted_weights(target: dict[str, float]) -> str:
 
 
 def example(instance: Instance, Q: np.ndarray, alpha: np.ndarray) -> dict[str, object]:
-    """Small arrays to look at: with the standard basis as keys the query's coordinates are its scores."""
+    """Small arrays to look at: with the standard basis as keys the query's coordinates are its
+    scores."""
     names = {place: letter for letter, place in instance.places if letter != "j"}
     order = [names.get(k, f"k{k + 1}") for k in range(instance.n)]
     return {

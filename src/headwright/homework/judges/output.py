@@ -1,4 +1,5 @@
-"""What the output is when key j takes all the weight (a.out): the chain `c = ... ~ v_j` is evaluated."""
+"""What the output is when key j takes all the weight (a.out): the chain `c = ... ~ v_j` is
+evaluated."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ def judge_output(answer: Answer) -> Judged:
     found = [s for s in answer.statements if _says_output(s.chain)] or _worded(answer)
     if not found:
         return unread("no statement about c was found")
-    conditions = [p for p in answer.everything if isinstance(p, Statement) and "scores compared" in tags(p.chain)]
+    conditions = [
+        p
+        for p in answer.everything
+        if isinstance(p, Statement) and "scores compared" in tags(p.chain)
+    ]
     letter = target_letter(answer.everything, conditions)
     return Judged(_copied(found[-1].chain, letter), (found[-1],))
 
@@ -33,14 +38,23 @@ def judge_output(answer: Answer) -> Judged:
 def _says_output(chain: Chain) -> bool:
     """A statement `c = ...` that says more than the definition `c = sum_i alpha_i v_i`."""
     first = head(chain)
-    if first is None or first.name not in OUTPUTS or first.index or not set(chain.relations) <= {"=", "~=", "->", "~"}:
+    if (
+        first is None
+        or first.name not in OUTPUTS
+        or first.index
+        or not set(chain.relations) <= {"=", "~=", "->", "~"}
+    ):
         return False
     return any(not isinstance(t, Missing) and not _definition(t) for t in chain.terms[1:])
 
 
 def _definition(node: Node) -> bool:
-    weighted = [n for n in walk(node) if isinstance(n, tree.Sum) and "alpha" in {s.name for s in symbols(n)}]
-    return bool(weighted) or (isinstance(node, tree.Add) and any(isinstance(t, tree.Dots) for t in node.terms))
+    weighted = [
+        n for n in walk(node) if isinstance(n, tree.Sum) and "alpha" in {s.name for s in symbols(n)}
+    ]
+    return bool(weighted) or (
+        isinstance(node, tree.Add) and any(isinstance(t, tree.Dots) for t in node.terms)
+    )
 
 
 def _worded(answer: Answer) -> list[Statement]:
@@ -48,12 +62,15 @@ def _worded(answer: Answer) -> list[Statement]:
     lone = [
         s
         for s in answer.statements
-        if (v := bare(s.chain.terms[0])) is not None and v.name in VALUE_NAMES and not s.chain.relations
+        if (v := bare(s.chain.terms[0])) is not None
+        and v.name in VALUE_NAMES
+        and not s.chain.relations
     ]
     near = [
         s
         for s in lone
-        if words.says("close_to", s.before[-45:]) and not words.says("negation", s.before + s.after[:25])
+        if words.says("close_to", s.before[-45:])
+        and not words.says("negation", s.before + s.after[:25])
     ]
     distinct = {s.chain.terms[0] for s in near}
     if len(distinct) != 1:
@@ -73,7 +90,10 @@ def _copied(chain: Chain, letter: str | None) -> Outcome:
     names = {**VALUE_NAMES, **dict.fromkeys(KEYS, "keys")}
     given = {Symbol("q"): 40.0 * instance.K[j][:, None]}
     scene = Scene(
-        instance, Roles(names, {own: "j"} | ({"j": "i"} if own != "j" else {})), given=given, indexed={"alpha": alpha}
+        instance,
+        Roles(names, {own: "j"} | ({"j": "i"} if own != "j" else {})),
+        given=given,
+        indexed={"alpha": alpha},
     )
     truth = instance.V[j][:, None]
     try:

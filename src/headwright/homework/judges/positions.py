@@ -1,4 +1,5 @@
-"""Do positions help (p.help)? A formula that separates P X + Phi from P (X + Phi) is computed; a bare yes is thin."""
+"""Do positions help (p.help)? A formula that separates P X + Phi from P (X + Phi) is computed; a
+bare yes is thin."""
 
 from __future__ import annotations
 
@@ -45,4 +46,6 @@ def _separates(chain: Chain) -> Outcome | None:
     if equal == (chain.relations == ("=",)):
         return Outcome("correct", "computed: positions break the symmetry") if not equal else None
     found = "equal" if equal else "different"
-    return Outcome("wrong", f"computed on random X, P and Phi, the two sides are {found}", repair=REPAIR)
+    return Outcome(
+        "wrong", f"computed on random X, P and Phi, the two sides are {found}", repair=REPAIR
+    )

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwright.homework.judges.outcomes import different, fails, fixed, no_scale, passes, random_keys
+from headwright.homework.judges.outcomes import (
+    different,
+    fails,
+    fixed,
+    no_scale,
+    passes,
+    random_keys,
+)
 from headwright.homework.judges.scales import noise_scaled, size_fault
 from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
@@ -53,7 +60,11 @@ def judge_queries(answer: Answer) -> Judged:
 def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node | None]) -> Judged:
     known = [e for e in expressions if e is not None]
     try:
-        heads = Heads(tuple(known), vector_roles(known, answer.question.parameters["vectors"])) if known else None
+        heads = (
+            Heads(tuple(known), vector_roles(known, answer.question.parameters["vectors"]))
+            if known
+            else None
+        )
     except Unknown:
         heads = None
     return Judged(judged.outcome, judged.chosen, judged.earlier, heads)
@@ -65,8 +76,13 @@ def defined(chain: Chain, *, one_head: bool) -> Node | None:
     if len(terms) < 2 or not set(chain.relations) <= {"=", "~=", "propto", "~", "->"}:
         return None
     for ends in (terms, terms[::-1]):
-        symbol = bare(ends[0].of if isinstance(ends[0], tree.Transpose) else ends[0])  # q' = (...)' as well
-        if symbol is not None and symbol.name in ("q", "Q") and (not symbol.index or symbol.index == "*") == one_head:
+        # Q' = (...)' as well
+        symbol = bare(ends[0].of if isinstance(ends[0], tree.Transpose) else ends[0])
+        if (
+            symbol is not None
+            and symbol.name in ("q", "Q")
+            and (not symbol.index or symbol.index == "*") == one_head
+        ):
             rest = [t for t in ends[1:] if not isinstance(t, Missing) and not _is_query(t)]
             return rest[0] if rest else None
     return None
@@ -91,18 +107,32 @@ def _paired(statements: list[Statement]) -> list[Statement]:
             and _is_query(middle.chain.terms[0])
             and len(middle.chain.terms) == 2
         ):
-            out[k] = replace(first, chain=Chain((first.chain.terms[0], middle.chain.terms[1]), ("=",)))
-            out[k + 1] = replace(middle, chain=Chain((middle.chain.terms[0], last.chain.terms[0]), ("=",)))
+            out[k] = replace(
+                first, chain=Chain((first.chain.terms[0], middle.chain.terms[1]), ("=",))
+            )
+            out[k + 1] = replace(
+                middle, chain=Chain((middle.chain.terms[0], last.chain.terms[0]), ("=",))
+            )
     return out
 
 
 def head_definitions(chain: Chain) -> list[tuple[str, Node]]:
     """`q_1 = q_2 = e` defines both heads, `(q_1, q_2) = (x, y)` one each."""
     left, right = chain.terms[0], chain.terms[-1]
-    if isinstance(left, tree.Bracket) and isinstance(right, tree.Bracket) and len(left.items) == len(right.items):
+    if (
+        isinstance(left, tree.Bracket)
+        and isinstance(right, tree.Bracket)
+        and len(left.items) == len(right.items)
+    ):
         named = [(bare(q), e) for q, e in zip(left.items, right.items, strict=True)]
-        return [(q.index, e) for q, e in named if q is not None and q.name in ("q", "Q") and q.index]
-    heads = [s for t in chain.terms if (s := bare(t)) is not None and s.name in ("q", "Q") and s.index not in ("", "*")]
+        return [
+            (q.index, e) for q, e in named if q is not None and q.name in ("q", "Q") and q.index
+        ]
+    heads = [
+        s
+        for t in chain.terms
+        if (s := bare(t)) is not None and s.name in ("q", "Q") and s.index not in ("", "*")
+    ]
     expression = defined(chain, one_head=False)
     return [(h.index.strip("()"), expression) for h in heads] if expression is not None else []
 
@@ -135,7 +165,9 @@ def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node
         return Outcome("wrong", f"the formula has no value: {error}", repair=repair)
 
 
-def _tested(answer: Answer, statements: list[Statement], heads: Heads, target: dict[str, float]) -> Outcome:
+def _tested(
+    answer: Answer, statements: list[Statement], heads: Heads, target: dict[str, float]
+) -> Outcome:
     wanted = answer.question.parameters["vectors"]
     kinds = {heads.roles.role(Symbol(name)) for name in heads.roles.of}
     if "values" in kinds and wanted == "means":
@@ -148,7 +180,8 @@ def _tested(answer: Answer, statements: list[Statement], heads: Heads, target: d
     if not heads.scales and not heads.worded:
         return fixed(heads, target)
     if not reaches(heads, target):
-        lacking = len(heads.expressions) > 1 and reaches_times(heads, target, 1e4)  # one head has a scale, one has none
+        # One head has a scale, one has none
+        lacking = len(heads.expressions) > 1 and reaches_times(heads, target, 1e4)
         return no_scale(heads, target) if lacking else fails(heads, target)
     faults = [*_unequal(answer, heads, target), *_small(answer, heads, target)]
     if faults:
@@ -175,7 +208,9 @@ def _unequal(answer: Answer, heads: Heads, target: dict[str, float]) -> list[Out
         return []
     names = [spell(s) for s in heads.scales]
     for piece in answer.statements:
-        if {bare(t) for t in piece.chain.terms} >= set(heads.scales) and set(piece.chain.relations) <= {"=", "~="}:
+        if {bare(t) for t in piece.chain.terms} >= set(heads.scales) and set(
+            piece.chain.relations
+        ) <= {"=", "~="}:
             return []
     return [
         Outcome(

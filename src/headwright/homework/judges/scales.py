@@ -1,11 +1,21 @@
-"""Faults of the scale itself: said to be only positive, small, a number too small, or tied to the noise."""
+"""Faults of the scale itself: said to be only positive, small, a number too small, or tied to the
+noise."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
-from headwright.homework.judges.outcomes import LEAK, NEAR_ENOUGH, enough, example, model, off_by, shown, wanted_weights
+from headwright.homework.judges.outcomes import (
+    LEAK,
+    NEAR_ENOUGH,
+    enough,
+    example,
+    model,
+    off_by,
+    shown,
+    wanted_weights,
+)
 from headwright.homework.meaning.formula import Symbol
 from headwright.homework.meaning.sizes import Size
 from headwright.homework.scenes.queries import (
@@ -32,16 +42,31 @@ def size_fault(symbol: Symbol, size: Size, heads: Heads, target: dict[str, float
         reason = f"{name} is only said to be {said}; {name} = 1 gives {gives} at n = 10"
         return [Outcome("incomplete", reason, example(small, Q, mixed(Q, small)), repair)]
     if size.said == "small":
-        return [Outcome("wrong", f"{name} is said to be small; then the weights are nearly equal", None, repair)]
+        return [
+            Outcome(
+                "wrong",
+                f"{name} is said to be small; then the weights are nearly equal",
+                None,
+                repair,
+            )
+        ]
     if size.said in ("number", "least") and off_by(heads, target, size.number) > NEAR_ENOUGH:
         Q = values(heads, small, size.number)
         status = "wrong" if size.said == "number" and size.number < 1 else "incomplete"
-        return [Outcome(status, f"{name} = {size.number:g} is too small", example(small, Q, mixed(Q, small)), repair)]
+        return [
+            Outcome(
+                status,
+                f"{name} = {size.number:g} is too small",
+                example(small, Q, mixed(Q, small)),
+                repair,
+            )
+        ]
     return []
 
 
 def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
-    """A scale made of the noise variance: follow alpha -> 0 with the noise of the logits, sqrt(alpha) |q|."""
+    """A scale made of the noise variance: follow alpha -> 0 with the noise of the logits,
+    sqrt(alpha) |q|."""
     logit_noise, errors = [], []
     for s in (10.0, 30.0, 100.0):
         alpha = s**-4
@@ -51,7 +76,9 @@ def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
             logit_noise.append(float(np.sqrt(alpha) * np.linalg.norm(Q, axis=1).max()))
     if errors[-1] > LEAK:
         return Outcome(
-            "wrong", f"as the noise alpha -> 0 the weights stay off by {errors[-1]:.2g}", repair=model(heads, target)
+            "wrong",
+            f"as the noise alpha -> 0 the weights stay off by {errors[-1]:.2g}",
+            repair=model(heads, target),
         )
     if logit_noise[-1] > 0.1 and logit_noise[-1] > 0.5 * logit_noise[0]:
         return Outcome(
@@ -60,7 +87,9 @@ def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
             repair="let the scale grow more slowly than alpha^(-1/2), such as alpha^(-1/4)",
         )
     falls = f"the noise of the scores falls to {logit_noise[-1]:.2g}"
-    return Outcome("correct", f"as alpha -> 0 the weights tend to {wanted_weights(target)} and {falls}")
+    return Outcome(
+        "correct", f"as alpha -> 0 the weights tend to {wanted_weights(target)} and {falls}"
+    )
 
 
 def _at_noise(heads: Heads, instance: Instance, alpha: float) -> np.ndarray:

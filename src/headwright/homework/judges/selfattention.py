@@ -1,4 +1,5 @@
-"""Self-attention on three inputs (e.c2, e.KQV): the layer is run, for growing beta, with what the answer gives."""
+"""Self-attention on three inputs (e.c2, e.KQV): the layer is run, for growing beta, with what the
+answer gives."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ CLOSE = 1e-3
 
 
 def world(beta: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """u_a .. u_d orthogonal of norm beta, and the inputs x_1 = u_d + u_b, x_2 = u_a, x_3 = u_c + u_b."""
+    """u_a .. u_d orthogonal of norm beta, and the inputs x_1 = u_d + u_b, x_2 = u_a, x_3 = u_c +
+    u_b."""
     rows = beta * orthonormal(4, D, np.random.default_rng(SEED))
     u = dict(zip("abcd", rows, strict=True))
     return u, np.array([u["d"] + u["b"], u["a"], u["c"] + u["b"]])
@@ -51,7 +53,12 @@ def judge_self_output(answer: Answer) -> Judged:
 
 def _output_side(chain: Chain, index: str) -> bool:
     first = bare(chain.terms[0])
-    return first is not None and first.name in ("c", "C") and first.index == index and len(chain.terms) > 1
+    return (
+        first is not None
+        and first.name in ("c", "C")
+        and first.index == index
+        and len(chain.terms) > 1
+    )
 
 
 def _self_output(statement: Statement) -> Outcome:
@@ -124,14 +131,18 @@ def _run(expressions: Mapping[str, Node]) -> Outcome:
     for beta in BETAS:
         u, x = world(beta)
         try:
-            K, Q, V = (_square(evaluate(expressions[name], _scene(beta))) for name in ("K", "Q", "V"))
+            K, Q, V = (
+                _square(evaluate(expressions[name], _scene(beta))) for name in ("K", "Q", "V")
+            )
         except Unknown as error:
             return Outcome("unread", f"could not tell {error}")
         except Mismatch as error:
             return Outcome("wrong", f"a matrix has no value: {error}", repair=_REPAIR)
         z = np.clip((x @ Q.T) @ (x @ K.T).T, -1e8, 1e8)
         c = attention.weights(z) @ (x @ V.T)
-        offs.append((np.linalg.norm(c[1] - u["b"]) / beta, np.linalg.norm(c[0] - (u["b"] - u["c"])) / beta))
+        offs.append(
+            (np.linalg.norm(c[1] - u["b"]) / beta, np.linalg.norm(c[0] - (u["b"] - u["c"])) / beta)
+        )
     second, first = offs[-1]
     if max(second, first) < CLOSE:
         gives = f"the layer gives c_2 = u_b and c_1 = u_b - u_c at beta = {BETAS[-1]:g}"

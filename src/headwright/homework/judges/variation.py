@@ -1,4 +1,5 @@
-"""What c does when a key varies in length: with one head it swings (c.var), with two it stays (d.var)."""
+"""What c does when a key varies in length: with one head it swings (c.var), with two it stays
+(d.var)."""
 
 from __future__ import annotations
 
@@ -50,22 +51,33 @@ def _one_head(answer: Answer) -> Judged:
                 tuple(crossed),
             )
         return Judged(
-            Outcome("correct", "c goes to v_a when k_a is longer than its mean and to v_b when it is shorter"), chosen
+            Outcome(
+                "correct",
+                "c goes to v_a when k_a is longer than its mean and to v_b when it is shorter",
+            ),
+            chosen,
         )
     if _alternates(answer):
         return Judged(Outcome("correct", "c is said to alternate between v_a and v_b, as it does"))
     covariance = [s for s in answer.statements if _is_covariance(s.chain)]
     if covariance:
-        return Judged(Outcome("correct", "the limit covariance of c is (v_a - v_b)(v_a - v_b)'/4"), tuple(covariance))
+        return Judged(
+            Outcome("correct", "the limit covariance of c is (v_a - v_b)(v_a - v_b)'/4"),
+            tuple(covariance),
+        )
     from headwright.homework.judges.steps.kinds import formula_in_length
     from headwright.homework.judges.steps.points import setting_of
 
     setting = setting_of(answer)
-    formulas = [(s, o) for s in answer.statements if (o := formula_in_length(s.chain, setting)) is not None]
+    formulas = [
+        (s, o) for s in answer.statements if (o := formula_in_length(s.chain, setting)) is not None
+    ]
     if formulas and formulas[-1][1].status == "correct":
         return Judged(formulas[-1][1], (formulas[-1][0],))
     if formulas and length(answer) <= 15:  # nothing else was said that could be the answer
-        repair = "alpha_a = 1 / (1 + exp(beta (1 - gamma))), and c = alpha_a v_a + (1 - alpha_a) v_b"
+        repair = (
+            "alpha_a = 1 / (1 + exp(beta (1 - gamma))), and c = alpha_a v_a + (1 - alpha_a) v_b"
+        )
         return Judged(replace(formulas[-1][1], repair=repair), (formulas[-1][0],))
     if _only_average(answer):
         long, short = swing(1.5), swing(0.5)
@@ -99,7 +111,11 @@ def _alternates(answer: Answer) -> bool:
     for piece in answer.pieces:
         if isinstance(piece, Statement):
             symbol = bare(piece.chain.terms[0]) if not piece.chain.relations else None
-            text += f" <{symbol.index}> " if symbol is not None and symbol.name in VALUE_NAMES else " <> "
+            text += (
+                f" <{symbol.index}> "
+                if symbol is not None and symbol.name in VALUE_NAMES
+                else " <> "
+            )
         else:
             text += re.sub(r"\b[vV]_?\{?([ab])\b\}?", r"<\1>", simplify(piece.text))
     for match in re.finditer(r"<a>[^<.]{0,30}<b>|<b>[^<.]{0,30}<a>", text):
@@ -113,7 +129,13 @@ def _alternates(answer: Answer) -> bool:
 def _is_value(chain: Chain, letter: str) -> bool:
     """`c ~ v_a`, also at the end of a chain."""
     first, last = head(chain), bare(chain.terms[-1])
-    if first is None or last is None or first.name not in OUTPUTS or first.index or not chain.relations:
+    if (
+        first is None
+        or last is None
+        or first.name not in OUTPUTS
+        or first.index
+        or not chain.relations
+    ):
         return False
     return last.name in VALUE_NAMES and last.index == letter
 
@@ -121,9 +143,13 @@ def _is_value(chain: Chain, letter: str) -> bool:
 def _crossed(answer: Answer) -> list[Statement]:
     """Claims `c ~ v_a` whose case contradicts them: gamma > 1 belongs to v_a.
 
-    Cases come before their claims or after them, the same way throughout; what comes first in the answer decides.
+    Cases come before their claims or after them, the same way throughout; what comes first in the
+    answer decides.
     """
-    row = [(s, _side(s.chain), next((x for x in PAIR if _is_value(s.chain, x)), "")) for s in answer.statements]
+    row = [
+        (s, _side(s.chain), next((x for x in PAIR if _is_value(s.chain, x)), ""))
+        for s in answer.statements
+    ]
     row = [(s, side, value) for s, side, value in row if side or value]
     if not row:
         return []
@@ -141,7 +167,11 @@ def _crossed(answer: Answer) -> list[Statement]:
 def _side(chain: Chain) -> str:
     """ "a" for gamma > 1, gamma -> 1.5; "b" for gamma < 1; "" for anything else."""
     symbol = bare(chain.terms[0])
-    if symbol is None or symbol.name not in ("gamma", "epsilon", "lambda", "delta") or len(chain.terms) != 2:
+    if (
+        symbol is None
+        or symbol.name not in ("gamma", "epsilon", "lambda", "delta")
+        or len(chain.terms) != 2
+    ):
         return ""
     other = chain.terms[1]
     if not isinstance(other, tree.Number):
@@ -179,7 +209,13 @@ def _two_heads(answer: Answer) -> Judged:
     claims = []
     for s in answer.statements:
         first = head(s.chain)
-        if first is None or first.name not in OUTPUTS or first.index or len(s.chain.terms) < 2 or _doubtful(s):
+        if (
+            first is None
+            or first.name not in OUTPUTS
+            or first.index
+            or len(s.chain.terms) < 2
+            or _doubtful(s)
+        ):
             continue
         members = [
             m
@@ -191,16 +227,24 @@ def _two_heads(answer: Answer) -> Judged:
             claims.append((s, agree(members[-1], truth, NEAR)))
     lone = [s for s in answer.statements if not s.chain.relations]
     if not claims and len(answer.statements) == len(lone) == 1 and length(answer) <= 6:
-        claims = [(lone[0], any(agree(m, truth, NEAR) for m in attempted(lone[0].chain.terms, scene)))]
+        claims = [
+            (lone[0], any(agree(m, truth, NEAR) for m in attempted(lone[0].chain.terms, scene)))
+        ]
     if claims and claims[-1][1]:
         return Judged(
-            Outcome("correct", "c stays at (v_a + v_b)/2 when k_a changes its length", remarks=(FLIP,)),
+            Outcome(
+                "correct", "c stays at (v_a + v_b)/2 when k_a changes its length", remarks=(FLIP,)
+            ),
             (claims[-1][0],),
         )
     single = {x: [s for s in answer.statements if _head_output(s.chain, x)] for x in ("1", "2")}
     if not claims and single["1"] and single["2"]:
         return Judged(
-            Outcome("correct", "each head keeps its value, so their average stays at (v_a + v_b)/2", remarks=(FLIP,)),
+            Outcome(
+                "correct",
+                "each head keeps its value, so their average stays at (v_a + v_b)/2",
+                remarks=(FLIP,),
+            ),
             (single["1"][-1], single["2"][-1]),
         )
     return unread("what c does is said in words, which are not judged")

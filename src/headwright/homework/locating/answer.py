@@ -16,7 +16,8 @@ from headwright.homework.verdict import Outcome
 
 @dataclass(frozen=True)
 class Answer:
-    """`pieces` of this answer, `everything` of the document, and the queries found in earlier answers."""
+    """`pieces` of this answer, `everything` of the document, and the queries found in earlier
+    answers."""
 
     question: Question
     located: Located
@@ -28,11 +29,17 @@ class Answer:
     @property
     def statements(self) -> list[Statement]:
         """What the student states: nothing struck out, nothing restated from the handout."""
-        return [p for p in self.pieces if isinstance(p, Statement) and not p.struck and not self._restated(p.segment)]
+        return [
+            p
+            for p in self.pieces
+            if isinstance(p, Statement) and not p.struck and not self._restated(p.segment)
+        ]
 
     @property
     def prose(self) -> str:
-        return " ".join(p.text for p in self.pieces if isinstance(p, Said) and not self._restated(p.segment))
+        return " ".join(
+            p.text for p in self.pieces if isinstance(p, Said) and not self._restated(p.segment)
+        )
 
     def _restated(self, segment: int) -> bool:
         return self.document.segments[segment].voice == "question"
@@ -57,14 +64,19 @@ def decide(candidates: list[Statement], test: Callable[[Statement], Outcome]) ->
     judged = [(c, test(c)) for c in candidates]
     readable = [(c, o) for c, o in judged if o.status != "unread"]
     if not readable:
-        return Judged(judged[-1][1], (judged[-1][0],)) if judged else unread("no formula that answers this was found")
+        return (
+            Judged(judged[-1][1], (judged[-1][0],))
+            if judged
+            else unread("no formula that answers this was found")
+        )
     firm = [(c, o) for c, o in readable if not tentative(c)] or readable
     boxed = [(c, o) for c, o in firm if "\\boxed" in c.source or "\\fbox" in c.source]
     chosen, outcome = (boxed or firm)[-1]
     unreadable = [c for c, o in judged if o.status == "unread" and not tentative(c)]
     if (
         unreadable
-        and judged.index((unreadable[-1], _of(judged, unreadable[-1]))) > judged.index((chosen, outcome))
+        and judged.index((unreadable[-1], _of(judged, unreadable[-1])))
+        > judged.index((chosen, outcome))
         and not boxed
     ):
         doubt = f"a later formula could not be read: {unreadable[-1].source[:60]}"

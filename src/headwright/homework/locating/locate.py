@@ -1,9 +1,10 @@
 """Where each question is answered: the most plausible walk through the document.
 
-A document is a row of segments; a hidden question stands behind each. Shapes of formulas, words and numbering
-speak for questions (weights from the bank), and moving from one question to the next is cheap where a label or a
-heading stands and dear in the middle of a sentence. The best walk is found exactly (Viterbi). Rules such as "the
-second formula of part b" were rejected: every course year numbers differently.
+A document is a row of segments; a hidden question stands behind each. Shapes of formulas, words and
+numbering speak for questions (weights from the bank), and moving from one question to the next is
+cheap where a label or a heading stands and dear in the middle of a sentence. The best walk is found
+exactly (Viterbi). Rules such as "the second formula of part b" were rejected: every course year
+numbers differently.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ LABEL_READ, INHERITED = 6.0, 0.4
 
 @dataclass(frozen=True)
 class Located:
-    """The segments that answer one question, and how sure that is. `empty`: its label stands there alone."""
+    """The segments that answer one question, and how sure that is. `empty`: its label stands there
+    alone."""
 
     question: str
     segments: tuple[int, ...]
@@ -43,13 +45,16 @@ class Located:
 
 
 def locate(document: Document, bank: Bank, pieces: list[Piece] | None = None) -> list[Located]:
-    """The answered questions in the order of the bank. `pieces`: the document's stream, where it was made already."""
+    """The answered questions in the order of the bank. `pieces`: the document's stream, where it
+    was made already."""
     keep = [k for k, s in enumerate(document.segments) if s.kind != "code"]
     if not keep:
         return []
     content = _content(document, bank, keep, stream(document) if pieces is None else pieces)
     readings = [*layouts([document.segments[k] for k in keep]), ""]
-    walks = [_walk(document, bank, keep, content + _numbered(document, bank, keep, r)) for r in readings]
+    walks = [
+        _walk(document, bank, keep, content + _numbered(document, bank, keep, r)) for r in readings
+    ]
     best = max(walks, key=lambda walk: walk[0])
     return _regions(document, bank, keep, best[1], content)
 
@@ -79,21 +84,28 @@ def _content(document: Document, bank: Bank, keep: list[int], pieces: list[Piece
                 if tag in question.shapes
             )
     for row, k in enumerate(keep):
-        if document.segments[k].voice == "question":  # a restated question tells where we are, but less than an answer
+        # A restated question tells where we are, but less than an answer
+        if document.segments[k].voice == "question":
             evidence[row] *= 0.6
     return evidence
 
 
 def _scale_tags(pieces: list[Piece]) -> set[str]:
-    """A letter that multiplies a query somewhere is a scale everywhere: then "gamma" says nothing about lengths."""
+    """A letter that multiplies a query somewhere is a scale everywhere: then "gamma" says nothing
+    about lengths."""
     queries = [
-        p.chain for p in pieces if isinstance(p, Statement) and any(t.startswith("query of") for t in tags(p.chain))
+        p.chain
+        for p in pieces
+        if isinstance(p, Statement) and any(t.startswith("query of") for t in tags(p.chain))
     ]
-    return {s.name for chain in queries for t in chain.terms[1:] for s in symbols(t) if not s.index} & {"gamma"}
+    return {
+        s.name for chain in queries for t in chain.terms[1:] for s in symbols(t) if not s.index
+    } & {"gamma"}
 
 
 def _weight(document: Document, keep: list[int], row: int) -> float:
-    """Words in a heading count more, except in a heading above another heading: that one titles a whole section."""
+    """Words in a heading count more, except in a heading above another heading: that one titles a
+    whole section."""
     here = document.segments[keep[row]]
     if here.kind != "heading" or _sentence(document, keep, row):
         return 1.0
@@ -112,7 +124,9 @@ def _sentence(document: Document, keep: list[int], row: int) -> bool:
 
 
 def _word_evidence(question: Question, text: str) -> float:
-    return sum(w for pattern, w in question.words.items() if re.search(pattern, text[:2000], re.IGNORECASE))
+    return sum(
+        w for pattern, w in question.words.items() if re.search(pattern, text[:2000], re.IGNORECASE)
+    )
 
 
 def _numbered(document: Document, bank: Bank, keep: list[int], letters: str) -> np.ndarray:
@@ -125,10 +139,15 @@ def _numbered(document: Document, bank: Bank, keep: list[int], letters: str) -> 
         if path is not None:
             here = np.array([*(_label_evidence(q, path) for q in bank), -0.5])
             last = np.array([*(_label_evidence(q, Path(path.part, 0)) for q in bank), -0.5])
-            # Readings compete: a label that fits is worth the same in all of them, one that must be ignored costs.
+            # Readings compete: a label that fits is worth the same in all of them, one that must be
+            # ignored costs.
             out[row] = here + LABEL_READ - here[:-1].max()
-        elif last is not None and document.segments[keep[row]].paragraph != document.segments[keep[row - 1]].paragraph:
-            out[row] = INHERITED * (last - last[:-1].max())  # a part's letter still holds in the paragraphs below
+        elif (
+            last is not None
+            and document.segments[keep[row]].paragraph != document.segments[keep[row - 1]].paragraph
+        ):
+            # A part's letter still holds in the paragraphs below
+            out[row] = INHERITED * (last - last[:-1].max())
     return out
 
 
@@ -147,7 +166,9 @@ def _label_evidence(question: Question, path: Path) -> float:
     return score
 
 
-def _walk(document: Document, bank: Bank, keep: list[int], evidence: np.ndarray) -> tuple[float, list[int]]:
+def _walk(
+    document: Document, bank: Bank, keep: list[int], evidence: np.ndarray
+) -> tuple[float, list[int]]:
     """The best sequence of questions, one for each segment, and its score."""
     parts = tuple(q.part for q in bank)
     moves = {strength: _moves(parts, strength) for strength in (0, 1, 2)}
@@ -187,7 +208,9 @@ def _moves(parts: tuple[str, ...], strength: int) -> np.ndarray:
     cost = np.zeros((size, size))
     for a in range(size):
         for b in range(size):
-            cost[a, b] = STAY_AT_LABEL * (strength == 2) if a == b else forward + _distance(parts, a, b)
+            cost[a, b] = (
+                STAY_AT_LABEL * (strength == 2) if a == b else forward + _distance(parts, a, b)
+            )
     return cost
 
 
@@ -204,10 +227,14 @@ def _order(parts: tuple[str, ...], a: int, b: int) -> float:
     return SKIP * (b - a - 1) if b > a else BACK
 
 
-def _regions(document: Document, bank: Bank, keep: list[int], states: list[int], content: np.ndarray) -> list[Located]:
+def _regions(
+    document: Document, bank: Bank, keep: list[int], states: list[int], content: np.ndarray
+) -> list[Located]:
     out = []
     for column, question in enumerate(bank):
-        rows = _trimmed(document, keep, [r for r, s in enumerate(states) if s == column], content[:, column])
+        rows = _trimmed(
+            document, keep, [r for r, s in enumerate(states) if s == column], content[:, column]
+        )
         if not rows:
             continue
         segments = tuple(keep[r] for r in rows)
@@ -217,13 +244,19 @@ def _regions(document: Document, bank: Bank, keep: list[int], states: list[int],
         labelled = any(document.segments[k].label for k in segments)
         shaped = max(content[r, column] for r in rows)
         rivals = max((content[r, :-1].max() - content[r, column] for r in rows), default=0.0)
-        confidence = 0.5 + 0.2 * labelled + 0.1 * min(max(shaped, 0.0) / 2.5, 2.0) - 0.05 * min(rivals, 4.0)
+        confidence = (
+            0.5 + 0.2 * labelled + 0.1 * min(max(shaped, 0.0) / 2.5, 2.0) - 0.05 * min(rivals, 4.0)
+        )
         span = (document.segments[segments[0]].start, document.segments[segments[-1]].end)
-        out.append(Located(question.id, segments, span, round(min(max(confidence, 0.05), 0.99), 2), empty))
+        out.append(
+            Located(question.id, segments, span, round(min(max(confidence, 0.05), 0.99), 2), empty)
+        )
     return out
 
 
-def _trimmed(document: Document, keep: list[int], rows: list[int], evidence: np.ndarray) -> list[int]:
+def _trimmed(
+    document: Document, keep: list[int], rows: list[int], evidence: np.ndarray
+) -> list[int]:
     """Without the titles and introductions before the first sign of the answer."""
     for at, row in enumerate(rows):
         if document.segments[keep[row]].label or evidence[row] > 0:
@@ -232,12 +265,18 @@ def _trimmed(document: Document, keep: list[int], rows: list[int], evidence: np.
 
 
 def _silent(segment: Segment) -> bool:
-    return segment.kind == "heading" or segment.voice == "question" or not segment.text.strip(" .:()-*")
+    return (
+        segment.kind == "heading"
+        or segment.voice == "question"
+        or not segment.text.strip(" .:()-*")
+    )
 
 
 def _left_out(document: Document, keep: list[int], rows: list[int], question: Question) -> bool:
     """The question's own number with the next label right behind it: nothing was written there."""
-    label = next((document.segments[keep[r]].label for r in rows if document.segments[keep[r]].label), None)
+    label = next(
+        (document.segments[keep[r]].label for r in rows if document.segments[keep[r]].label), None
+    )
     after = rows[-1] + 1
     following = document.segments[keep[after]] if after < len(keep) else None
     closed = following is None or bool(following.label) or following.kind == "heading"

@@ -26,8 +26,8 @@ class Path:
 
 
 def layouts(segments: Iterable[Segment]) -> tuple[str, ...]:
-    """What letters may number. They number parts if they run through the alphabet once (twice with a second exercise);
-    letters that start again and again number what stands inside the parts."""
+    """What letters may number. They number parts if they run through the alphabet once (twice with
+    a second exercise); letters that start again and again number what stands inside the parts."""
     letters = []
     for segment in segments:
         pieces = _PIECE.findall((segment.label or "").lower())
@@ -35,15 +35,18 @@ def layouts(segments: Iterable[Segment]) -> tuple[str, ...]:
         if at is not None:
             letters.append((pieces[at], at == len(pieces) - 1))
     # "(a)" once more, with nothing behind the letter, starts again as well.
-    restarts = sum(y < x or (y == x and alone) for (x, _), (y, alone) in itertools.pairwise(letters))
+    restarts = sum(
+        y < x or (y == x and alone) for (x, _), (y, alone) in itertools.pairwise(letters)
+    )
     return ("part",) if letters and restarts <= 1 else ("number", "inner")
 
 
 def paths(segments: Iterable[Segment], letters: str) -> Iterator[Path | None]:
     """For every segment the place its own label leads to; None without a label.
 
-    `letters="part"`: (a) is a part and ii its second question. `letters="number"`: the part comes from the heading
-    and (b) is its second question. `letters="inner"`: numbers count parts and letters what stands inside them, 2b.
+    `letters="part"`: (a) is a part and ii its second question. `letters="number"`: the part comes
+    from the heading and (b) is its second question. `letters="inner"`: numbers count parts and
+    letters what stands inside them, 2b.
     """
     if letters == "inner":
         yield from _inner(segments)
@@ -55,12 +58,20 @@ def paths(segments: Iterable[Segment], letters: str) -> Iterator[Path | None]:
             continue
         pieces = [p.lower() for p in _PIECE.findall(segment.label)]
         if letters == "number":
-            number = next((_letter(p) or _ROMAN.get(p, 0) for p in reversed(pieces) if not p.isdigit()), 0)
+            number = next(
+                (_letter(p) or _ROMAN.get(p, 0) for p in reversed(pieces) if not p.isdigit()), 0
+            )
             yield Path("", number) if number else None
             continue
         letter = next((p for p in pieces if len(p) == 1 and p in "abcdefgh"), "")
         rest = [p for p in pieces if p != letter]
-        number = next((_ROMAN.get(p) or (int(p) if p.isdigit() and len(p) == 1 else 0) for p in reversed(rest)), 0)
+        number = next(
+            (
+                _ROMAN.get(p) or (int(p) if p.isdigit() and len(p) == 1 else 0)
+                for p in reversed(rest)
+            ),
+            0,
+        )
         if letter:
             trailing = pieces.index(letter) < len(pieces) - 1
             part, last = letter, number if trailing else 0
@@ -82,7 +93,14 @@ def _inner(segments: Iterable[Segment]) -> Iterator[Path | None]:
         if sum(p.isdigit() for p in pieces) > 1:  # 1.2 numbers sections
             part, pieces, counts = "", [], []
         bracketed = bool(segment.label) and segment.label.strip()[:1] in "(（"
-        number = next((_letter(p) or _ROMAN.get(p, 0) for p in pieces if not p.isdigit() and p not in _CHINESE), 0)
+        number = next(
+            (
+                _letter(p) or _ROMAN.get(p, 0)
+                for p in pieces
+                if not p.isdigit() and p not in _CHINESE
+            ),
+            0,
+        )
         if bracketed and len(pieces) == 1 and counts[0]:
             number = counts[0]
         elif counts and 1 <= counts[0] <= 6:

@@ -1,4 +1,5 @@
-"""Formulas in plain prose: `so q = beta*(k_a + k_b) with beta >> 0` has no dollar signs but two statements."""
+"""Formulas in plain prose: `so q = beta*(k_a + k_b) with beta >> 0` has no dollar signs but two
+statements."""
 
 from __future__ import annotations
 
@@ -20,7 +21,19 @@ _SIGN = re.compile(
 _MEMBER = re.compile(r"\b(?:not )?in(?= \\?[\[{])")
 _SCORE = re.compile(r"[kK][_{]?\S{1,10}\s?[·.*]?\s?q|q\S{1,8}\s?[·.*]?\s?[kK]\S{1,6}")
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
-_KNOWN = {*GREEK, *FUNCTIONS, "softmax", "sum", "infinity", "infty", "inf", "attention", "frac", "sqrt", "perm"}
+_KNOWN = {
+    *GREEK,
+    *FUNCTIONS,
+    "softmax",
+    "sum",
+    "infinity",
+    "infty",
+    "inf",
+    "attention",
+    "frac",
+    "sqrt",
+    "perm",
+}
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
@@ -68,7 +81,8 @@ def islands(text: str) -> list[tuple[int, int]]:
 
 
 def plain(text: str) -> str:
-    """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a sum with limits."""
+    """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a
+    sum with limits."""
     text = _MEMBER.sub(_member, text)
     text = re.sub(r"(?<=[A-Za-z)\]])\.T\b", "^T ", text)
     if "\\" in text.replace("\\{", "").replace("\\}", ""):
@@ -86,7 +100,12 @@ def _mathy(word: str) -> bool:
         return False
     letters = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
     if letters:
-        return bool(re.search(r"[_^(=]", core)) and len(letters) == 1 and len(letters[0]) < 10 and "'" not in core
+        return (
+            bool(re.search(r"[_^(=]", core))
+            and len(letters) == 1
+            and len(letters[0]) < 10
+            and "'" not in core
+        )
     if _SIGN.search(core) or core.lower() in _KNOWN or _APPLIED.fullmatch(word):
         return True
     return (
@@ -104,7 +123,10 @@ def _goes_on(text: str, run: list[tuple[int, int]]) -> bool:
 
 def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     """Cut an article "a", a dash or a bullet at the ends, and closing punctuation."""
-    while run and (text[slice(*run[0])] in _BULLETS or (text[slice(*run[0])] in _ARTICLES and not _goes_on(text, run))):
+    while run and (
+        text[slice(*run[0])] in _BULLETS
+        or (text[slice(*run[0])] in _ARTICLES and not _goes_on(text, run))
+    ):
         run = run[1:]
     while run and text[run[-1][0] : run[-1][1]] in ("a", "I", "-", "(", "–", "—", "*"):
         run = run[:-1]

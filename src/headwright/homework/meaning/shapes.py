@@ -1,7 +1,9 @@
-"""What a statement looks like, before anyone asks what it means: the tags by which answers are found.
+"""What a statement looks like, before anyone asks what it means: the tags by which answers are
+found.
 
-A tag names a mathematical shape ("a query made of means", "weights that sum to one"). The question bank says how
-strongly each tag points to each question; no numbering is needed for an answer to be found.
+A tag names a mathematical shape ("a query made of means", "weights that sum to one"). The question
+bank says how strongly each tag points to each question; no numbering is needed for an answer to be
+found.
 """
 
 from __future__ import annotations
@@ -23,7 +25,16 @@ from headwright.homework.meaning.formula.tree import (
     Sum,
     Transpose,
 )
-from headwright.homework.meaning.terms import KEYS, MEANS, OUTPUTS, PAIR, VALUES, bare, head, is_score
+from headwright.homework.meaning.terms import (
+    KEYS,
+    MEANS,
+    OUTPUTS,
+    PAIR,
+    VALUES,
+    bare,
+    head,
+    is_score,
+)
 
 
 def _indices(node: Node, names: set[str]) -> set[str]:
@@ -56,7 +67,9 @@ def _right(chain: Chain) -> tuple[Node, ...]:
 
 
 def _sums_to_one(chain: Chain) -> bool:
-    sums = any(isinstance(t, (Sum, Add)) and "alpha" in {s.name for s in symbols(t)} for t in chain.terms)
+    sums = any(
+        isinstance(t, (Sum, Add)) and "alpha" in {s.name for s in symbols(t)} for t in chain.terms
+    )
     general = any(isinstance(t, Sum) for t in chain.terms) or not (_all_indices(chain) & PAIR)
     return sums and general and "=" in chain.relations and chain.terms[-1] == Number(1.0)
 
@@ -97,7 +110,8 @@ def _score_limit(chain: Chain) -> bool:
 
 
 def _single_value(chain: Chain, wanted: bool) -> bool:
-    """The last member of `c = ...` is one value (perhaps times a number), of a or b or of another key."""
+    """The last member of `c = ...` is one value (perhaps times a number), of a or b or of another
+    key."""
     first = head(chain)
     if first is None or first.name not in OUTPUTS or first.index or len(chain.terms) < 2:
         return False
@@ -140,7 +154,9 @@ def _head_query(chain: Chain) -> bool:
 
 
 def _uses_heads(chain: Chain) -> bool:
-    return any(s.index in ("1", "2") and s.name in ("q", "c", "C") for t in chain.terms for s in symbols(t))
+    return any(
+        s.index in ("1", "2") and s.name in ("q", "c", "C") for t in chain.terms for s in symbols(t)
+    )
 
 
 def _average(chain: Chain) -> bool:
@@ -160,7 +176,10 @@ def _length_noise(chain: Chain) -> bool:
     )
     first = head(chain)
     interval = (
-        first is not None and first.name in KEYS and chain.relations == ("in",) and isinstance(chain.terms[1], Bracket)
+        first is not None
+        and first.name in KEYS
+        and chain.relations == ("in",)
+        and isinstance(chain.terms[1], Bracket)
     )
     return law or interval or _radial(chain)
 
@@ -168,12 +187,16 @@ def _length_noise(chain: Chain) -> bool:
 def _named_gamma(chain: Chain) -> bool:
     """The usual letter for the length; not in "q = gamma (...)", "gamma > 0", where it is a scale."""
     first = head(chain)
-    scale = first is not None and (first.name == "q" or (first.name == "gamma" and _size_only(chain)))
+    scale = first is not None and (
+        first.name == "q" or (first.name == "gamma" and _size_only(chain))
+    )
     return "gamma" in _names(chain) and not scale
 
 
 def _size_only(chain: Chain) -> bool:
-    sizes = chain.relations[:1] in ((">>",), ("<<",)) or any(isinstance(t, Infinity) for t in chain.terms)
+    sizes = chain.relations[:1] in ((">>",), ("<<",)) or any(
+        isinstance(t, Infinity) for t in chain.terms
+    )
     return sizes or chain.terms[-1] == Number(0.0)
 
 
@@ -190,7 +213,9 @@ def _heads(chain: Chain) -> list[Symbol]:
 
 def _permutation(chain: Chain) -> bool:
     names = _names(chain)
-    softmax = any(isinstance(n, Call) and n.function == "softmax" for t in chain.terms for n in walk(t))
+    softmax = any(
+        isinstance(n, Call) and n.function == "softmax" for t in chain.terms for n in walk(t)
+    )
     permutes = bool(names & {"P", "Pi", "pi", "sigma"})
     return permutes and (bool(names & {"X", "Q", "Z", "Attention", "H"}) or softmax)
 
@@ -200,7 +225,9 @@ def _layer(chain: Chain) -> bool:
 
 
 def _sinusoids(chain: Chain) -> bool:
-    return any(isinstance(n, Call) and n.function in ("sin", "cos") for t in chain.terms for n in walk(t))
+    return any(
+        isinstance(n, Call) and n.function in ("sin", "cos") for t in chain.terms for n in walk(t)
+    )
 
 
 def _positions(chain: Chain) -> bool:
@@ -216,7 +243,12 @@ def _self_attention(chain: Chain) -> bool:
 
 def _matrices(chain: Chain) -> bool:
     first = head(chain)
-    return first is not None and first.name in ("K", "Q", "V") and first.index == "" and "u" in _names(chain)
+    return (
+        first is not None
+        and first.name in ("K", "Q", "V")
+        and first.index == ""
+        and "u" in _names(chain)
+    )
 
 
 def _extraction(chain: Chain) -> bool:
@@ -234,7 +266,9 @@ def _subspaces(chain: Chain) -> bool:
     )
     names = _names(chain)
     return (
-        basis or ("M" in names and bool(_indices(chain.terms[0], {"v", "V"}) & PAIR)) or ("s" in names and "M" in names)
+        basis
+        or ("M" in names and bool(_indices(chain.terms[0], {"v", "V"}) & PAIR))
+        or ("s" in names and "M" in names)
     )
 
 

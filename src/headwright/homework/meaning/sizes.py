@@ -18,7 +18,8 @@ LARGE = 10.0
 
 @dataclass(frozen=True)
 class Size:
-    """`said`: large, positive, any, small, number, least or nothing; `number` is the number or the least one."""
+    """`said`: large, positive, any, small, number, least or nothing; `number` is the number or the
+    least one."""
 
     said: str
     number: float = 0.0
@@ -39,7 +40,9 @@ def size_of(symbol: Symbol, pieces: list[Piece]) -> Size:
 
 
 def _sign(symbol: Symbol) -> str:
-    return next((letter for letter, name in GREEK_LETTERS.items() if name == symbol.name), symbol.name)
+    return next(
+        (letter for letter, name in GREEK_LETTERS.items() if name == symbol.name), symbol.name
+    )
 
 
 def _related(symbol: Symbol, piece: Statement, pieces: list[Piece], k: int) -> list[Size]:
@@ -47,9 +50,14 @@ def _related(symbol: Symbol, piece: Statement, pieces: list[Piece], k: int) -> l
     about = [n for n, t in enumerate(terms) if bare(t) == symbol]
     if not about:
         return []
-    if not relations:  # "C_1, C_2 >> 0" is read as C_1 and C_2 >> 0; "beta is large" as beta and words
+    # "C_1, C_2 >> 0" is read as C_1 and C_2 >> 0; "beta is large" as beta and words
+    if not relations:
         following = pieces[k + 1] if k + 1 < len(pieces) else None
-        if isinstance(following, Statement) and following.segment == piece.segment and bare(following.chain.terms[0]):
+        if (
+            isinstance(following, Statement)
+            and following.segment == piece.segment
+            and bare(following.chain.terms[0])
+        ):
             terms, relations = (terms[0], *following.chain.terms[1:]), following.chain.relations
             about = [0]
         return [_compared(relations, terms, n) for n in about if relations] + [_nearby(piece)]
@@ -91,7 +99,9 @@ def _compared(relations: tuple[str, ...], terms: tuple[Node, ...], n: int) -> Si
 
 
 def _turned(relation: str) -> str:
-    return {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "<<": ">>", ">>": "<<"}.get(relation, relation)
+    return {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "<<": ">>", ">>": "<<"}.get(
+        relation, relation
+    )
 
 
 def _one(relation: str, other: Node) -> Size:

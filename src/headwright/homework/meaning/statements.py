@@ -1,7 +1,7 @@
 """A document as one stream of words and statements, in order and with their places.
 
-Answers mix the two ("`k_j'q` must be much larger than `k_i'q`"), so neither is read alone: words between two
-quantities become a relation, words around a statement are kept beside it.
+Answers mix the two ("`k_j'q` must be much larger than `k_i'q`"), so neither is read alone: words
+between two quantities become a relation, words around a statement are kept beside it.
 """
 
 from __future__ import annotations
@@ -65,42 +65,69 @@ def _of_segment(number: int, segment: Segment) -> Iterator[Piece]:
     for start, end in islands(segment.text):
         if segment.text[at:start].strip():
             yield Said(segment.text[at:start].strip(), number)
-        yield from _of_formula(plain(segment.text[start:end]), number, segment, segment.span(start, end))
+        yield from _of_formula(
+            plain(segment.text[start:end]), number, segment, segment.span(start, end)
+        )
         at = end
     if segment.text[at:].strip():
         yield Said(segment.text[at:].strip(), number)
 
 
-def _of_formula(text: str, number: int, segment: Segment, place: tuple[int, int]) -> Iterator[Piece]:
+def _of_formula(
+    text: str, number: int, segment: Segment, place: tuple[int, int]
+) -> Iterator[Piece]:
     mark = "" if segment.kind == "math" and not segment.display else "newline"
     for item in parse(text, quantity=words.large_number):
         if isinstance(item, Text):
             yield Said(item.text, number)
             mark = "text"
         elif isinstance(item, Mark):
-            mark = item.sign if mark in ("", "newline", ",") or item.sign in ("=>", "forall") else mark
+            mark = (
+                item.sign if mark in ("", "newline", ",") or item.sign in ("=>", "forall") else mark
+            )
         elif isinstance(item, Unread):
             yield Said(item.text, number)
             mark = "text"
         else:
             yield Statement(
-                item, number, *place, text, after_mark=mark, struck=segment.struck, inline=not segment.display
+                item,
+                number,
+                *place,
+                text,
+                after_mark=mark,
+                struck=segment.struck,
+                inline=not segment.display,
             )
             mark = ""
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """Join `... =` at the end of one block with `= ...` at the start of the next, and `k_a'q => k_i'q` (a slip of
-    scanning for `>>`) with what stands before it."""
+    """Join `... =` at the end of one block with `= ...` at the start of the next, and `k_a'q =>
+    k_i'q` (a slip of scanning for `>>`) with what stands before it."""
     out: list[Piece] = []
     for piece in pieces:
         last = out[-1] if out else None
-        if isinstance(piece, Statement) and isinstance(last, Statement) and piece.segment - last.segment <= 1:
+        if (
+            isinstance(piece, Statement)
+            and isinstance(last, Statement)
+            and piece.segment - last.segment <= 1
+        ):
             together = join(last.chain, piece.chain)
-            if together is None and piece.after_mark == "=>" and not piece.chain.relations and _scores(last, piece):
-                together = Chain(last.chain.terms + piece.chain.terms, (*last.chain.relations, ">>"))
+            if (
+                together is None
+                and piece.after_mark == "=>"
+                and not piece.chain.relations
+                and _scores(last, piece)
+            ):
+                together = Chain(
+                    last.chain.terms + piece.chain.terms, (*last.chain.relations, ">>")
+                )
             if together is not None:
-                source = last.source if last.segment == piece.segment else f"{last.source} {piece.source}"
+                source = (
+                    last.source
+                    if last.segment == piece.segment
+                    else f"{last.source} {piece.source}"
+                )
                 out[-1] = replace(last, chain=together, end=max(last.end, piece.end), source=source)
                 continue
         out.append(piece)
@@ -129,7 +156,9 @@ def _compared(pieces: list[Piece]) -> list[Piece]:
                     and _lone(first)
                     and not isinstance(piece.chain.terms[0], Missing)
                 ):
-                    chain = Chain(first.chain.terms + piece.chain.terms, (relation, *piece.chain.relations))
+                    chain = Chain(
+                        first.chain.terms + piece.chain.terms, (relation, *piece.chain.relations)
+                    )
                     source = f"{first.source} {said.text} {piece.source}"
                     out[-2:] = [replace(first, chain=chain, end=piece.end, source=source)]
                     continue
@@ -139,8 +168,13 @@ def _compared(pieces: list[Piece]) -> list[Piece]:
 
 
 def _postposed(out: list[Piece]) -> None:
-    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...): Korean, Japanese and Chinese order."""
-    if len(out) < 4 or not isinstance(out[-1], Said) or not words.says("compared_after", out[-1].text):
+    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...): Korean, Japanese and Chinese
+    order."""
+    if (
+        len(out) < 4
+        or not isinstance(out[-1], Said)
+        or not words.says("compared_after", out[-1].text)
+    ):
         return
     first, particle, second = out[-4:-1]
     if (

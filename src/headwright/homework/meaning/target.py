@@ -14,9 +14,14 @@ LETTERS = set("ijklmnrst")
 
 
 def target_letter(pieces: Iterable[Piece], conditions: list[Statement]) -> str | None:
-    """From the running index of "for all i != j", then from what the output is said to be, then j by custom."""
+    """From the running index of "for all i != j", then from what the output is said to be, then j
+    by custom."""
     used = {
-        _letter(s.index) for c in conditions for t in c.chain.terms for s in symbols(t) if s.name in KEYS and s.index
+        _letter(s.index)
+        for c in conditions
+        for t in c.chain.terms
+        for s in symbols(t)
+        if s.name in KEYS and s.index
     }
     used &= LETTERS
     stated = [p for p in pieces if isinstance(p, Statement)]
@@ -34,7 +39,9 @@ def target_letter(pieces: Iterable[Piece], conditions: list[Statement]) -> str |
 
 
 def _copied(statement: Statement) -> str:
-    return next((s.index for s in symbols(statement.chain.terms[-1]) if s.index and s.name != "alpha"), "")
+    return next(
+        (s.index for s in symbols(statement.chain.terms[-1]) if s.index and s.name != "alpha"), ""
+    )
 
 
 def _letter(index: str) -> str:
@@ -42,9 +49,12 @@ def _letter(index: str) -> str:
 
 
 def _running(stated: list[Statement], conditions: list[Statement]) -> tuple[str, bool]:
-    """The first letter of `for all i != j` or `i in {1, ..., n}` near the condition; and whether "all" was said."""
+    """The first letter of `for all i != j` or `i in {1, ..., n}` near the condition; and whether
+    "all" was said."""
     for condition in conditions:
-        near = [s for s in stated if s.start >= condition.start and s.segment - condition.segment <= 6]
+        near = [
+            s for s in stated if s.start >= condition.start and s.segment - condition.segment <= 6
+        ]
         for statement in near:
             first = bare(statement.chain.terms[0])
             if (

@@ -1,9 +1,19 @@
-"""What a single term is: a bare symbol, a score; and the letters that usually name keys, values, means."""
+"""What a single term is: a bare symbol, a score; and the letters that usually name keys, values,
+means."""
 
 from __future__ import annotations
 
 from headwright.homework.meaning.formula import Chain, Node, Symbol, symbols
-from headwright.homework.meaning.formula.tree import Add, Apply, Call, Divide, Extreme, Multiply, Negate, Prime
+from headwright.homework.meaning.formula.tree import (
+    Add,
+    Apply,
+    Call,
+    Divide,
+    Extreme,
+    Multiply,
+    Negate,
+    Prime,
+)
 
 KEYS = {"k", "K"}
 

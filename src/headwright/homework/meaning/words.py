@@ -1,7 +1,7 @@
 """What words say about quantities, in the languages of `words.toml`.
 
-A list of fragments and nothing cleverer: a word that is not listed leaves an answer `unread`, which is honest; a
-language model that guesses would not be.
+A list of fragments and nothing cleverer: a word that is not listed leaves an answer `unread`, which
+is honest; a language model that guesses would not be.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from importlib import resources
 
 @functools.cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    table = tomllib.loads(resources.files("headwright.homework").joinpath("words.toml").read_text("utf-8"))
+    table = tomllib.loads(
+        resources.files("headwright.homework").joinpath("words.toml").read_text("utf-8")
+    )
     return {
-        meaning: re.compile("|".join(_fragment(f) for lists in by_language.values() for f in lists), re.IGNORECASE)
+        meaning: re.compile(
+            "|".join(_fragment(f) for lists in by_language.values() for f in lists), re.IGNORECASE
+        )
         for meaning, by_language in table.items()
     }
 
@@ -42,7 +46,9 @@ def find(meaning: str, text: str) -> list[str]:
 
 def large_number(text: str) -> bool:
     """Words that stand for a large factor: "a large number", "很大的常数", "große Zahl"."""
-    return len(text) < 60 and says("large", text) and (says("number", text) or len(text.split()) <= 2)
+    return (
+        len(text) < 60 and says("large", text) and (says("number", text) or len(text.split()) <= 2)
+    )
 
 
 def comparison(text: str) -> str | None:
@@ -52,6 +58,7 @@ def comparison(text: str) -> str | None:
     for meaning, relation in (("much_greater", ">>"), ("much_less", "<<"), ("greater", ">")):
         if says(meaning, text):
             return relation
-    # "c is about ...": nothing but these words may stand between the two, or the sentence is about something else.
+    # "c is about ...": nothing but these words may stand between the two, or the sentence is about
+    # something else.
     whole = _patterns()["approximately"].fullmatch(text.strip(" ,:"))
     return "~=" if whole else None

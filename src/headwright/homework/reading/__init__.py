@@ -1,5 +1,5 @@
 """From bytes to text that knows where it came from.
 
-Reading order: `sources`, `traced`, `formats`, then `tex`, `typst`, `macros`; `regions`, `labels`, `segments`, `voices`;
-`document` is the result.
+Reading order: `sources`, `traced`, `formats`, then `tex`, `typst`, `macros`; `regions`, `labels`,
+`segments`, `voices`; `document` is the result.
 """

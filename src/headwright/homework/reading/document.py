@@ -1,4 +1,5 @@
-"""What the reader hands on: a document as a row of segments that know their place in the student's text."""
+"""What the reader hands on: a document as a row of segments that know their place in the student's
+text."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ Voice = Literal["", "answer", "question", "quote"]
 class Segment:
     """One stretch of a document.
 
-    `text` is what to read: macros expanded, comments gone, of mathematics the inside of the delimiters.
-    `document.text[start:end]` is what the student typed.
+    `text` is what to read: macros expanded, comments gone, of mathematics the inside of the
+    delimiters. `document.text[start:end]` is what the student typed.
     """
 
     kind: Kind
@@ -29,8 +30,10 @@ class Segment:
     line_end: int
     display: bool = False
     struck: bool = False
-    label: str | None = None  # numbering at its beginning, as written and cut out of `text`: "(a) - i)", "1.2"
-    voice: Voice = ""  # who speaks, where the document says so ("Answer:", \ifans, points in brackets)
+    # Numbering at its beginning, as written and cut out of `text`: "(a) - i)", "1.2"
+    label: str | None = None
+    # Who speaks, where the document says so ("Answer:", \ifans, points in brackets)
+    voice: Voice = ""
     paragraph: int = 0  # segments with the same number stand in one paragraph
     trace: Traced | None = field(default=None, repr=False, compare=False)
 
@@ -43,7 +46,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class Document:
-    """Segments in document order, not overlapping. `unread` says why there are none, where it is not empty."""
+    """Segments in document order, not overlapping. `unread` says why there are none, where it is
+    not empty."""
 
     name: str
     text: str
@@ -54,7 +58,8 @@ class Document:
 
 @dataclass(frozen=True)
 class Lines:
-    """Line numbers of offsets by bisection: counting from the top for every segment would be quadratic."""
+    """Line numbers of offsets by bisection: counting from the top for every segment would be
+    quadratic."""
 
     starts: tuple[int, ...]
 
@@ -80,7 +85,8 @@ def read(source: str | Path, *, name: str | None = None) -> Document:
 
 
 def is_file(name: str | Path) -> bool:
-    """Is there a file of this name? A text that is no name (too long, with a null in it) names none."""
+    """Is there a file of this name? A text that is no name (too long, with a null in it) names
+    none."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):

@@ -1,7 +1,8 @@
 """From bytes to segments: encodings, Markdown, LaTeX, plain text, notebooks, Typst.
 
-Every reader ends in the same traced text and the same scanner; formats differ only in what they take away first.
-Nothing here raises on content: what cannot be read is a Document whose `unread` says why.
+Every reader ends in the same traced text and the same scanner; formats differ only in what they
+take away first. Nothing here raises on content: what cannot be read is a Document whose `unread`
+says why.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from headwright.homework.reading.segments import segmented
 from headwright.homework.reading.traced import Traced
 
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".tex", ".latex", ".ipynb", ".typ", ".rmd", ".qmd")
-FOREIGN = (".pdf", ".docx", ".odt", ".rtf", ".pages")  # handed in often; named as unread, not passed over
+# Handed in often; named as unread, not passed over
+FOREIGN = (".pdf", ".docx", ".odt", ".rtf", ".pages")
 
 _CONTAINERS = {
     b"%PDF": "a PDF: give its LaTeX source or the text pulled out of it",
@@ -32,12 +34,15 @@ _CONTAINERS = {
     b"{\\rtf": "a rich text file: export it as text or Markdown",
     b"\x1f\x8b": "compressed data: unpack it first",
 }
-_CANDIDATES = ("cp949", "gb18030", "cp1251", "cp1252")  # Hangul first: its bytes are Chinese characters, too
+# Hangul first: its bytes are Chinese characters, too
+_CANDIDATES = ("cp949", "gb18030", "cp1251", "cp1252")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 _HALF = re.compile("[\ud800-\udfff]")
 _NO_CHARACTER = "\ufffd"
-_STRIKE = re.compile(r"~~(?=\S)((?:[^\n~$]|\$[^$\n]*\$){1,600}?)~~|<(del|s|strike)>(.{1,2000}?)</\2>", re.DOTALL)
+_STRIKE = re.compile(
+    r"~~(?=\S)((?:[^\n~$]|\$[^$\n]*\$){1,600}?)~~|<(del|s|strike)>(.{1,2000}?)</\2>", re.DOTALL
+)
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,12}|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
 _TAG = re.compile(
     r"</?(?:br|p|div|span|b|i|u|em|strong|center|details|summary|font|hr|ul|ol|li|table|tr|td|th|tbody|img|a)\b[^<>\n]{0,200}>",
@@ -47,13 +52,28 @@ _SCRIPT = re.compile(r"<(sub|sup)>([^<>\n]{1,20})</\1>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([_*#>|~])")
 
 
-# Letters that only look different: mathematical alphabets, full-width forms, the micro sign, the minus sign.
+# Letters that only look different: mathematical alphabets, full-width forms, the micro sign, the
+# minus sign.
 _ALIKE = {
-    **{c: ord(unicodedata.normalize("NFKC", chr(c))) for c in range(0x1D400, 0x1D800) if unicodedata.name(chr(c), "")},
-    **{c: c - 0xFEE0 for c in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), 0xFF0B, 0xFF1D)},
+    **{
+        c: ord(unicodedata.normalize("NFKC", chr(c)))
+        for c in range(0x1D400, 0x1D800)
+        if unicodedata.name(chr(c), "")
+    },
+    **{
+        c: c - 0xFEE0
+        for c in (
+            *range(0xFF10, 0xFF1A),
+            *range(0xFF21, 0xFF3B),
+            *range(0xFF41, 0xFF5B),
+            0xFF0B,
+            0xFF1D,
+        )
+    },
     **{ord(a): ord(b) for a, b in zip("µ−∗⋅⩽⩾ℎ", "μ-*·≤≥h", strict=True)},
 }
-# What copying from a PDF does: scripts fall onto lines of their own, a struck equals sign comes in two pieces.
+# What copying from a PDF does: scripts fall onto lines of their own, a struck equals sign comes in
+# two pieces.
 _PDF_SLIPS = (
     (re.compile(r"(?<=[A-Za-zμ])([⊤ᵀ])[ \t]*\n[ \t]*([a-z0-9])(?=[ \t)])"), r"\1_\2"),
     (re.compile(r"[∑Σ]\s?([a-z])[ \t]*\n[ \t]*([a-z])\s?=\s?(\d)"), r"∑_{\2=\3}^\1"),
@@ -66,13 +86,20 @@ def read_file(path: Path, *, name: str | None = None) -> Document:
     label = name or str(path)
     try:
         if not path.is_file():
-            raise InputError(wanted="a readable document", got=f"no file at {path}", attempt="check the path")
+            raise InputError(
+                wanted="a readable document", got=f"no file at {path}", attempt="check the path"
+            )
         size = path.stat().st_size
         if size > limits.MOST_BYTES:
-            return _unread(label, f"the file has {size / 1e6:.0f} MB; the limit is {limits.MOST_BYTES / 1e6:.0f} MB")
+            return _unread(
+                label,
+                f"the file has {size / 1e6:.0f} MB; the limit is {limits.MOST_BYTES / 1e6:.0f} MB",
+            )
         data = path.read_bytes()
     except OSError as reason:
-        return _unread(label, f"the file cannot be opened: {reason.strerror or type(reason).__name__}")
+        return _unread(
+            label, f"the file cannot be opened: {reason.strerror or type(reason).__name__}"
+        )
     return read_bytes(data, name=label, suffix=path.suffix.lower())
 
 
@@ -82,7 +109,9 @@ def read_bytes(data: bytes, *, name: str, suffix: str = "") -> Document:
             return _unread(name, f"this is {what}")
     text, notes = decoded(data)
     document = read_text(text, name=name, suffix=suffix)
-    return Document(name, document.text, document.segments, (*notes, *document.notes), document.unread)
+    return Document(
+        name, document.text, document.segments, (*notes, *document.notes), document.unread
+    )
 
 
 def read_text(text: str, *, name: str, suffix: str = "") -> Document:
@@ -96,7 +125,9 @@ def read_text(text: str, *, name: str, suffix: str = "") -> Document:
 
 
 def _read(text: str, name: str, suffix: str) -> Document:
-    if suffix == ".ipynb" or (not suffix and text.lstrip()[:1] == "{" and '"cells"' in text[:100_000]):
+    if suffix == ".ipynb" or (
+        not suffix and text.lstrip()[:1] == "{" and '"cells"' in text[:100_000]
+    ):
         try:
             text = notebook_text(text)
         except (ValueError, RecursionError) as reason:
@@ -104,7 +135,9 @@ def _read(text: str, name: str, suffix: str) -> Document:
             return _unread(name, f"the notebook is damaged: {reason}", kept)
     if len(text) > limits.MOST_CHARACTERS:
         kept = _writable(text[: limits.MOST_CHARACTERS])
-        return _unread(name, f"{len(text):,} characters; the limit is {limits.MOST_CHARACTERS:,}", kept)
+        return _unread(
+            name, f"{len(text):,} characters; the limit is {limits.MOST_CHARACTERS:,}", kept
+        )
     if not text.strip():
         return _unread(name, "the document is empty")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -123,8 +156,8 @@ def _read(text: str, name: str, suffix: str) -> Document:
 
 
 def _writable(text: str) -> str:
-    """The text as every output can show it, character for character: neither control characters, which a terminal
-    obeys, nor halves of characters, which no encoding can write."""
+    """The text as every output can show it, character for character: neither control characters,
+    which a terminal obeys, nor halves of characters, which no encoding can write."""
     return _HALF.sub(_NO_CHARACTER, _CONTROL.sub(_NO_CHARACTER, text))
 
 
@@ -146,9 +179,12 @@ def _marked_up(source: Traced) -> Traced:
     for slip, meant in _PDF_SLIPS:
         source = source.replace(slip, lambda m, meant=meant: m.expand(meant))
     if "<" in source.text:
-        source = source.replace(_SCRIPT, lambda m: ("_{" if m[1].lower() == "sub" else "^{") + m[2] + "}")
         source = source.replace(
-            _TAG, lambda m: "\n" if m.group().lower().startswith(("<br", "<p", "</p", "<li")) else ""
+            _SCRIPT, lambda m: ("_{" if m[1].lower() == "sub" else "^{") + m[2] + "}"
+        )
+        source = source.replace(
+            _TAG,
+            lambda m: "\n" if m.group().lower().startswith(("<br", "<p", "</p", "<li")) else "",
         )
     if "&" in source.text:
         source = source.replace(_ENTITY, lambda m: unescape(m.group()).replace("\n", " "))
@@ -200,7 +236,11 @@ def _cell(cell: Any) -> str:
 
 def decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
     """Text from bytes in whatever encoding; a guess is noted. Formulas are ASCII in all of them."""
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+    for mark, encoding in (
+        (b"\xef\xbb\xbf", "utf-8-sig"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
         if data.startswith(mark):
             return data.decode(encoding, "replace"), ()
     try:

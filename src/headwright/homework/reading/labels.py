@@ -1,7 +1,9 @@
-"""Numbering at the beginning of a line or a formula: (a), a), i., ii), 1.1, Q1(b), Part c, (C) - i), 第一题, 문제 2.
+"""Numbering at the beginning of a line or a formula: (a), a), i., ii), 1.1, Q1(b), Part c, (C) -
+i), 第一题, 문제 2.
 
-A label is a chain of tokens, each bracketed or punctuated, sometimes behind a word such as "Question". The text of
-the label is kept as written; what question it names is for the locator to decide, who sees the whole document.
+A label is a chain of tokens, each bracketed or punctuated, sometimes behind a word such as
+"Question". The text of the label is kept as written; what question it names is for the locator to
+decide, who sees the whole document.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
-_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"  # never c, v or x: those begin formulas
+# Never c, v or x: those begin formulas
+_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"
 _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
 
 _MORE = rf"(?:{_JOIN}{_PIECE}|[-.]?{_BARE_TAIL})*"
@@ -35,7 +38,9 @@ _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
     rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
-_COUNTED = rf"第\s?(?:\d{{1,2}}|{_CJK_NUMBER})\s?(?:题|題|问|問|部分|小题|小题|节|章|大题)|\d{{1,2}}\s?번"
+_COUNTED = (
+    rf"第\s?(?:\d{{1,2}}|{_CJK_NUMBER})\s?(?:题|題|问|問|部分|小题|小题|节|章|大题)|\d{{1,2}}\s?번"
+)
 _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NOT = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 
@@ -45,19 +50,25 @@ _AT_LINE = re.compile(
     re.IGNORECASE,
 )
 _LONE = re.compile(rf"{_TOKEN}[.):]?\s*$")  # a line that holds nothing but "a" or "ii"
-_HEADED = re.compile(rf"(?:[1-9]\d?(?:\.\d{{1,2}}){{0,2}}|{_ROMAN}|[A-Ha-h])(?:\.|:)?(?=\s+[^\W\d_=]|\s*$)")
+_HEADED = re.compile(
+    rf"(?:[1-9]\d?(?:\.\d{{1,2}}){{0,2}}|{_ROMAN}|[A-Ha-h])(?:\.|:)?(?=\s+[^\W\d_=]|\s*$)"
+)
 _IN_MATH = re.compile(
     rf"\s*(?:\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)\s*\{{\s*(?P<texted>{_CHAIN}|{_WORDED})\s*[.:]?\s*\}}"
     rf"|(?P<chain>{_BRACKETED}{_MORE}|{_CLOSED}{_MORE})"
     r"(?=\s*(?:\\(?:quad|qquad|[ ,;:!]|hspace|text|left|;)|~|[A-Za-z\\({$]|\s*$))"
     rf"|(?P<bare>{_ROMAN}|[a-h])\s*[.:)]?\s*(?=\\(?:quad|qquad)))"
 )
-# A chapter-like line: a short line that opens with a number and goes on with a word ("1 Attention Exploration").
-_TITLE = re.compile(r"[1-9]\d?(?:\.\d{1,2}){0,2}\s+[A-ZÀ-Þ\u0400-\u042f\u3000-\ud7a3][^$\\=]{2,60}(?<![.,;:])$")
+# A chapter-like line: a short line that opens with a number and goes on with a word ("1 Attention
+# Exploration").
+_TITLE = re.compile(
+    r"[1-9]\d?(?:\.\d{1,2}){0,2}\s+[A-ZÀ-Þ\u0400-\u042f\u3000-\ud7a3][^$\\=]{2,60}(?<![.,;:])$"
+)
 
 
 def at_line(line: str) -> re.Match[str] | None:
-    """The label at the very beginning of a line (indentation, bullets and emphasis already cut off)."""
+    """The label at the very beginning of a line (indentation, bullets and emphasis already cut
+    off)."""
     return _AT_LINE.match(line)
 
 
@@ -72,7 +83,8 @@ def in_heading(line: str) -> re.Match[str] | None:
 
 
 def in_math(text: str) -> tuple[str, int] | None:
-    r"""A label at the beginning of a formula (`ii \quad k_j^T q`) and where the formula then begins."""
+    r"""A label at the beginning of a formula (`ii \quad k_j^T q`) and where the formula then
+    begins."""
     match = _IN_MATH.match(text)
     if match is None:
         return None
@@ -83,7 +95,8 @@ def in_math(text: str) -> tuple[str, int] | None:
 
 
 def _is_factor(chain: str) -> bool:
-    """(1) and (2) in front of a formula may be numbers in brackets; letters and Roman numerals never are."""
+    """(1) and (2) in front of a formula may be numbers in brackets; letters and Roman numerals
+    never are."""
     return chain.startswith("(") and chain.strip("() ").isdigit()
 
 

@@ -1,8 +1,9 @@
-r"""The student's own macros, expanded: \newcommand, \def, \DeclareMathOperator, \let and their relatives.
+r"""The student's own macros, expanded: \newcommand, \def, \DeclareMathOperator, \let and their
+relatives.
 
-Expansion rewrites text from a table; it is no TeX machine. What TeX would do with catcodes or counters is left
-as it stands, because half-right is worse than untouched. Work and size are bounded, so a macro bomb is a
-`LimitReached`, not a full memory.
+Expansion rewrites text from a table; it is no TeX machine. What TeX would do with catcodes or
+counters is left as it stands, because half-right is worse than untouched. Work and size are
+bounded, so a macro bomb is a `LimitReached`, not a full memory.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass, field
 from headwright.homework import limits
 from headwright.homework.reading.traced import Traced
 
-# A pair of marks may stand in traced text to say what a wrapper meant; private-use characters of the
-# source itself are replaced on reading, so that no document can forge them.
+# A pair of marks may stand in traced text to say what a wrapper meant; private-use characters of
+# the source itself are replaced on reading, so that no document can forge them.
 ANSWER_ON, ANSWER_OFF, STRUCK_ON, STRUCK_OFF = "\ue000", "\ue001", "\ue002", "\ue003"
 MARKS = re.compile("[\ue000-\ue003]")
 ANSWER_NAMES = frozenset(
@@ -201,9 +202,13 @@ def _bounded(expansions: int, written: int, depth: int) -> None:
     if expansions > limits.MOST_EXPANSIONS:
         raise limits.LimitReached(f"its macros expand more than {limits.MOST_EXPANSIONS:,} times")
     if written > limits.MOST_EXPANDED:
-        raise limits.LimitReached(f"its macros expand to more than {limits.MOST_EXPANDED:,} characters")
+        raise limits.LimitReached(
+            f"its macros expand to more than {limits.MOST_EXPANDED:,} characters"
+        )
     if depth > limits.MOST_NESTING:
-        raise limits.LimitReached(f"its macros call each other more than {limits.MOST_NESTING} deep")
+        raise limits.LimitReached(
+            f"its macros call each other more than {limits.MOST_NESTING} deep"
+        )
 
 
 def _call(frame: Traced, match: re.Match[str], macro: Macro) -> tuple[Traced, int]:

@@ -1,8 +1,10 @@
-r"""Where mathematics and code stand in a text: $..$, $$..$$, \(..\), \[..\], environments, fences, backticks.
+r"""Where mathematics and code stand in a text: $..$, $$..$$, \(..\), \[..\], environments, fences,
+backticks.
 
-One scanner serves Markdown, LaTeX and plain text, because real documents mix them. A Markdown parser is not used:
-it gives lines without columns, and its own rules (indented code, emphasis inside formulas) break mathematics
-that the student saw rendered. Delimiters without a partner end with their paragraph.
+One scanner serves Markdown, LaTeX and plain text, because real documents mix them. A Markdown
+parser is not used: it gives lines without columns, and its own rules (indented code, emphasis
+inside formulas) break mathematics that the student saw rendered. Delimiters without a partner end
+with their paragraph.
 """
 
 from __future__ import annotations
@@ -13,9 +15,7 @@ from dataclasses import dataclass
 
 from headwright.homework.reading.macros import closing
 
-MATH_ENVIRONMENTS = (
-    "equation|align|gather|multline|eqnarray|displaymath|math|dmath|flalign|alignat|xalignat|darray|IEEEeqnarray"
-)
+MATH_ENVIRONMENTS = "equation|align|gather|multline|eqnarray|displaymath|math|dmath|flalign|alignat|xalignat|darray|IEEEeqnarray"
 _INNER_ENVIRONMENTS = "cases|split|aligned|gathered|array|[pbvBV]?matrix|smallmatrix|dcases|rcases"
 _CODE_ENVIRONMENTS = "verbatim|Verbatim|lstlisting|minted|alltt"
 
@@ -97,9 +97,9 @@ def _region(text: str, match: re.Match[str], pairs: _Dollars) -> Region | None:
 
 def _fence(text: str, match: re.Match[str]) -> Region | None:
     ticks = match["ticks"]
-    close = re.compile(rf"^[ \t>]*{re.escape(ticks[0])}{{{len(ticks)},}}[ \t]*$", re.MULTILINE).search(
-        text, match.end()
-    )
+    close = re.compile(
+        rf"^[ \t>]*{re.escape(ticks[0])}{{{len(ticks)},}}[ \t]*$", re.MULTILINE
+    ).search(text, match.end())
     if close is None:
         return None
     language = match["language"].strip().lower().strip("{}.")
@@ -129,7 +129,8 @@ def _between(
 ) -> Region | None:
     r"""From `inner` to `ending`, or to the end of the paragraph where it is missing."""
     close = text.find(ending, inner)
-    while close > 0 and ending[:2] != "\\\\" and text[close - 1] == "\\":  # \\] is a line break and a bracket
+    # \\] is a line break and a bracket
+    while close > 0 and ending[:2] != "\\\\" and text[close - 1] == "\\":
         close = text.find(ending, close + 1)
     boundary = _BOUNDARY.search(text, inner)
     stop = boundary.start() if boundary else len(text)
@@ -137,7 +138,9 @@ def _between(
         return None
     if close < 0 or (close > stop and _is_prose(text[stop:close])):
         return Region("math", start, stop, (inner, stop), display)
-    return Region("math", start, close + len(ending), (inner, close), display or ending.endswith("]"))
+    return Region(
+        "math", start, close + len(ending), (inner, close), display or ending.endswith("]")
+    )
 
 
 def _display(text: str, start: int, inner: int) -> Region:
@@ -157,8 +160,8 @@ def _is_prose(text: str) -> bool:
 
 
 class _Dollars:
-    """Partners of single dollars, paragraph by paragraph. An odd dollar is left out where that leaves the most
-    mathematics inside and the most words outside."""
+    """Partners of single dollars, paragraph by paragraph. An odd dollar is left out where that
+    leaves the most mathematics inside and the most words outside."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,7 +1,8 @@
 """From traced text to segments: lines, headings, labels, paragraphs, and the formulas between them.
 
-The text alternates between gaps (prose, with line structure) and regions (formulas, code). Both are fed in order
-to one assembler that knows whether it stands at the beginning of a line, because that is where labels live.
+The text alternates between gaps (prose, with line structure) and regions (formulas, code). Both are
+fed in order to one assembler that knows whether it stands at the beginning of a line, because that
+is where labels live.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from dataclasses import dataclass, field, replace
 from headwright.homework import limits
 from headwright.homework.reading import labels
 from headwright.homework.reading.document import Document, Kind, Lines, Segment, Voice
-from headwright.homework.reading.macros import ANSWER_OFF, ANSWER_ON, MARKS, STRUCK_OFF, STRUCK_ON, closing
+from headwright.homework.reading.macros import (
+    ANSWER_OFF,
+    ANSWER_ON,
+    MARKS,
+    STRUCK_OFF,
+    STRUCK_ON,
+    closing,
+)
 from headwright.homework.reading.regions import MATH_ENVIRONMENTS, Region, regions
 from headwright.homework.reading.tex import TextMode
 from headwright.homework.reading.traced import Traced
@@ -30,7 +38,9 @@ _WRAPPED = re.compile(
     re.DOTALL,
 )
 _RELATION = re.compile(r"[=<>≈≫≪≤≥~∈→∼]|[_^]|[α-ωΑ-Ω]|\\[a-z]+|^\s*[A-Za-z]{1,12}\s*$")
-_PROGRAM = re.compile(r"\b(?:import|def|return|print|np\.|torch\.|self|for \w+ in range|lambda)\b|[#;]\s*$|\w\[\d")
+_PROGRAM = re.compile(
+    r"\b(?:import|def|return|print|np\.|torch\.|self|for \w+ in range|lambda)\b|[#;]\s*$|\w\[\d"
+)
 _SPACES = re.compile(r"^(?:\s|~|\\(?:quad|qquad|[ ,;:!])(?![A-Za-z]))+")
 _NOTHING = re.compile(r"[\s*_#>|~`]*")
 
@@ -91,7 +101,13 @@ class _Assembler:
             if line.text.endswith("\n"):
                 self._break()
                 self.quote = False
-            return line if MARKS.search(line.text) else line.cut(0, 0) if not body.strip() else _newline(line)
+            return (
+                line
+                if MARKS.search(line.text)
+                else line.cut(0, 0)
+                if not body.strip()
+                else _newline(line)
+            )
         marks = re.compile(r"[\ue000-\ue003\s]*").match(line.text)
         lead = marks.end() if marks and MARKS.search(marks.group()) else 0
         self._marked(line.cut(0, lead))
@@ -99,7 +115,12 @@ class _Assembler:
         prefix = _PREFIX.match(line.text)
         assert prefix is not None  # every part of the pattern may be empty
         quote = bool(prefix["quote"])
-        if prefix["hashes"] or prefix["bullet"] or quote != self.quote or announces_answer(line.text):
+        if (
+            prefix["hashes"]
+            or prefix["bullet"]
+            or quote != self.quote
+            or announces_answer(line.text)
+        ):
             self._break()
         self.quote = quote
         rest = line.text[prefix.end() :]
@@ -109,7 +130,8 @@ class _Assembler:
             self.heading = heading
             start = prefix.end() if prefix["hashes"] or prefix["quote"] else prefix.end("bullet")
             return line.cut(start, len(line))
-        self._break()  # what waits belongs to the line before, and is no heading because this one is
+        # What waits belongs to the line before, and is no heading because this one is
+        self._break()
         self.heading = heading
         self._labelled(line.cut(prefix.end(), prefix.end() + found.end()))
         return self._after_label(line.cut(prefix.end() + found.end(), len(line)))
@@ -172,7 +194,9 @@ class _Assembler:
         if region.kind == "math":
             self._math(inner, region, source.span(region.start, region.end))
         else:
-            self._emit("code", inner, display=region.display, place=source.span(region.start, region.end))
+            self._emit(
+                "code", inner, display=region.display, place=source.span(region.start, region.end)
+            )
         self.fresh = False
 
     def _math(self, inner: Traced, region: Region, place: tuple[int, int]) -> None:
@@ -202,7 +226,9 @@ class _Assembler:
         place: tuple[int, int] | None = None,
     ) -> None:
         if len(self.done) >= limits.MOST_SEGMENTS:
-            raise limits.LimitReached(f"it has more than {limits.MOST_SEGMENTS:,} formulas and paragraphs")
+            raise limits.LimitReached(
+                f"it has more than {limits.MOST_SEGMENTS:,} formulas and paragraphs"
+            )
         start, end = place or text.span(0, len(text))
         voice: Voice = "answer" if self.answer else "quote" if self.quote else ""
         self.done.append(
@@ -222,7 +248,8 @@ class _Assembler:
 
 
 def _is_formula(code: str, language: str) -> bool:
-    """Code that is meant as mathematics: a relation or a transpose, and nothing that only a program would say."""
+    """Code that is meant as mathematics: a relation or a transpose, and nothing that only a program
+    would say."""
     if language not in ("", "text", "txt", "plaintext", "plain"):
         return False
     return bool(_RELATION.search(code)) and not _PROGRAM.search(code)
@@ -238,7 +265,11 @@ def _in_order(done: list[Segment]) -> list[Segment]:
     for segment in done:
         start = max(segment.start, reached)
         end = max(segment.end, start)
-        out.append(segment if (start, end) == (segment.start, segment.end) else replace(segment, start=start, end=end))
+        out.append(
+            segment
+            if (start, end) == (segment.start, segment.end)
+            else replace(segment, start=start, end=end)
+        )
         reached = end
     return out
 

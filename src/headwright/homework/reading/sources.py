@@ -28,8 +28,8 @@ class Source:
 
 
 def printable(name: str | Path) -> str:
-    """A file's name for people and tables: bytes that are no text, and control characters (a terminal obeys them),
-    are spelled out as in \\x1b."""
+    """A file's name for people and tables: bytes that are no text, and control characters (a
+    terminal obeys them), are spelled out as in \\x1b."""
     return "".join(c if c.isprintable() else _spelled_out(c) for c in str(name))
 
 
@@ -62,8 +62,8 @@ def named(given: Any) -> Source:
 
 
 def sources(paths: Sequence[str | Path]) -> list[Source]:
-    """The documents that files and folders name, in order, each once. Folders are searched for known suffixes;
-    links inside a folder are followed only as far as the folder itself."""
+    """The documents that files and folders name, in order, each once. Folders are searched for
+    known suffixes; links inside a folder are followed only as far as the folder itself."""
     found: dict[Path | None, Source] = {}
     for given in paths:
         path = Path(given)
@@ -75,7 +75,9 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
         else:
             what = "a link to nothing" if os.path.islink(path) else "nothing there"
             raise InputError(
-                wanted="a document or a folder of documents", got=f"{what}: {printable(path)}", attempt="check the path"
+                wanted="a document or a folder of documents",
+                got=f"{what}: {printable(path)}",
+                attempt="check the path",
             )
     if not found:
         raise InputError(
@@ -89,7 +91,9 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
 def _in_folder(folder: Path) -> Iterator[Source]:
     root = folder.resolve()
     for base, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("."))
+        folders[:] = sorted(
+            f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith(".")
+        )
         for name in sorted(names):
             path = Path(base, name)
             if path.suffix.lower() not in (*SUFFIXES, *FOREIGN) or name.startswith("."):

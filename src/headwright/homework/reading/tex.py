@@ -1,7 +1,8 @@
-r"""LaTeX as a student writes it, brought to plain lines: comments, conditionals, lists, headings, text commands.
+r"""LaTeX as a student writes it, brought to plain lines: comments, conditionals, lists, headings,
+text commands.
 
-Mathematics is not touched here. Lists get the labels their PDF shows, so that the locator sees "(a)" whether the
-student typed it or \item did.
+Mathematics is not touched here. Lists get the labels their PDF shows, so that the locator sees
+"(a)" whether the student typed it or \item did.
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from headwright.homework.reading.macros import ANSWER_NAMES, ANSWER_OFF, ANSWER_ON, STRUCK_OFF, STRUCK_ON, closing
+from headwright.homework.reading.macros import (
+    ANSWER_NAMES,
+    ANSWER_OFF,
+    ANSWER_ON,
+    STRUCK_OFF,
+    STRUCK_ON,
+    closing,
+)
 from headwright.homework.reading.traced import Traced
 
 _COMMENT_LINE = re.compile(r"^[ \t]*%[^\n]*\n", re.MULTILINE)
@@ -25,7 +33,8 @@ def is_tex(text: str) -> bool:
 
 
 def body(source: Traced) -> Traced:
-    r"""What is printed: no comments, no hidden branches, nothing outside \begin{document}..\end{document}."""
+    r"""What is printed: no comments, no hidden branches, nothing outside
+    \begin{document}..\end{document}."""
     source = source.replace(_COMMENT_LINE, lambda match: "")
     source = source.replace(_COMMENT, lambda match: match.group().split("%")[0])
     source = source.replace(_HIDDEN, lambda match: "")
@@ -40,7 +49,8 @@ def printed(source: Traced) -> Traced:
 
 
 def _conditionals(source: Traced) -> Traced:
-    r"""\ifans..\fi becomes an answer, \iffalse..\fi nothing; other conditions keep both their branches."""
+    r"""\ifans..\fi becomes an answer, \iffalse..\fi nothing; other conditions keep both their
+    branches."""
     pieces, open_, at = [], [], 0
     for match in _CONDITIONAL.finditer(source.text):
         word = match[1]
@@ -69,7 +79,8 @@ def _conditionals(source: Traced) -> Traced:
 
 
 def wrapped(source: Traced) -> Traced:
-    r"""\sout{..} and \answer{..} as pairs of marks; what \cancel hides in a formula is cut out later."""
+    r"""\sout{..} and \answer{..} as pairs of marks; what \cancel hides in a formula is cut out
+    later."""
     marks: list[tuple[int, int, str]] = []
     for pattern, on, off in ((_STRUCK, STRUCK_ON, STRUCK_OFF), (_ANSWER, ANSWER_ON, ANSWER_OFF)):
         for match in pattern.finditer(source.text):
@@ -85,7 +96,16 @@ def wrapped(source: Traced) -> Traced:
 
 # ---------------------------------------------------------------------------------------------- text mode
 
-_LISTS = {"enumerate", "questions", "parts", "subparts", "subsubparts", "enumerate*", "inparaenum", "compactenum"}
+_LISTS = {
+    "enumerate",
+    "questions",
+    "parts",
+    "subparts",
+    "subsubparts",
+    "enumerate*",
+    "inparaenum",
+    "compactenum",
+}
 _BULLETS = {"itemize", "description", "compactitem", "itemize*"}
 _ITEMS = {"item", "question", "part", "subpart", "subsubpart"}
 _HEADINGS = {
@@ -109,7 +129,12 @@ _BREAKS = {
     "maketitle",
 }
 _DEFAULT_STYLES = ("arabic.", "(alph)", "roman.", "Alph.")
-_EXAM_STYLES = {"questions": "arabic.", "parts": "(alph)", "subparts": "roman.", "subsubparts": "Alph."}
+_EXAM_STYLES = {
+    "questions": "arabic.",
+    "parts": "(alph)",
+    "subparts": "roman.",
+    "subsubparts": "Alph.",
+}
 _SHORT_STYLES = {"a": "alph", "A": "Alph", "i": "roman", "I": "Roman", "1": "arabic"}
 _ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _MOST_BRACES = 1000
@@ -141,8 +166,10 @@ _TEXT = re.compile(
 class TextMode:
     """Rewrites the text between formulas; keeps the open lists from one stretch to the next."""
 
-    lists: list[tuple[str, str, int]] = field(default_factory=list)  # environment, style, items so far
-    braces: list[bool] = field(default_factory=list)  # of the open braces: part of a formula outside of $..$ ?
+    # Environment, style, items so far
+    lists: list[tuple[str, str, int]] = field(default_factory=list)
+    # Of the open braces: part of a formula outside of $..$ ?
+    braces: list[bool] = field(default_factory=list)
 
     def plain(self, gap: Traced) -> Traced:
         return gap.replace(_TEXT, self._write)
@@ -169,7 +196,8 @@ class TextMode:
         return " " if match["tie"] else ""
 
     def _brace(self, match: re.Match[str]) -> str:
-        """Braces that group text go; those of a forgotten-dollar formula (k_{a}, \\frac{1}{2}) stay."""
+        """Braces that group text go; those of a forgotten-dollar formula (k_{a}, \\frac{1}{2})
+        stay."""
         if match.group() == "}":
             return "}" if self.braces and self.braces.pop() else ""
         before = re.search(r"(?:[_^]|\\([A-Za-z]+)|(\}))\s*$", match.string[: match.start()][-30:])

@@ -1,8 +1,9 @@
 """Text that remembers where every character came from.
 
-Comments are removed, macros expanded, Unicode turned into LaTeX; yet every verdict must point at the characters
-the student typed. So each character carries the span of source text it stands for. The alternative, mapping
-offsets backwards through each rewriting step, needs an inverse of every step and is wrong at its edges.
+Comments are removed, macros expanded, Unicode turned into LaTeX; yet every verdict must point at
+the characters the student typed. So each character carries the span of source text it stands for.
+The alternative, mapping offsets backwards through each rewriting step, needs an inverse of every
+step and is wrong at its edges.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Traced:
     @classmethod
     def at(cls, text: str, span: tuple[int, int]) -> Traced:
         """Text of which every character stands for the same span."""
-        return cls(text, np.full(len(text), span[0], np.int32), np.full(len(text), span[1], np.int32))
+        return cls(
+            text, np.full(len(text), span[0], np.int32), np.full(len(text), span[1], np.int32)
+        )
 
     @classmethod
     def join(cls, pieces: Iterable[Traced]) -> Traced:
@@ -57,7 +60,13 @@ class Traced:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The source span that the characters start:end stand for."""
         if start >= end:
-            at = int(self.start[start]) if start < len(self) else int(self.end[-1]) if len(self) else 0
+            at = (
+                int(self.start[start])
+                if start < len(self)
+                else int(self.end[-1])
+                if len(self)
+                else 0
+            )
             return at, at
         return int(self.start[start:end].min()), int(self.end[start:end].max())
 
@@ -65,7 +74,9 @@ class Traced:
         """New text in place of the characters start:end; all of it points at their whole span."""
         return Traced.at(text, self.span(start, end))
 
-    def replace(self, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str | None]) -> Traced:
+    def replace(
+        self, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str | None]
+    ) -> Traced:
         """Every match rewritten by `write`; `None` keeps the match as it is."""
         pieces, at = [], 0
         for match in pattern.finditer(self.text):

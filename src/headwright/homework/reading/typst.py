@@ -1,7 +1,9 @@
-"""Typst, as far as written answers need it: headings, strikes, `$ display $`, and formulas rewritten as LaTeX.
+"""Typst, as far as written answers need it: headings, strikes, `$ display $`, and formulas
+rewritten as LaTeX.
 
-Typst formulas are words and calls (`frac(1, 2)`, `mu_a`, `k_j^top q >> 0`); one table and one scan over the brackets
-turn them into the commands that the formula reader knows, character by traced character.
+Typst formulas are words and calls (`frac(1, 2)`, `mu_a`, `k_j^top q >> 0`); one table and one scan
+over the brackets turn them into the commands that the formula reader knows, character by traced
+character.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ _COMMENT = re.compile(r"(?<!:)//[^\n]*|/\*.*?\*/", re.DOTALL)
 _HEADING = re.compile(r"^(={1,6})(?=[ \t])", re.MULTILINE)
 _SETTING = re.compile(r"^#(?:set|show|import|include|let)\b[^\n]*", re.MULTILINE)
 _STRIKE = re.compile(r"#strike\[([^\[\]]*)\]")
-_CALL = re.compile(r"#(?:[a-z][\w.]*)(?:\((?:[^()\n]|\([^()\n]*\))*\))?(?=\[)|#(?:pagebreak|linebreak|v|h)\([^()\n]*\)")
+_CALL = re.compile(
+    r"#(?:[a-z][\w.]*)(?:\((?:[^()\n]|\([^()\n]*\))*\))?(?=\[)|#(?:pagebreak|linebreak|v|h)\([^()\n]*\)"
+)
 _FORMULA = re.compile(r"(?<!\\)\$((?:\\.|[^$\\]){1,20000}?)\$", re.DOTALL)
 
 # A function of the left becomes a command with braces.
@@ -62,7 +66,10 @@ def translated(source: Traced) -> Traced:
         inside = source.cut(*match.span(1))
         display = inside.text[:1].isspace() and inside.text[-1:].isspace()
         dollars = "$$" if display else "$"
-        pieces += [source.cut(at, match.start()), source.standing(dollars, match.start(), match.start() + 1)]
+        pieces += [
+            source.cut(at, match.start()),
+            source.standing(dollars, match.start(), match.start() + 1),
+        ]
         pieces += [_formula(inside), source.standing(dollars, match.end() - 1, match.end())]
         at = match.end()
     return Traced.join([*pieces, source.cut(at, len(source))]) if pieces else source
@@ -70,7 +77,8 @@ def translated(source: Traced) -> Traced:
 
 def _formula(source: Traced) -> Traced:
     pieces, at = [], 0
-    ends: list[tuple[str, bool]] = []  # what closes each open bracket; does a comma part its arguments?
+    # What closes each open bracket; does a comma part its arguments?
+    ends: list[tuple[str, bool]] = []
     for match in _TOKEN.finditer(source.text):
         new = _token(match, ends)
         if new is None:

@@ -1,7 +1,8 @@
 """Who speaks: the handout's question left in the text, or the student's answer to it.
 
-Only what the document itself says is used: a marker such as "Answer:" or "解：" parts an item into question and
-answer; points in brackets right behind a label announce a question. Everything else stays open ("").
+Only what the document itself says is used: a marker such as "Answer:" or "解：" parts an item into
+question and answer; points in brackets right behind a label announce a question. Everything else
+stays open ("").
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _ANSWER_WORDS = (
     "jawaban|jawab|odpověď|řešení"
 )
 _ANSWER = re.compile(
-    rf"[*_\s]*(?:{_ANSWER_WORDS})(?:\s*\([^)]{{0,20}}\))?[*_\s]*(?:[:：.\-–—][*_\s]*|$)", re.IGNORECASE
+    rf"[*_\s]*(?:{_ANSWER_WORDS})(?:\s*\([^)]{{0,20}}\))?[*_\s]*(?:[:：.\-–—][*_\s]*|$)",
+    re.IGNORECASE,
 )
 _BARE = re.compile(rf"[*_\s]*(?:{_ANSWER_WORDS})[*_\s]*[:：.]?[*_\s]*", re.IGNORECASE)
 _POINTS = re.compile(
@@ -45,7 +47,9 @@ def voiced(segments: Sequence[Segment]) -> tuple[Segment, ...]:
 def _items(segments: Sequence[Segment]) -> list[list[Segment]]:
     items: list[list[Segment]] = [[]]
     for segment in segments:
-        opens = segment.label is not None or (segment.kind == "heading" and not _BARE.fullmatch(segment.text))
+        opens = segment.label is not None or (
+            segment.kind == "heading" and not _BARE.fullmatch(segment.text)
+        )
         if opens and items[-1]:
             items.append([])
         items[-1].append(segment)
@@ -55,7 +59,10 @@ def _items(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _item(item: list[Segment]) -> list[Segment]:
     marker = next((i for i, s in enumerate(item) if _is_marker(item, i)), None)
     if marker is not None:
-        return [*(_said(s, "question") for s in item[:marker]), *(_said(s, "answer") for s in item[marker:])]
+        return [
+            *(_said(s, "question") for s in item[:marker]),
+            *(_said(s, "answer") for s in item[marker:]),
+        ]
     if any(s.voice == "answer" for s in item):
         return [_said(s, "question") for s in item]
     if item[0].kind in ("prose", "heading") and _POINTS.match(item[0].text):
@@ -71,7 +78,9 @@ def _is_marker(item: list[Segment], i: int) -> bool:
         return False
     opens = i == 0 or item[i - 1].paragraph != segment.paragraph or item[i - 1].kind == "heading"
     lines = segment.text.split("\n")
-    return (opens and bool(_ANSWER.match(segment.text))) or any(_BARE.fullmatch(x) for x in lines[:1] if x)
+    return (opens and bool(_ANSWER.match(segment.text))) or any(
+        _BARE.fullmatch(x) for x in lines[:1] if x
+    )
 
 
 def _said(segment: Segment, voice: Voice) -> Segment:

@@ -12,7 +12,8 @@ class Unknown(Exception):
 
 
 class Mismatch(Exception):
-    """The expression is evaluable but its shapes contradict each other: a mistake, not a gap in reading."""
+    """The expression is evaluable but its shapes contradict each other: a mistake, not a gap in
+    reading."""
 
 
 def softmax(z: Value) -> Value:
@@ -24,7 +25,8 @@ def softmax(z: Value) -> Value:
 
 
 def multiply(left: Value, right: Value) -> Value:
-    """Matrix product where shapes allow; two columns side by side (`k_j q`, `k_j . q`) are their inner product."""
+    """Matrix product where shapes allow; two columns side by side (`k_j q`, `k_j . q`) are their
+    inner product."""
     if not isinstance(left, np.ndarray) or not isinstance(right, np.ndarray):
         return left * right
     if left.shape[1] == right.shape[0]:
@@ -55,8 +57,8 @@ def describe(value: Value) -> str:
 
 
 def agree(left: Value, right: Value, tolerance: float) -> bool:
-    """Equal up to `tolerance`, relative to the larger of the two sizes and 1. Different shapes never agree
-    (but the number 0 agrees with a zero vector)."""
+    """Equal up to `tolerance`, relative to the larger of the two sizes and 1. Different shapes
+    never agree (but the number 0 agrees with a zero vector)."""
     if np.shape(left) != np.shape(right):
         zero = right if isinstance(left, np.ndarray) else left
         if isinstance(zero, np.ndarray) or zero != 0.0:

@@ -1,7 +1,9 @@
-"""The value of an expression in a given world: numbers, column vectors, matrices. No `eval`, no algebra system.
+"""The value of an expression in a given world: numbers, column vectors, matrices. No `eval`, no
+algebra system.
 
-A world (see `worlds`) knows what each symbol stands for; this module knows arithmetic. Vectors are columns, so the
-shape of a product decides what it means: `k' q` is a number, `a a'` a matrix, and a vector never equals a number.
+A world (see `worlds`) knows what each symbol stands for; this module knows arithmetic. Vectors are
+columns, so the shape of a product decides what it means: `k' q` is a number, `a a'` a matrix, and a
+vector never equals a number.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from headwright.homework.meaning.formula import Node, Symbol, tree
-from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, describe, multiply, softmax, trace
+from headwright.homework.scenes.arithmetic import (
+    Mismatch,
+    Unknown,
+    Value,
+    describe,
+    multiply,
+    softmax,
+    trace,
+)
 
 MOST_TERMS = 200
 
@@ -33,8 +43,8 @@ class World(Protocol):
 
 
 def evaluate(node: Node, world: World, bound: Mapping[str, int] | None = None) -> Value:
-    """The value of `node`: a number, which may be infinite, or an array, which is finite. Raises Unknown or
-    Mismatch."""
+    """The value of `node`: a number, which may be infinite, or an array, which is finite. Raises
+    Unknown or Mismatch."""
     with np.errstate(all="ignore"):
         value = _value(node, world, bound or {})
     if np.any(np.isnan(value)):
@@ -85,7 +95,9 @@ def _(node: tree.Add, world: World, bound: Mapping[str, int]) -> Value:
 def _series(node: tree.Add, world: World, bound: Mapping[str, int]) -> Value:
     """`x_1 y_1 + ... + x_m y_m`: the first and last term name the sum."""
     first = node.terms[0]
-    letters = {tuple(s.name for s in tree.symbols(t)) for t in node.terms if not isinstance(t, tree.Dots)}
+    letters = {
+        tuple(s.name for s in tree.symbols(t)) for t in node.terms if not isinstance(t, tree.Dots)
+    }
     if len(node.terms) < 3 or len(letters) > 1 or "1" not in {s.index for s in tree.symbols(first)}:
         raise Unknown("an unclear ellipsis")
     body = _reindexed(first, "1", "_t")
@@ -121,7 +133,9 @@ def _(node: tree.Divide, world: World, bound: Mapping[str, int]) -> Value:
     above, below = _value(node.above, world, bound), _value(node.below, world, bound)
     if isinstance(below, np.ndarray):
         raise Mismatch(f"division by {describe(below)}")
-    return np.divide(above, below) if isinstance(above, np.ndarray) else float(np.divide(above, below))
+    return (
+        np.divide(above, below) if isinstance(above, np.ndarray) else float(np.divide(above, below))
+    )
 
 
 @_value.register
@@ -155,8 +169,15 @@ def _matrix_power(base: np.ndarray, exponent: float) -> Value:
 @_value.register
 def _(node: tree.Transpose, world: World, bound: Mapping[str, int]) -> Value:
     inner = node.of
-    if isinstance(inner, tree.Apply) and world.function(inner.head) is None and len(inner.arguments) == 1:  # type: ignore[arg-type]
-        return multiply(_value(inner.head, world, bound), _value(tree.Transpose(inner.arguments[0]), world, bound))
+    if (
+        isinstance(inner, tree.Apply)
+        and world.function(inner.head) is None  # type: ignore[arg-type]
+        and len(inner.arguments) == 1
+    ):
+        return multiply(
+            _value(inner.head, world, bound),
+            _value(tree.Transpose(inner.arguments[0]), world, bound),
+        )
     value = _value(inner, world, bound)
     return value.T if isinstance(value, np.ndarray) else value
 
@@ -174,7 +195,11 @@ def _(node: tree.Prime, world: World, bound: Mapping[str, int]) -> Value:
 @_value.register
 def _(node: tree.PseudoInverse, world: World, bound: Mapping[str, int]) -> Value:
     value = _value(node.of, world, bound)
-    return 1.0 / value if not isinstance(value, np.ndarray) and value else np.linalg.pinv(np.atleast_2d(value))
+    return (
+        1.0 / value
+        if not isinstance(value, np.ndarray) and value
+        else np.linalg.pinv(np.atleast_2d(value))
+    )
 
 
 @_value.register
@@ -194,7 +219,10 @@ def _(node: tree.Sum, world: World, bound: Mapping[str, int]) -> Value:
 
 @_value.register
 def _(node: tree.Extreme, world: World, bound: Mapping[str, int]) -> Value:
-    values = [_value(node.body, world, {**bound, node.over.variable: k}) for k in world.run(node.over, node.body)]
+    values = [
+        _value(node.body, world, {**bound, node.over.variable: k})
+        for k in world.run(node.over, node.body)
+    ]
     if not values or any(isinstance(v, np.ndarray) for v in values):
         raise Unknown(f"the {node.function} of that")
     return float(max(values) if node.function == "max" else min(values))  # type: ignore[type-var]
@@ -220,7 +248,9 @@ def _(node: tree.Apply, world: World, bound: Mapping[str, int]) -> Value:
     if function is not None:
         return function(*arguments)
     if len(arguments) != 1:
-        raise Unknown(f"{getattr(node.head, 'name', 'a symbol')} applied to {len(arguments)} arguments")
+        raise Unknown(
+            f"{getattr(node.head, 'name', 'a symbol')} applied to {len(arguments)} arguments"
+        )
     return multiply(_value(node.head, world, bound), arguments[0])
 
 
@@ -237,7 +267,8 @@ def _(node: tree.Call, world: World, bound: Mapping[str, int]) -> Value:
 
 
 def _inner_product(left: Value, right: Value) -> Value:
-    """`<x, y>` of two vectors or of two numbers; one of each is a formula that was misread, most likely."""
+    """`<x, y>` of two vectors or of two numbers; one of each is a formula that was misread, most
+    likely."""
     if isinstance(left, np.ndarray) != isinstance(right, np.ndarray):
         raise Unknown(f"the inner product of {describe(left)} and {describe(right)}")
     return multiply(left.T if isinstance(left, np.ndarray) else left, right)
@@ -269,7 +300,8 @@ def _(node: tree.Bracket, world: World, bound: Mapping[str, int]) -> Value:
 
 
 def _whole_family(entries: list[Node], world: World) -> np.ndarray:
-    """`[a_1, ..., a_m]`: all vectors of that letter side by side; written with transposes, below each other."""
+    """`[a_1, ..., a_m]`: all vectors of that letter side by side; written with transposes, below
+    each other."""
     first = next((e for e in entries if not isinstance(e, tree.Dots)), None)
     rows = isinstance(first, (tree.Transpose, tree.Prime))
     symbol = first.of if isinstance(first, (tree.Transpose, tree.Prime)) else first

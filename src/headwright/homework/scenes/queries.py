@@ -27,7 +27,8 @@ class Heads:
 
     expressions: tuple[Node, ...]
     roles: Roles
-    small: frozenset[Symbol] = frozenset()  # scalars that shrink as the others grow: the epsilon of an explicit bound
+    # Scalars that shrink as the others grow: the epsilon of an explicit bound
+    small: frozenset[Symbol] = frozenset()
 
     @property
     def scales(self) -> list[Symbol]:
@@ -43,7 +44,8 @@ class Heads:
 
 
 def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = False) -> np.ndarray:
-    """The queries (h, d) with every scale at `scale` (with `apart`, scales differ by a tenth of it)."""
+    """The queries (h, d) with every scale at `scale` (with `apart`, scales differ by a tenth of
+    it)."""
     given = {s: scale * (1 + 0.1 * k * apart) for k, s in enumerate(heads.scales)}
     given |= {s: 1.0 / scale for s in heads.scales if s in heads.small}
     scene = Scene(instance, heads.roles, scalars=given, scale=scale)
@@ -87,7 +89,9 @@ def distance(Q: np.ndarray, instance: Instance, target: dict[str, float]) -> flo
 def reaches(heads: Heads, target: dict[str, float], *, apart: bool = False) -> bool:
     """Do the weights tend to the target as the scale grows, for every size?"""
     for instance in instances():
-        errors = [distance(values(heads, instance, s, apart=apart), instance, target) for s in GROWING]
+        errors = [
+            distance(values(heads, instance, s, apart=apart), instance, target) for s in GROWING
+        ]
         if errors[-1] > CLOSE or errors[-1] > errors[0] + CLOSE:
             return False
     return True

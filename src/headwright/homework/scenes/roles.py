@@ -1,5 +1,6 @@
-"""Which letter plays which part. Means may be called mu, u, m or nu; scans turn mu into H and a into n; the scale may
-be called anything. What an index is attached to, and beside which other letters, decides."""
+"""Which letter plays which part. Means may be called mu, u, m or nu; scans turn mu into H and a
+into n; the scale may be called anything. What an index is attached to, and beside which other
+letters, decides."""
 
 from __future__ import annotations
 
@@ -14,7 +15,25 @@ KEYS, VALUES = {"k", "K"}, {"v", "V"}
 NEVER_MEANS = (
     KEYS
     | VALUES
-    | {"q", "Q", "c", "C", "alpha", "beta", "lambda", "gamma", "tau", "epsilon", "delta", "t", "s", "e", "n", "d", "I"}
+    | {
+        "q",
+        "Q",
+        "c",
+        "C",
+        "alpha",
+        "beta",
+        "lambda",
+        "gamma",
+        "tau",
+        "epsilon",
+        "delta",
+        "t",
+        "s",
+        "e",
+        "n",
+        "d",
+        "I",
+    }
 )
 # Scanned letters for the indices a and b.
 SLIPS = {"a": {"n", "u", "o", "alpha", "0", "9", "q", "A", "α"}, "b": {"h", "6", "B", "beta"}}
@@ -25,18 +44,28 @@ def glue(node: Node, letter: str) -> Node:
     """`H b` that was scanned for `mu_b`: two letters side by side, of which the first is `letter`."""
     if isinstance(node, tree.Multiply) and len(node.factors) == 2:
         first, second = node.factors
-        if first == Symbol(letter) and isinstance(second, Symbol) and not second.index and len(second.name) == 1:
+        if (
+            first == Symbol(letter)
+            and isinstance(second, Symbol)
+            and not second.index
+            and len(second.name) == 1
+        ):
             return Symbol(letter, second.name)
     return node
 
 
 def rejoined(node: Node) -> Node:
-    """`ka + kb` typed without underscores: a vector's letter and a or b side by side are one symbol."""
+    """`ka + kb` typed without underscores: a vector's letter and a or b side by side are one
+    symbol."""
     if isinstance(node, tree.Multiply):
         factors = [rejoined(f) for f in node.factors]
         for k in range(len(factors) - 2, -1, -1):
             first, second = factors[k], factors[k + 1]
-            if first in _LOOSE_VECTORS and second in (Symbol("a"), Symbol("b")) and not node.dotted[k]:
+            if (
+                first in _LOOSE_VECTORS
+                and second in (Symbol("a"), Symbol("b"))
+                and not node.dotted[k]
+            ):
                 factors[k : k + 2] = [Symbol(first.name, second.name)]  # type: ignore[attr-defined]
         dotted = (False,) * (len(factors) - 1)
         return factors[0] if len(factors) == 1 else tree.Multiply(tuple(factors), dotted)
@@ -53,12 +82,19 @@ _LOOSE_VECTORS = (Symbol("k"), Symbol("K"), Symbol("mu"))
 
 
 def _letter_pair(product: tree.Multiply) -> bool:
-    return len(product.factors) == 2 and all(isinstance(f, Symbol) and not f.index for f in product.factors)
+    return len(product.factors) == 2 and all(
+        isinstance(f, Symbol) and not f.index for f in product.factors
+    )
 
 
 def glued(expressions: list[Node]) -> list[Node]:
-    """Apply `glue` where every expression is a letter pair that begins with the same letter (q_1 = Hu, q_2 = Hb)."""
-    firsts = {e.factors[0].name for e in expressions if isinstance(e, tree.Multiply) and _letter_pair(e)}  # type: ignore[attr-defined]
+    """Apply `glue` where every expression is a letter pair that begins with the same letter (q_1 =
+    Hu, q_2 = Hb)."""
+    firsts = {
+        e.factors[0].name  # type: ignore[attr-defined]
+        for e in expressions
+        if isinstance(e, tree.Multiply) and _letter_pair(e)
+    }
     letter = next(iter(firsts), "")
     if len(firsts) == 1 and len(letter) == 1 and letter not in NEVER_MEANS:
         seconds = {e.factors[1] for e in expressions if isinstance(e, tree.Multiply)}
@@ -74,7 +110,15 @@ def vector_roles(expressions: Iterable[Node], wanted: str) -> Roles:
     """
     used = [s for e in expressions for s in symbols(e)]
     letter = _vector_letter(used, wanted)
-    role = "keys" if letter in KEYS else "values" if letter in VALUES else wanted if wanted == "means" else ""
+    role = (
+        "keys"
+        if letter in KEYS
+        else "values"
+        if letter in VALUES
+        else wanted
+        if wanted == "means"
+        else ""
+    )
     if not role:
         raise Unknown(f"whether {letter} stands for keys")
     of = {letter: role}
@@ -84,7 +128,9 @@ def vector_roles(expressions: Iterable[Node], wanted: str) -> Roles:
 
 
 def _vector_letter(used: list[Symbol], wanted: str) -> str:
-    indexed = [s.name for s in used if s.index and not s.index.isdigit()] + [s.name for s in used if s.index.isdigit()]
+    indexed = [s.name for s in used if s.index and not s.index.isdigit()] + [
+        s.name for s in used if s.index.isdigit()
+    ]
     for letter in ("mu", "k", "K") if wanted == "means" else ("k", "K"):
         if letter in indexed:
             return letter
@@ -120,4 +166,8 @@ def _indices(found: list[str]) -> dict[str, str]:
 def scales(expression: Node, roles: Roles) -> list[Symbol]:
     """The scalars of an expression that have no role of their own."""
     fixed = {"n", "d", "I", "pi", "e"}
-    return [s for s in symbols(expression) if not roles.role(s) and not (s.name in fixed and s.index in ("", "k"))]
+    return [
+        s
+        for s in symbols(expression)
+        if not roles.role(s) and not (s.name in fixed and s.index in ("", "k"))
+    ]

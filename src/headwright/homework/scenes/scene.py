@@ -1,7 +1,9 @@
-"""What the symbols of an answer stand for: an instance of the exercise seen through the student's notation.
+"""What the symbols of an answer stand for: an instance of the exercise seen through the student's
+notation.
 
-Symbols are resolved by role, not by name. `Roles` says which letter plays which role (keys, means, values, ...);
-scalars that have no role of their own are scales. A `World` joins roles, an instance and values for the scales.
+Symbols are resolved by role, not by name. `Roles` says which letter plays which role (keys, means,
+values, ...); scalars that have no role of their own are scales. A `World` joins roles, an instance
+and values for the scales.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ VECTORS = ("keys", "means", "values")
 
 @dataclass(frozen=True)
 class Scene:
-    """One world. `scalars`: value of every scale; `given`: anything else that is fixed (weights, outputs, q);
-    `lengths`: by how much the key at a place is stretched (gamma)."""
+    """One world. `scalars`: value of every scale; `given`: anything else that is fixed (weights,
+    outputs, q); `lengths`: by how much the key at a place is stretched (gamma)."""
 
     instance: Instance
     roles: Roles
@@ -98,7 +100,8 @@ class Scene:
         return None
 
     def place(self, symbol: Symbol, bound: Mapping[str, int]) -> int:
-        """The key that an index names: a bound variable, a, b, j, a number from 1, or some other key."""
+        """The key that an index names: a bound variable, a, b, j, a number from 1, or some other
+        key."""
         if symbol.index in bound:  # inside a sum the running index is no letter of the student's
             return bound[symbol.index]
         index = self.roles.index(symbol)
@@ -127,10 +130,14 @@ class Scene:
         if over.included:
             return [self.place(Symbol("", letter), {}) for letter in over.included]
         bases = [
-            s for s in symbols(body) if self.roles.role(s).startswith("basis") and s.index in (over.variable, "_t")
+            s
+            for s in symbols(body)
+            if self.roles.role(s).startswith("basis") and s.index in (over.variable, "_t")
         ]
         if bases:
-            size = (self.instance.A if self.roles.role(bases[0]) == "basis a" else self.instance.B).shape[1]
+            size = (
+                self.instance.A if self.roles.role(bases[0]) == "basis a" else self.instance.B
+            ).shape[1]
         else:
             size = self.instance.n
         dropped = {self.place(Symbol("", letter), {}) for letter in over.excluded}

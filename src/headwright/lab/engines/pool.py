@@ -52,7 +52,8 @@ class Workers:
         self._idle.put_nowait(process)
 
     async def _replace(self) -> None:
-        """Another engine for one that has ended; a start that fails is tried again, later and later."""
+        """Another engine for one that has ended; a start that fails is tried again, later and
+        later."""
         pause = 1.0
         while True:
             try:
@@ -73,8 +74,8 @@ class Workers:
             self._give_back(process)
 
     def _give_back(self, process: asyncio.subprocess.Process) -> None:
-        """Offer the engine again. One that has ended is replaced, by a start that is no part of any request: a
-        visitor who leaves while it goes on must neither stop it nor leave it behind."""
+        """Offer the engine again. One that has ended is replaced, by a start that is no part of any
+        request: a visitor who leaves while it goes on must neither stop it nor leave it behind."""
         if process in self._all and process.returncode is None:
             self._idle.put_nowait(process)
         elif not self._stopped:
@@ -90,16 +91,21 @@ class Workers:
             process.stdin.write(line)
             reply = await asyncio.wait_for(process.stdout.readline(), self._seconds)
         except (TimeoutError, ConnectionError, asyncio.CancelledError) as reason:
-            # An answer that comes late would be read as the next one's: this process is of no more use.
+            # An answer that comes late would be read as the next one's: this process is of no more
+            # use.
             await self._end(process)
             if isinstance(reason, asyncio.CancelledError):
                 raise
             reply = b""
             if isinstance(reason, TimeoutError):
-                return 504, _error(f"wanted an answer within {self._seconds:g} s; got none; try: a smaller problem")
+                return 504, _error(
+                    f"wanted an answer within {self._seconds:g} s; got none; try: a smaller problem"
+                )
         if not reply.endswith(b"\n"):
             await self._end(process)
-            return 500, _error("the engine stopped on this request and was started again; try: a smaller problem")
+            return 500, _error(
+                "the engine stopped on this request and was started again; try: a smaller problem"
+            )
         status, _, text = reply.decode().partition(" ")
         return int(status), text
 

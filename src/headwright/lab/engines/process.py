@@ -1,7 +1,8 @@
 """The engine in a process of its own: one JSON line in, one JSON line out.
 
-A thread cannot be stopped, a process can: that is what makes the time limit of a request real. Rejected:
-multiprocessing, which re-imports the caller's script and pickles what came from a stranger.
+A thread cannot be stopped, a process can: that is what makes the time limit of a request real.
+Rejected: multiprocessing, which re-imports the caller's script and pickles what came from a
+stranger.
 """
 
 from __future__ import annotations

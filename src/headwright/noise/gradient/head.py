@@ -1,10 +1,12 @@
 """Derivatives of one head's moments with respect to the law of its logits.
 
-Expectations under a Gaussian obey the heat equation, d/d(s^2) = (1/2) d^2/dm^2, and with a_k = E[e^{ky} exp(-e^y)]
+Expectations under a Gaussian obey the heat equation, d/d(s^2) = (1/2) d^2/dm^2, and with a_k =
+E[e^{ky} exp(-e^y)]
 
     a_k' = k a_k - a_{k+1},
 
-so every derivative of psi, r and w is again a combination of the ratios b_k = a_k / phi. Nothing is differenced.
+so every derivative of psi, r and w is again a combination of the ratios b_k = a_k / phi. Nothing is
+differenced.
 """
 
 from __future__ import annotations
@@ -57,10 +59,14 @@ class HeadTable:
     def slopes(self, V: Float[np.ndarray, "n v"]) -> Float[np.ndarray, "n v"]:
         """dE[c]/dm_a = E[alpha_a (v_a - c)] = (E alpha_a - D_a) v_a - int r_a (sum_b r_b v_b) e^Psi"""
         R = self.t.r @ V
-        return (self.weights - self.diagonal)[:, None] * V - self.t.r.T @ (self.density[:, None] * R)
+        return (self.weights - self.diagonal)[:, None] * V - self.t.r.T @ (
+            self.density[:, None] * R
+        )
 
 
-def head_table(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], *, step: float = STEP) -> HeadTable:
+def head_table(
+    m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], *, step: float = STEP
+) -> HeadTable:
     grid = nodes(m, s, np.ones(m.size), step=step)
     return HeadTable(m, s, grid, transform(grid.u[:, None] + m, s, top=4))
 
@@ -73,7 +79,8 @@ def head_gradient(
     squares, R = (V * V).sum(axis=1), head.t.r @ V
     size = (R * R).sum(axis=1) + (w - r * r) @ squares
     density = head.density[:, None]
-    # The functional is int e^Psi [linear . R + quadratic (|R|^2 + sum_a (w_a - r_a^2) |v_a|^2)]; its derivatives:
+    # The functional is int e^Psi [linear . R + quadratic (|R|^2 + sum_a (w_a - r_a^2) |v_a|^2)];
+    # its derivatives:
     by_psi = density * (R @ linear + quadratic * size)[:, None]
     by_r = density * ((V @ linear)[None, :] + 2 * quadratic * (R @ V.T - r * squares))
     by_w = density * (quadratic * squares)[None, :]

@@ -1,8 +1,9 @@
-"""E[c . c'] of two heads correlated through their keys, and its derivatives with respect to the law of the logits.
+"""E[c . c'] of two heads correlated through their keys, and its derivatives with respect to the law
+of the logits.
 
-Each key enters through a_jk = E[e^{jy + ky'} exp(-e^y - e^{y'})], and the derivatives of these are of the same
-kind: X a_jk = j a_jk - a_{j+1,k} for the first mean, Y likewise for the second, X^2/2, Y^2/2 and XY for the
-variances and the covariance.
+Each key enters through a_jk = E[e^{jy + ky'} exp(-e^y - e^{y'})], and the derivatives of these are
+of the same kind: X a_jk = j a_jk - a_{j+1,k} for the first mean, Y likewise for the second, X^2/2,
+Y^2/2 and XY for the variances and the covariance.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from headwright.noise.heads.bivariate import bivariate
 from headwright.noise.heads.pair import TINY, ratio
 from headwright.types import Float
 
-_SILENT = 1e-12  # keys whose mean weight stays below this in both heads have no gradient worth a table
+# Keys whose mean weight stays below this in both heads have no gradient worth a table
+_SILENT = 1e-12
 _MEMORY = 2 << 30  # bytes of tables
 
 
@@ -29,7 +31,9 @@ class PairGradient:
     covariances: Float[np.ndarray, "n"]
 
 
-def pair_gradient(g: HeadTable, h: HeadTable, c: Float[np.ndarray, "n"], V: Float[np.ndarray, "n v"]) -> PairGradient:
+def pair_gradient(
+    g: HeadTable, h: HeadTable, c: Float[np.ndarray, "n"], V: Float[np.ndarray, "n v"]
+) -> PairGradient:
     """`E[c_g . c_h]` and its derivatives; `c` is the covariance of the two logits of each key."""
     heard = np.flatnonzero(np.maximum(g.weights, h.weights) > _SILENT)
     rest = np.setdiff1d(np.arange(c.size), heard)
@@ -39,7 +43,13 @@ def pair_gradient(g: HeadTable, h: HeadTable, c: Float[np.ndarray, "n"], V: Floa
             "try: fewer keys, or queries along which the noise is uncorrelated"
         )
     tables = [
-        bivariate((g.nodes, h.nodes), np.array([g.m[i], h.m[i]]), np.array([g.s[i], h.s[i]]), c=c[i], top=3)
+        bivariate(
+            (g.nodes, h.nodes),
+            np.array([g.m[i], h.m[i]]),
+            np.array([g.s[i], h.s[i]]),
+            c=c[i],
+            top=3,
+        )
         for i in heard
     ]
     total = g.t.psi[:, rest].sum(axis=1)[:, None] + h.t.psi[:, rest].sum(axis=1)[None, :]
@@ -65,7 +75,8 @@ def pair_gradient(g: HeadTable, h: HeadTable, c: Float[np.ndarray, "n"], V: Floa
 def _key(t, by_log, by_rho, by_rho_, by_tau) -> list[float]:
     """Derivatives with respect to m, s^2, m', s'^2 and c of one key."""
     b = {(j, k): ratio(t, j, k) for j in range(4) for k in range(4) if j + k <= 4}
-    # d(a_jk/Phi) = (d a_jk)/Phi - (a_jk/Phi) (d Phi)/Phi: what multiplies dPhi/Phi is gathered first.
+    # d(a_jk/Phi) = (d a_jk)/Phi - (a_jk/Phi) (d Phi)/Phi: what multiplies dPhi/Phi is gathered
+    # first.
     seen = {(0, 0): by_log - by_rho * b[1, 0] - by_rho_ * b[0, 1] - by_tau * b[1, 1]}
     seen |= {(1, 0): by_rho, (0, 1): by_rho_, (1, 1): by_tau}
     moves = (

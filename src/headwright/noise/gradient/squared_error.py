@@ -1,11 +1,12 @@
 """How the expected squared error changes with the queries: what robust design descends along.
 
-    f = E || sum_h mix_h c_h - t ||^2 = |t|^2 - 2 t . sum_h mix_h E[c_h] + sum_gh mix_g mix_h E[c_g . c_h]
+    f = E || sum_h mix_h c_h - t ||^2 = |t|^2 - 2 t . sum_h mix_h E[c_h] + sum_gh mix_g mix_h E[c_g
+    . c_h]
 
-f sees the queries only through the means `scale mu_i . q_h`, the variances `scale^2 q_h' Sigma_i q_h` and the
-covariances `scale^2 q_g' Sigma_i q_h` of the logits; its derivatives with respect to those are exact integrals
-(`head_gradient`, `pair_gradient`). Independent heads need no double integral even here: for them
-d E[c_g . c_h] / d Cov(z_gi, z_hi) = (dE[c_g]/dm_gi) . (dE[c_h]/dm_hi).
+f sees the queries only through the means `scale mu_i . q_h`, the variances `scale^2 q_h' Sigma_i
+q_h` and the covariances `scale^2 q_g' Sigma_i q_h` of the logits; its derivatives with respect to
+those are exact integrals (`head_gradient`, `pair_gradient`). Independent heads need no double
+integral even here: for them d E[c_g . c_h] / d Cov(z_gi, z_hi) = (dE[c_g]/dm_gi) . (dE[c_h]/dm_hi).
 """
 
 from __future__ import annotations
@@ -27,11 +28,20 @@ _PAIR_STEP = 0.45
 
 
 def squared_error(
-    queries: Any, keys: Any, values: Any, target: Any, *, mix: Any = None, scale: float = 1.0, bias: Any = None
+    queries: Any,
+    keys: Any,
+    values: Any,
+    target: Any,
+    *,
+    mix: Any = None,
+    scale: float = 1.0,
+    bias: Any = None,
 ) -> tuple[float, Float[np.ndarray, "h d"], Float[np.ndarray, "h"]]:
-    """`E ||sum_h mix_h c_h - target||^2` and its gradients with respect to queries `(h, d)` and mix `(h,)`.
+    """`E ||sum_h mix_h c_h - target||^2` and its gradients with respect to queries `(h, d)` and mix
+    `(h,)`.
 
-    On the host and in double precision; two heads correlated through many keys cost a double integral.
+    On the host and in double precision; two heads correlated through many keys cost a double
+    integral.
     """
     extras = {"bias": bias, "mask": None, "value_noise": None}
     (problem,) = problems(queries, keys, values, mix=mix, scale=scale, extras=extras)
@@ -60,7 +70,9 @@ def squared_error(
     return value, _by_query(problem, heads, by_logit, pairs, V), by_mix
 
 
-def _pairs(problem: Problem, heads: list[HeadTable], law: tuple, V: np.ndarray) -> dict[tuple[int, int], PairGradient]:
+def _pairs(
+    problem: Problem, heads: list[HeadTable], law: tuple, V: np.ndarray
+) -> dict[tuple[int, int], PairGradient]:
     """The pairs of heads that are not independent."""
     found = {}
     for g, h in combinations(range(len(heads)), 2):
@@ -73,7 +85,9 @@ def _pairs(problem: Problem, heads: list[HeadTable], law: tuple, V: np.ndarray) 
     return found
 
 
-def _by_query(problem: Problem, heads, by_logit: list[LogitsGradient], pairs: dict, V) -> Float[np.ndarray, "h d"]:
+def _by_query(
+    problem: Problem, heads, by_logit: list[LogitsGradient], pairs: dict, V
+) -> Float[np.ndarray, "h d"]:
     """The chain rule through means, variances and covariances of the logits."""
     mix, Q = to_numpy(problem.mix).astype(float), to_numpy(problem.queries).astype(float)
     slopes = [head.slopes(V) for head in heads] if len(heads) > 1 else []
@@ -83,7 +97,9 @@ def _by_query(problem: Problem, heads, by_logit: list[LogitsGradient], pairs: di
         if (g, h) in pairs:
             pair = pairs[g, h]
             for at, part in ((g, pair.first), (h, pair.second)):
-                by_logit[at] = by_logit[at] + LogitsGradient(both * part.means, both * part.variances)
+                by_logit[at] = by_logit[at] + LogitsGradient(
+                    both * part.means, both * part.variances
+                )
             by_cross[g, h] = both * pair.covariances
         else:
             by_cross[g, h] = both * (slopes[g] * slopes[h]).sum(axis=1)
@@ -98,7 +114,8 @@ def _by_query(problem: Problem, heads, by_logit: list[LogitsGradient], pairs: di
 
 
 def _pull(problem: Problem, weights: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """`sum_i weights_i Sigma_i q` by polarisation: 4 q' Sigma e = (q + e)' Sigma (q + e) - (q - e)' Sigma (q - e)."""
+    """`sum_i weights_i Sigma_i q` by polarisation: 4 q' Sigma e = (q + e)' Sigma (q + e) - (q - e)'
+    Sigma (q - e)."""
     size = np.linalg.norm(q) or 1.0
     step = size * np.eye(q.size)
     law = problem.keys.logits_law(np.concatenate([q + step, q - step]))

@@ -8,8 +8,9 @@ so that, with values counted from any centre,
 
     Cov[c] = int (sum_a r_a v_a)(sum_b r_b v_b)' e^Psi du + V' diag(D) V,   D_a = int (w_a - r_a^2) e^Psi du >= 0.
 
-`sum_a E[alpha_a] = 1` and `sum_b E[alpha_a alpha_b] = E[alpha_a]` are not imposed: they measure the error. Keys of
-equal law are transformed once; nodes are taken in blocks, so that memory does not grow with their number.
+`sum_a E[alpha_a] = 1` and `sum_b E[alpha_a alpha_b] = E[alpha_a]` are not imposed: they measure the
+error. Keys of equal law are transformed once; nodes are taken in blocks, so that memory does not
+grow with their number.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _BLOCK = 1 << 19
 
 @dataclass(frozen=True)
 class HeadMoments:
-    """One head. `first` and `second` bound the error of the mean and of the covariance for values that are at
-    most 1 away from their centre; `spread` is how far they really are."""
+    """One head. `first` and `second` bound the error of the mean and of the covariance for values
+    that are at most 1 away from their centre; `spread` is how far they really are."""
 
     weights_mean: Float[Array, "n"]
     weights_square: Float[Array, "n"]  # E[alpha_i^2]
@@ -63,7 +64,9 @@ class Laws:
 
 
 def distinct(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> Laws:
-    _, first, which, count = np.unique(m + 1j * s, return_index=True, return_inverse=True, return_counts=True)
+    _, first, which, count = np.unique(
+        m + 1j * s, return_index=True, return_inverse=True, return_counts=True
+    )
     return Laws(m[first], s[first], count.astype(float), which)
 
 
@@ -90,9 +93,9 @@ def integral(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"]) -> Integral:
 
 @dataclass(frozen=True)
 class Integrated:
-    """The integrals over u, law by law: `weights` of r, `square` of w, `own` of r^2, `pairs` of r sum r, all under
-    e^Psi; the `coarse` ones take every second node. Node by node: `total` is Psi, `r_sum` is sum r, `density` is
-    weight times e^Psi, `R` is sum r_a v_a."""
+    """The integrals over u, law by law: `weights` of r, `square` of w, `own` of r^2, `pairs` of r
+    sum r, all under e^Psi; the `coarse` ones take every second node. Node by node: `total` is Psi,
+    `r_sum` is sum r, `density` is weight times e^Psi, `R` is sum r_a v_a."""
 
     nodes: Nodes
     count: Float[np.ndarray, "k"]
@@ -145,7 +148,8 @@ def integrate(laws: Laws, grid: Nodes, values: Float[np.ndarray, "k v"]) -> Inte
 
 @np.errstate(over="ignore")  # differences of means of 1e308
 def head_moments(m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], V: Any) -> HeadMoments:
-    """Mean and covariance of `softmax(z) V` for independent z_i ~ N(m_i, s_i^2); host arrays, every key by itself."""
+    """Mean and covariance of `softmax(z) V` for independent z_i ~ N(m_i, s_i^2); host arrays, every
+    key by itself."""
     if m.size == 1 or not s.any():
         return fixed(m, V)
     # Only differences of logits count; they are taken from the key that is most surely high.
@@ -177,18 +181,21 @@ def fixed(m: np.ndarray, V: np.ndarray) -> HeadMoments:
     top = int(m.argmax())
     e = np.exp(m - m[top])
     weights = e / e.sum()
-    # Counted from the value of the largest weight: what all values have in common is not rounded n times.
+    # Counted from the value of the largest weight: what all values have in common is not rounded n
+    # times.
     C = V - V[top]
     shift = weights @ C
     zero = np.zeros((V.shape[1], V.shape[1]))
     spread = float(np.abs(C - shift).max())
-    # Sums of n terms of one size, an exponential and a few operations; C may be twice as far as the spread.
+    # Sums of n terms of one size, an exponential and a few operations; C may be twice as far as the
+    # spread.
     rounding = float(np.finfo(float).eps) * (m.size + 8)
     return HeadMoments(weights, weights**2, V[top] + shift, zero, rounding, rounding, spread)
 
 
 def errors(one: Integrated) -> tuple[float, float]:
-    """What is known about the error: the ends cut off, the rule, and the two identities that must hold."""
+    """What is known about the error: the ends cut off, the rule, and the two identities that must
+    hold."""
     count = one.count
     # Mass beyond the ends: 1 - e^Psi on the left, e^Psi (1 + sum r) on the right.
     ends = -np.expm1(one.total[0]) + np.exp(one.total[-1]) * (1.0 + one.r_sum[-1])
@@ -197,7 +204,8 @@ def errors(one: Integrated) -> tuple[float, float]:
     first = one.nodes.alias(1)
     second = one.nodes.alias(2)
     if not one.nodes.uniform:
-        # An analytic rule squares its error when the step is halved; the constant, below 0.1, is taken as 3.
+        # An analytic rule squares its error when the step is halved; the constant, below 0.1, is
+        # taken as 3.
         half_first = float(count @ np.abs(one.coarse_weights - one.weights))
         half_square = float(count @ np.abs(one.coarse_square - one.square))
         half_pairs = float(count @ np.abs(one.coarse_pairs - one.pairs))

@@ -1,13 +1,15 @@
-"""One Gaussian logit under the Laplace transform. With y = x + s g, g ~ N(0, 1), everything the exact moments
-need is a positive expectation, so nothing is lost to cancellation or to finite differences:
+"""One Gaussian logit under the Laplace transform. With y = x + s g, g ~ N(0, 1), everything the
+exact moments need is a positive expectation, so nothing is lost to cancellation or to finite
+differences:
 
     phi = E exp(-e^y)      gap = 1 - phi = E[-expm1(-e^y)]      a_k = E[e^{ky} exp(-e^y)]
     psi = ln phi           r = -psi' = a_1 / phi                w = psi'' + psi'^2 - psi' = a_2 / phi
 
-Small s: the trapezoid rule in g, whose error is that of a Gaussian and of an analytic function, both below
-1e-16 at the steps chosen. Large s: the same expectations seen from L = ln Exp(1), phi = E_L Phi((L - x)/s), on
-one fixed double-exponential rule, so the cost does not grow with s. (Rejected: Gauss-Hermite, which needs
-hundreds of nodes already at s = 5.) NumPy on the host: these tables are small, the array API has no erfc.
+Small s: the trapezoid rule in g, whose error is that of a Gaussian and of an analytic function,
+both below 1e-16 at the steps chosen. Large s: the same expectations seen from L = ln Exp(1), phi =
+E_L Phi((L - x)/s), on one fixed double-exponential rule, so the cost does not grow with s.
+(Rejected: Gauss-Hermite, which needs hundreds of nodes already at s = 5.) NumPy on the host: these
+tables are small, the array API has no erfc.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _CLASSES = (0.0, 0.5, 1.0, 2.0, 3.0)
 _NARROW, _WIDE = 0.05, 8.0  # deviations for which a lattice pays
 _CHUNK = 1 << 18  # nodes x points per temporary: stays in cache
 _UNDERFLOW, _SIGMAS = 750.0, 39.0  # e^{-750} and a normal density at 39 deviations are no numbers
-_NORMAL_LAW, _MULTIPLY = 2.5, 1 / 30  # a normal law with its density, and a product, beside an exponential
+# A normal law with its density, and a product, beside an exponential
+_NORMAL_LAW, _MULTIPLY = 2.5, 1 / 30
 _NEIGHBOURS = 1 << 20  # points x their neighbours on a lattice in work at once
 # Relative error of every expectation below (tests confront it with 30 digits).
 ACCURACY = 1e-13
@@ -53,9 +56,12 @@ def transform(x: Float[np.ndarray, "u n"], s: Float[np.ndarray, "n"], *, top: in
     return _logarithmic(*expectations(x, s, top=top))
 
 
-def lattice_transform(start: float, step: float, count: int, *, s: Float[np.ndarray, "n"], top: int = 2) -> Transform:
-    """The same at x = start + step * (0 .. count - 1). The points x + s g are put on one finer lattice, where the
-    expectation over g is a weighted sum over neighbours: as many exponentials as points, for all s together."""
+def lattice_transform(
+    start: float, step: float, count: int, *, s: Float[np.ndarray, "n"], top: int = 2
+) -> Transform:
+    """The same at x = start + step * (0 .. count - 1). The points x + s g are put on one finer
+    lattice, where the expectation over g is a weighted sum over neighbours: as many exponentials as
+    points, for all s together."""
     gap, a = np.empty((count, s.size)), np.empty((top + 1, count, s.size))
     plain = (s < _NARROW) | (s > _WIDE)
     if plain.any():
@@ -101,10 +107,12 @@ def seen(s: Float[np.ndarray, "*n"]) -> tuple[Float[np.ndarray, "*n"], Float[np.
 
 
 def _neighbours(step: float, s: Float[np.ndarray, "n"]) -> tuple[int, int, int]:
-    """How much finer than `step` the lattice of x + s g is, and its points to the left and to the right of x: steps
-    no larger than in `_normal_rule`, and as far as it goes."""
+    """How much finer than `step` the lattice of x + s g is, and its points to the left and to the
+    right of x: steps no larger than in `_normal_rule`, and as far as it goes."""
     finer = int(np.ceil(step / min(0.4 * s.min(), 0.2)))
-    left, right = (int(np.ceil(reach * s.max() * finer / step)) for reach in (9.5, 9.5 + min(s.max(), 3.0)))
+    left, right = (
+        int(np.ceil(reach * s.max() * finer / step)) for reach in (9.5, 9.5 + min(s.max(), 3.0))
+    )
     return finer, left, right
 
 
@@ -184,7 +192,8 @@ def _by_logit(x, s, c, top, low):
 
 @lru_cache(maxsize=1)
 def gumbel_rule() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes l and weights of the density e^{l - e^l} of L = ln Exp(1), by l = t - e^{-t} and the trapezoid rule."""
+    """Nodes l and weights of the density e^{l - e^l} of L = ln Exp(1), by l = t - e^{-t} and the
+    trapezoid rule."""
     h = 0.06
     t = np.arange(-4.0, 3.9, h)
     node = t - np.exp(-t)

@@ -2,17 +2,19 @@
 
     a_jk(x, x') = E[e^{jy + ky'} exp(-e^y - e^{y'})],    y = x + s g,  y' = x' + b g + t g'
 
-Conditioning on g splits it: the expectation over g' is the one-logit transform at x' + b g, the one over g a
-matrix product. On uniform nodes the points x' + b g are laid on one lattice, so that a table over all pairs of
-nodes costs as many one-logit transforms as one row of it; elsewhere a spline of degree nine stands in.
+Conditioning on g splits it: the expectation over g' is the one-logit transform at x' + b g, the one
+over g a matrix product. On uniform nodes the points x' + b g are laid on one lattice, so that a
+table over all pairs of nodes costs as many one-logit transforms as one row of it; elsewhere a
+spline of degree nine stands in.
 
-A wide logit turns from 0 to 1 within 1 / s, and a rule for g that sees it would have 95 s nodes. But what the other
-logit leaves is as smooth as its own remaining noise t makes it, so that few values and sinc functions describe it:
+A wide logit turns from 0 to 1 within 1 / s, and a rule for g that sees it would have 95 s nodes.
+But what the other logit leaves is as smooth as its own remaining noise t makes it, so that few
+values and sinc functions describe it:
 
     a_jk(x, x') = sum_p T_j(g_p + x/s) N(g_p) I_k(x' + b g_p),    T_j(y) = int E_j(s y + s g) sinc(g / h) dg,
 
-I_k the one-logit transform, E_j(y) = e^{jy} exp(-e^y). T_j is an expectation over L = ln Exp(1), as in `transform`. The
-cost then depends on the correlation only.
+I_k the one-logit transform, E_j(y) = e^{jy} exp(-e^y). T_j is an expectation over L = ln Exp(1), as
+in `transform`. The cost then depends on the correlation only.
 """
 
 from __future__ import annotations
@@ -35,14 +37,21 @@ _NORMAL_BAND, _GUMBEL_BAND = 8.5, 26.0
 _ALIVE = 12  # tables of nodes of g times nodes of u that live at the same time
 _ROWS = 1 << 12  # knots in work at once
 _PER_PERIOD = 40  # knots of T per period of its highest frequency
-# What a value of a spline, the products for one pair of nodes and a sine integral cost, in exponentials.
+# What a value of a spline, the products for one pair of nodes and a sine integral cost, in
+# exponentials.
 _SPLINE, _PRODUCTS, _SINE = 10.0, 0.1, 5.0
 
 
 def bivariate(
-    grids: tuple[Nodes, Nodes], m: Float[np.ndarray, "2"], s: Float[np.ndarray, "2"], *, c: float, top: int
+    grids: tuple[Nodes, Nodes],
+    m: Float[np.ndarray, "2"],
+    s: Float[np.ndarray, "2"],
+    *,
+    c: float,
+    top: int,
 ) -> Float[np.ndarray, "j k u w"]:
-    """`a[j, k]`, j and k up to `top`, on all pairs of nodes, for logits N(m, s^2) with covariance c."""
+    """`a[j, k]`, j and k up to `top`, on all pairs of nodes, for logits N(m, s^2) with covariance
+    c."""
     nodes = grids[0].u.size, grids[1].u.size
     if _by_sinc(nodes, s, c) < _by_steps(nodes, s):
         if s[1] > s[0]:
@@ -75,8 +84,8 @@ def room(nodes: tuple[int, int], s: Float[np.ndarray, "2"], c: float) -> float:
 
 
 def _plain_step(widest: float) -> float:
-    """Of g, so that no logit advances by more than a fifth: aliasing is then exp(-2 pi^2/h^2) from the density and
-    exp(-pi^2/(s h)) from exp(-e^y), as in the one-logit rule."""
+    """Of g, so that no logit advances by more than a fifth: aliasing is then exp(-2 pi^2/h^2) from
+    the density and exp(-pi^2/(s h)) from exp(-e^y), as in the one-logit rule."""
     return 0.2 / max(0.5, widest)
 
 
@@ -129,7 +138,9 @@ def _wide(grids: tuple[Nodes, Nodes], m, s, c: float, top: int) -> Float[np.ndar
     return outer[:, None] @ inner[None, :]
 
 
-def _against_sinc(y: Float[np.ndarray, "u g"], s: float, h: float, top: int) -> Float[np.ndarray, "j u g"]:
+def _against_sinc(
+    y: Float[np.ndarray, "u g"], s: float, h: float, top: int
+) -> Float[np.ndarray, "j u g"]:
     """T_j(y), j up to `top`: a function without frequencies above pi / h, by a spline."""
     node, weight = gumbel_rule()
     knot = 2 * h / _PER_PERIOD
@@ -159,7 +170,8 @@ def _conditional(grid: Nodes, m: float, slope: float, rest: float, s: float, top
     if not slope:
         _, a = expectations((grid.u + m)[:, None], np.array([rest]), top=top)
         return g, np.broadcast_to(a[:, None, :, 0], (top + 1, g.size, grid.u.size))
-    # Beyond these points nothing changes: the spline is as long as the logit is seen, whatever the range of u.
+    # Beyond these points nothing changes: the spline is as long as the logit is seen, whatever the
+    # range of u.
     x = np.clip(grid.u + m + (slope * g)[:, None], *seen(np.array([rest])))
     knot = _KNOT * max(1.0, rest)
     points = np.arange(x.min() - 6 * knot, x.max() + 7 * knot, knot)
@@ -167,7 +179,9 @@ def _conditional(grid: Nodes, m: float, slope: float, rest: float, s: float, top
     return g, np.moveaxis(make_interp_spline(points, a[:, :, 0].T, k=9)(x), -1, 0)
 
 
-def _on_lattice(grid: Nodes, m: float, slope: float, rest: float, finer: int, reach: float, top: int):
+def _on_lattice(
+    grid: Nodes, m: float, slope: float, rest: float, finer: int, reach: float, top: int
+):
     """|slope| h = step / finer: then u_k + m + slope g_j is point `finer k + j` of one lattice."""
     fine = grid.step / finer
     h = fine / abs(slope)
@@ -176,6 +190,8 @@ def _on_lattice(grid: Nodes, m: float, slope: float, rest: float, finer: int, re
     _, a = expectations(lattice[:, None], np.array([rest]), top=top)
     a = np.ascontiguousarray(a[:, :, 0])
     row, item = a.strides
-    inner = as_strided(a, (top + 1, 2 * half + 1, grid.u.size), (row, item, finer * item), writeable=False)
+    inner = as_strided(
+        a, (top + 1, 2 * half + 1, grid.u.size), (row, item, finer * item), writeable=False
+    )
     g = h * np.arange(-half, half + 1)
     return (g if slope > 0 else -g), inner

@@ -1,9 +1,10 @@
 """Several heads on the same random keys: exact mean and covariance of `c = sum_h mix_h c_h`.
 
-Each head alone is `exact.head_moments` (`spread` for many keys). Two heads depend on each other only through keys
-whose two logits are correlated: with none, their covariance is exactly zero (the classic exercise); with some, it
-is the double integral of `pair`. Heads with the same query are one random variable and are merged first. Where the
-double integral would cost too much the covariance is sampled, and the status says so.
+Each head alone is `exact.head_moments` (`spread` for many keys). Two heads depend on each other
+only through keys whose two logits are correlated: with none, their covariance is exactly zero (the
+classic exercise); with some, it is the double integral of `pair`. Heads with the same query are one
+random variable and are merged first. Where the double integral would cost too much the covariance
+is sampled, and the status says so.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from headwright.types import Array
 
 # Promised for values at most 1 away from their centre; a result that misses it says so.
 PROMISED_MEAN, PROMISED_COVARIANCE = 1e-9, 1e-8
-DIRECT = 4096  # up to so many keys the arrays come to the host, and the double integral between heads is taken
+# Up to so many keys the arrays come to the host, and the double integral between heads is taken
+DIRECT = 4096
 LARGEST = 1e150  # the square of it is still a number
 # A sampled covariance is reported with this many standard errors.
 SIGMAS = 5.0
@@ -68,17 +70,29 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
     mean = _mixed([(h.mix, h.moments.mean) for h in heads])
     covariance = _mixed([(h.mix**2, h.moments.covariance) for h in heads])
     weights = _mixed([(h.mix, h.moments.weights_mean) for h in heads])
-    variance = _mixed([(h.mix**2, h.moments.weights_square - h.moments.weights_mean**2) for h in heads])
+    variance = _mixed(
+        [(h.mix**2, h.moments.weights_square - h.moments.weights_mean**2) for h in heads]
+    )
     for g, h, pair in pairs:
         if pair is not None:
-            covariance = covariance + g.mix * h.mix * like(pair.covariance + pair.covariance.T, covariance)
+            covariance = covariance + g.mix * h.mix * like(
+                pair.covariance + pair.covariance.T, covariance
+            )
             variance = variance + 2 * g.mix * h.mix * like(pair.weights, variance)
     if problem.value_noise is not None:
         covariance = covariance + value_covariance(problem, variance + weights**2)
     result = _result(
-        problem, heads, (mean, covariance, weights, variance), _errors(heads, pairs), _misses(heads, pairs)
+        problem,
+        heads,
+        (mean, covariance, weights, variance),
+        _errors(heads, pairs),
+        _misses(heads, pairs),
     )
-    return result if all(pair is not None for *_, pair in pairs) else _sampled_covariance(problem, result, seed)
+    return (
+        result
+        if all(pair is not None for *_, pair in pairs)
+        else _sampled_covariance(problem, result, seed)
+    )
 
 
 def _head(problem: Problem, rows: list[int], law: tuple[list, list], values: Array) -> _Head:
@@ -97,10 +111,11 @@ def _mixed(terms: list[tuple[float, Array]]) -> Array:
 
 
 def logits_law(problem: Problem) -> tuple[list[Array], list[Array]]:
-    """Means and deviations per head in double precision; a masked key has mean minus infinity and no noise, and so has
-    one that is further below the others than a double can say.
+    """Means and deviations per head in double precision; a masked key has mean minus infinity and
+    no noise, and so has one that is further below the others than a double can say.
 
-    Few keys come to the host; many stay where they are, unless their library has no double precision."""
+    Few keys come to the host; many stay where they are, unless their library has no double
+    precision."""
     xp, law, mask = problem.xp, problem.law, problem.mask
     stay = problem.values.shape[0] > DIRECT and has_double(problem.values)
 
@@ -125,7 +140,9 @@ def _distinct(problem: Problem) -> list[list[int]]:
     groups: dict[bytes, list[int]] = {}
     rows = (problem.queries, problem.bias, problem.mask)
     for h in range(problem.heads):
-        name = b"".join(to_numpy(x[h, ...]).tobytes() for x in rows if x is not None and problem.heads > 1)
+        name = b"".join(
+            to_numpy(x[h, ...]).tobytes() for x in rows if x is not None and problem.heads > 1
+        )
         groups.setdefault(name, []).append(h)
     return list(groups.values())
 
@@ -153,7 +170,8 @@ def _errors(heads: list[_Head], pairs: list[tuple]) -> tuple[float, float, float
     mean, covariance, weights = 0.0, 0.0, 0.0
     for h in heads:
         one, size = h.moments, abs(h.mix)
-        # Adding up the heads rounds each by a few units of its own size, which may cancel in the sum.
+        # Adding up the heads rounds each by a few units of its own size, which may cancel in the
+        # sum.
         mean += size * (one.first * one.spread + MIXING * _largest(one.mean))
         covariance += size**2 * (one.second * one.spread**2 + MIXING * _largest(one.covariance))
         # Of the variance E[alpha^2] - E[alpha]^2, and of the mean weight.
@@ -173,13 +191,19 @@ def _largest(array: Array) -> float:
 def _misses(heads: list[_Head], pairs: list[tuple]) -> list[str]:
     """Which of the promises are not kept, for values at most 1 away from their centre."""
     first = max(h.moments.first for h in heads)
-    second = max([h.moments.second for h in heads] + [pair.error for *_, pair in pairs if pair is not None])
+    second = max(
+        [h.moments.second for h in heads] + [pair.error for *_, pair in pairs if pair is not None]
+    )
     kept = {"mean": first <= PROMISED_MEAN, "covariance": second <= PROMISED_COVARIANCE}
     return [name for name, fine in kept.items() if not fine]
 
 
 def _result(
-    problem: Problem, heads: list[_Head], results: tuple, errors: tuple[float, float, float], misses: list[str]
+    problem: Problem,
+    heads: list[_Head],
+    results: tuple,
+    errors: tuple[float, float, float],
+    misses: list[str],
 ) -> Moments:
     """The record, in the library, on the device and in the precision of the values."""
     xp, values = problem.xp, problem.values
@@ -191,8 +215,13 @@ def _result(
     with np.errstate(over="ignore", under="ignore"):
         mean, covariance, weights, variance = (back(x) for x in results)
     info = xp.finfo(values.dtype)
-    stored = [float(info.eps) * _largest(x) + float(info.smallest_normal) for x in (mean, covariance, weights)]
-    mean_error, covariance_error, weights_error = (e + x for e, x in zip(errors, stored, strict=True))
+    stored = [
+        float(info.eps) * _largest(x) + float(info.smallest_normal)
+        for x in (mean, covariance, weights)
+    ]
+    mean_error, covariance_error, weights_error = (
+        e + x for e, x in zip(errors, stored, strict=True)
+    )
     if problem.value_noise is not None:
         covariance_error += weights_error * float(xp.max(xp.abs(problem.value_noise)))
     return Moments(
@@ -203,7 +232,9 @@ def _result(
         error=max(mean_error, covariance_error, weights_error),
         method="exact",
         status=f"inaccurate {' and '.join(misses)}" if misses else "done",
-        message="the error bound is larger than promised; the numbers are good to `error`" if misses else "",
+        message="the error bound is larger than promised; the numbers are good to `error`"
+        if misses
+        else "",
         mean_error=mean_error,
         covariance_error=covariance_error,
         heads_mean=_stack(xp, [back(of[h].mean) for h in range(problem.heads)]),

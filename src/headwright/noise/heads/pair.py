@@ -4,9 +4,9 @@
 
     Phi_i(x, x') = E exp(-e^y - e^{y'}),  Psi = sum_i ln Phi_i,  rho = E[e^y ...]/Phi,  tau = E[e^{y+y'} ...]/Phi,
 
-where (y, y') is the pair of logits of key i. Keys with uncorrelated logits factorise and cost nothing new; for the
-others one logit is conditioned on the other, so each table is a product of two small matrices. Rows of nodes are taken
-in blocks: what is wanted are sums over all pairs of nodes.
+where (y, y') is the pair of logits of key i. Keys with uncorrelated logits factorise and cost
+nothing new; for the others one logit is conditioned on the other, so each table is a product of two
+small matrices. Rows of nodes are taken in blocks: what is wanted are sums over all pairs of nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _BUDGET = 2e9  # what one pair of heads may cost, in exponentials
 _ENTRY = 4.0  # for each key and pair of nodes: the ratios and their sums
 _MEMORY = 4e8  # bytes the tables of one key may take
 _BLOCK = 1.5e8  # bytes of the tables of all keys for a block of rows
-_ANALYTIC = 10.0  # a rule whose difference is below so many squares of the one before converges as it should
+# A rule whose difference is below so many squares of the one before converges as it should
+_ANALYTIC = 10.0
 _KINK = 1e-8  # error of the rule beyond which it is not used
 TINY = 1e-290  # below it Phi counts as zero
 _UNKNOWN = 1e-14  # below it Phi is not known, and neither is what is divided by it
@@ -43,8 +44,8 @@ class PairLaw:
 
 @dataclass(frozen=True)
 class PairMoments:
-    """`covariance` of the outputs, `weights` the covariance of the two weights of each key; `error` for values
-    at most 1 away from their centres."""
+    """`covariance` of the outputs, `weights` the covariance of the two weights of each key; `error`
+    for values at most 1 away from their centres."""
 
     covariance: Float[np.ndarray, "v v"]
     weights: Float[np.ndarray, "n"]
@@ -55,8 +56,9 @@ class PairMoments:
 def correlated(law: PairLaw, weights: Float[np.ndarray, "2 n"]) -> tuple[np.ndarray, float]:
     """The keys whose correlation matters, and a bound on the effect of ignoring the others.
 
-    d/dc_i E[c c'] = E[(d c / d z_i)(d c' / d z'_i)], each factor at most 2 alpha_i; the means of the weights do not
-    depend on c_i. So ignoring c_i changes nothing by more than 4 |c_i| min(E alpha_i, E alpha'_i).
+    d/dc_i E[c c'] = E[(d c / d z_i)(d c' / d z'_i)], each factor at most 2 alpha_i; the means of
+    the weights do not depend on c_i. So ignoring c_i changes nothing by more than 4 |c_i| min(E
+    alpha_i, E alpha'_i).
     """
     effect = 4 * np.abs(law.c) * weights.min(axis=0)
     order = np.argsort(effect)
@@ -73,10 +75,15 @@ def affordable(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> bool
 
 
 def pair_moments(
-    a: Integral, b: Integral, law: PairLaw, V: Float[np.ndarray, "n v"], *, heads: tuple[HeadMoments, HeadMoments]
+    a: Integral,
+    b: Integral,
+    law: PairLaw,
+    V: Float[np.ndarray, "n v"],
+    *,
+    heads: tuple[HeadMoments, HeadMoments],
 ) -> PairMoments | None:
-    """Covariance of two heads, or None where the integral would cost too much or is too rough for its nodes, two wide
-    logits of one key being almost the same (sample it then)."""
+    """Covariance of two heads, or None where the integral would cost too much or is too rough for
+    its nodes, two wide logits of one key being almost the same (sample it then)."""
     weights = np.stack([h.weights_mean for h in heads])
     keys, dropped = correlated(law, weights)
     if keys.size == 0:
@@ -97,8 +104,9 @@ def pair_moments(
 
 @dataclass(frozen=True)
 class PairSums:
-    """Sums over all pairs of nodes: `covariance` on all nodes, on every second and on every fourth; `both` is
-    E[alpha_i alpha'_i] key by key, `total` the sum of E[alpha_a alpha'_b] over all pairs of keys, which is one."""
+    """Sums over all pairs of nodes: `covariance` on all nodes, on every second and on every fourth;
+    `both` is E[alpha_i alpha'_i] key by key, `total` the sum of E[alpha_a alpha'_b] over all pairs
+    of keys, which is one."""
 
     covariance: Float[np.ndarray, "3 v v"]
     both: Float[np.ndarray, "n"]
@@ -106,12 +114,15 @@ class PairSums:
     uniform: bool
 
     def rule(self, size: float) -> float:
-        """The error of the rule, for values of size one. On uniform nodes the heads' own bound holds. An analytic rule
-        squares its error when the step is halved; where two halvings do not show that (two wide logits of nearly one
-        key make a kink), the differences fall by a constant factor at least."""
+        """The error of the rule, for values of size one. On uniform nodes the heads' own bound
+        holds. An analytic rule squares its error when the step is halved; where two halvings do not
+        show that (two wide logits of nearly one key make a kink), the differences fall by a
+        constant factor at least."""
         if self.uniform:
             return 0.0
-        last, before = (float(np.abs(self.covariance[k] - self.covariance[k + 1]).max() / size) for k in (0, 1))
+        last, before = (
+            float(np.abs(self.covariance[k] - self.covariance[k + 1]).max() / size) for k in (0, 1)
+        )
         if last <= _ANALYTIC * before**2:
             return 3 * last**2
         return 3 * last * min(1.0, last / max(before, TINY))
@@ -140,12 +151,16 @@ def sum_pairs(
             rows = np.flatnonzero(np.arange(part.start, part.stop) % every == 0)
             density = every**2 * grid.density[rows, ::every]
             weighted = R[rows, ::every] * density[:, :, None]
-            covariance[level] += np.tensordot(weighted, S[rows, ::every] if every > 1 else S, axes=([0, 1], [0, 1]))
+            covariance[level] += np.tensordot(
+                weighted, S[rows, ::every] if every > 1 else S, axes=([0, 1], [0, 1])
+            )
             shared[level] += np.tensordot(alone[:, rows, ::every], density, axes=2)
         both += np.sum(a.r[part] * (grid.density @ b.r), axis=0)
         tau_sum += np.tensordot(grid.tau, grid.density, axes=2)
         columns = others_b + grid.rho_.sum(axis=0)
-        total += float((grid.density * (others_a[part, None] + grid.rho.sum(axis=0)) * columns).sum())
+        total += float(
+            (grid.density * (others_a[part, None] + grid.rho.sum(axis=0)) * columns).sum()
+        )
     covariance += np.einsum("lk,ki,kj->lij", shared, C[keys], D[keys])
     both[keys] = tau_sum
     uniform = a.nodes.uniform and b.nodes.uniform
@@ -153,7 +168,8 @@ def sum_pairs(
 
 
 def _row_blocks(a: Integral, b: Integral, keys: int, values: int) -> list[slice]:
-    """Blocks of rows for which the tables of the keys and of the values fit; their number is a multiple of 4."""
+    """Blocks of rows for which the tables of the keys and of the values fit; their number is a
+    multiple of 4."""
     bytes_per_row = 8 * b.nodes.u.size * (6 * keys + 3 * values + 8)
     rows = max(4, int(_BLOCK / bytes_per_row) // 4 * 4)
     count = a.nodes.u.size
@@ -174,7 +190,8 @@ def _pair_grid(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray, part: s
     rows = Nodes(a.nodes.u[part], a.nodes.weight[part], a.nodes.step, a.nodes.uniform)
     total = a.total[part, None] + b.total[None, :]
     psi = [
-        transform(one.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi for h, one in enumerate((rows, b.nodes))
+        transform(one.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi
+        for h, one in enumerate((rows, b.nodes))
     ]
     rho, rho_, tau = (np.empty((keys.size, *total.shape)) for _ in range(3))
     for at, i in enumerate(keys):

@@ -1,7 +1,9 @@
-"""Heads at infinite sharpness that cannot be separated: the joint law of their winners, by the best route.
+"""Heads at infinite sharpness that cannot be separated: the joint law of their winners, by the best
+route.
 
-One head is the argmax of independent Gaussians: an exact integral (`winner.py`). Heads that hang on one random
-number are constant between a few values of it: exact, too. Anything else is sampled, with a standard error.
+One head is the argmax of independent Gaussians: an exact integral (`winner.py`). Heads that hang on
+one random number are constant between a few values of it: exact, too. Anything else is sampled,
+with a standard error.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from headwright.noise.sampling.normals import plan
 from headwright.result import to_numpy
 from headwright.types import Array, Float
 
-# Logits this many roundings apart, relative to the largest, are a tie that rounding has disturbed; deviations
-# this small are zeros.
+# Logits this many roundings apart, relative to the largest, are a tie that rounding has disturbed;
+# deviations this small are zeros.
 TIE = 64
 
 
@@ -42,8 +44,8 @@ def settle(problem: Problem, *, samples: Any, seed: int) -> Moments:
 
 
 def leading(problem: Problem) -> CentredLaw:
-    """The law of the logits that grow: biases do not, they only break ties; and deviations that rounding alone
-    can produce are zeros, because a race must know which keys are fixed."""
+    """The law of the logits that grow: biases do not, they only break ties; and deviations that
+    rounding alone can produce are zeros, because a race must know which keys are fixed."""
     xp, law = problem.xp, problem.law if problem.bias is None else replace(problem, bias=None).law
     real = xp.sqrt(law.variances) > tie_tolerances(problem, law)[:, None]
 
@@ -66,14 +68,17 @@ def tie_tolerances(problem: Problem, law: CentredLaw) -> Float[Array, "h"]:
 
 @dataclass(frozen=True)
 class _Contest:
-    """The reduced problem in the limit. `small` has the best fixed logit in place of the log-sum-exp, and the
-    shares of the fixed keys that tie there; `say[h, i]` is the log-share of a key in a tie."""
+    """The reduced problem in the limit. `small` has the best fixed logit in place of the
+    log-sum-exp, and the shares of the fixed keys that tie there; `say[h, i]` is the log-share of a
+    key in a tie."""
 
     small: Reduced
     tolerances: Float[Array, "h"]
     say: Float[Array, "h k_plus_1"]
 
-    def weights(self, small: Reduced, g: Float[Array, "s dimension"]) -> Float[Array, "s h k_plus_1"]:
+    def weights(
+        self, small: Reduced, g: Float[Array, "s dimension"]
+    ) -> Float[Array, "s h k_plus_1"]:
         """`alpha_i ~ e^{bias_i}` among the keys with the largest logit."""
         xp, z = compat.array_namespace(g), small.logits(g)
         first = z >= xp.max(z, axis=-1, keepdims=True) - self.tolerances[:, None]
@@ -100,7 +105,8 @@ def _contest(problem: Problem) -> _Contest:
 
 
 def _one_head(problem: Problem, small: Reduced) -> Moments:
-    """The race of the noisy keys above the best fixed one. Outcomes: a noisy key alone, or the fixed rest."""
+    """The race of the noisy keys above the best fixed one. Outcomes: a noisy key alone, or the
+    fixed rest."""
     xp, mix = problem.xp, problem.mix
     m, s = to_numpy(small.means[0, :]), np.abs(to_numpy(small.roots[0, :, 0]))
     visible = np.isfinite(m)
@@ -114,8 +120,9 @@ def _one_head(problem: Problem, small: Reduced) -> Moments:
 
 
 def _one_number(problem: Problem, contest: _Contest) -> Moments:
-    """One key is random, by one number g. Head h prefers it beyond `g = (best fixed - mean) / root`, so all
-    weights are constant between those values: a discrete law with at most h + 1 outcomes."""
+    """One key is random, by one number g. Head h prefers it beyond `g = (best fixed - mean) /
+    root`, so all weights are constant between those values: a discrete law with at most h + 1
+    outcomes."""
     xp, small, mix = problem.xp, contest.small, problem.mix[:, None]
     column = int(np.argmax(np.abs(to_numpy(small.roots[:, 0, :])).max(axis=0)))
     root = to_numpy(small.roots[:, 0, column])
@@ -137,7 +144,11 @@ def _one_number(problem: Problem, contest: _Contest) -> Moments:
 
 
 def _discrete(
-    P: Float[Array, "outcomes"], outputs: Float[Array, "outcomes v"], *, error: float, weights: dict[str, Array]
+    P: Float[Array, "outcomes"],
+    outputs: Float[Array, "outcomes v"],
+    *,
+    error: float,
+    weights: dict[str, Array],
 ) -> Moments:
     """Moments of an output with finitely many values."""
     xp = compat.array_namespace(P)

@@ -1,8 +1,10 @@
-"""Infinite sharpness: the queries keep their directions and grow without bound, and every head becomes a race.
+"""Infinite sharpness: the queries keep their directions and grow without bound, and every head
+becomes a race.
 
-A head's weight goes to the key with the largest `q . k_i`; fixed keys that tie share it (by their biases, which
-matter for nothing else here). Heads that point the same way have the same winner, heads whose logits are
-uncorrelated win independently; this file takes a problem apart along these lines, `contest.py` settles the rest.
+A head's weight goes to the key with the largest `q . k_i`; fixed keys that tie share it (by their
+biases, which matter for nothing else here). Heads that point the same way have the same winner,
+heads whose logits are uncorrelated win independently; this file takes a problem apart along these
+lines, `contest.py` settles the rest.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from headwright.types import Array, Bool, Float
 
 @dataclass(frozen=True)
 class Winners:
-    """Who wins at infinite sharpness: `probabilities[h, i]`, the `noiseless` winners, and `flip[h]`, the
-    probability that none of these wins."""
+    """Who wins at infinite sharpness: `probabilities[h, i]`, the `noiseless` winners, and
+    `flip[h]`, the probability that none of these wins."""
 
     probabilities: Float[Array, "h n"]
     noiseless: Bool[Array, "h n"]
@@ -34,7 +36,9 @@ class Winners:
     error: float
 
 
-def winners(q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None) -> Winners:
+def winners(
+    q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None
+) -> Winners:
     """The winner of every head of `q`, `(d,)` or `(h, d)`, when the queries grow without bound."""
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     extras = {"bias": bias, "mask": mask, "value_noise": None}
@@ -46,7 +50,11 @@ def winners(q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: An
     probabilities = xp.concat([one.heads_weights_mean for one in each])
     law = leading(problem)
     means, tie = law.means, tie_tolerances(problem, law)[:, None]
-    means = means if problem.mask is None else xp.where(problem.mask, means, xp.full_like(means, -xp.inf))
+    means = (
+        means
+        if problem.mask is None
+        else xp.where(problem.mask, means, xp.full_like(means, -xp.inf))
+    )
     first = means >= xp.max(means, axis=1, keepdims=True) - tie
     flip = xp.sum(xp.where(first, xp.zeros_like(probabilities), probabilities), axis=1)
     probabilities, first, flip = (as_given(x, given.values) for x in (probabilities, first, flip))
@@ -54,8 +62,8 @@ def winners(q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: An
 
 
 def limit_moments(problem: Problem, *, samples: Any = SAMPLES, seed: int = 0) -> Moments:
-    """Moments at infinite sharpness; `heads_weights_mean` are the winners' probabilities. `samples` and `seed`
-    serve only heads whose joint law has no exact route."""
+    """Moments at infinite sharpness; `heads_weights_mean` are the winners' probabilities. `samples`
+    and `seed` serve only heads whose joint law has no exact route."""
     given, problem = problem, in_double(problem)
     distinct, which = _distinct(problem)
     groups = list(_independent(distinct))
@@ -94,25 +102,33 @@ def _some(problem: Problem, heads: list[int]) -> Problem:
 
 
 def _distinct(problem: Problem) -> tuple[Problem, list[int]]:
-    """Heads that point the same way always have the same winner: one head with their mixing weights added."""
+    """Heads that point the same way always have the same winner: one head with their mixing weights
+    added."""
     Q = to_numpy(problem.queries)
     size = np.linalg.norm(Q, axis=1, keepdims=True)
     rows = [Q / np.where(size > 0, size, 1.0)]
     rows += [to_numpy(x).astype(float) for x in (problem.bias, problem.mask) if x is not None]
     rows = np.hstack(rows)
     same = [
-        int(np.argmax(np.abs(rows[: h + 1] - rows[h]).max(axis=1) <= TIE * problem.precision)) for h in range(len(Q))
+        int(np.argmax(np.abs(rows[: h + 1] - rows[h]).max(axis=1) <= TIE * problem.precision))
+        for h in range(len(Q))
     ]
     first = sorted(set(same))
     xp, mix = problem.xp, problem.mix
-    owner = xp.asarray(np.array(same)[None, :] == np.array(first)[:, None], device=compat.device(mix))
+    owner = xp.asarray(
+        np.array(same)[None, :] == np.array(first)[:, None], device=compat.device(mix)
+    )
     added = xp.sum(xp.where(owner, mix[None, :], xp.zeros_like(mix)), axis=1)
     return replace(_some(problem, first), mix=added), [first.index(h) for h in same]
 
 
 def _independent(problem: Problem) -> Iterator[list[int]]:
     """Groups of heads that no key correlates with each other."""
-    linked = _linked(leading(problem), problem.precision) if problem.heads > 1 else np.ones((1, 1), dtype=bool)
+    linked = (
+        _linked(leading(problem), problem.precision)
+        if problem.heads > 1
+        else np.ones((1, 1), dtype=bool)
+    )
     left = set(range(problem.heads))
     while left:
         group, new = set(), {min(left)}

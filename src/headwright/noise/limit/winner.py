@@ -2,10 +2,11 @@
 
     P(i wins) = int_{x > floor} pdf_i(x) prod_{j != i} cdf_j(x) dx ,    P(none exceeds floor) = prod_j cdf_j(floor)
 
-One integral over one variable for all i at once, in logarithms. The mesh is the whole difficulty: deviations may
-differ by factors of 10^12. But below the highest of all `m_j - 9 s_j` the product vanishes, so every Gaussian
-that is still undecided at a distance t above that point has a deviation of at least t / 18: panels may grow in
-proportion to t, and their number grows only with the logarithm of the ratio of deviations.
+One integral over one variable for all i at once, in logarithms. The mesh is the whole difficulty:
+deviations may differ by factors of 10^12. But below the highest of all `m_j - 9 s_j` the product
+vanishes, so every Gaussian that is still undecided at a distance t above that point has a deviation
+of at least t / 18: panels may grow in proportion to t, and their number grows only with the
+logarithm of the ratio of deviations.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 @dataclass(frozen=True)
 class Race:
-    """`chances` of each Gaussian, the chance `none` that no one exceeds the floor, and a bound on the error."""
+    """`chances` of each Gaussian, the chance `none` that no one exceeds the floor, and a bound on
+    the error."""
 
     chances: Float[np.ndarray, "k"]
     none: float
@@ -39,7 +41,10 @@ class Race:
 def race(m: Float[np.ndarray, "k"], s: Float[np.ndarray, "k"], *, floor: float = -np.inf) -> Race:
     """Chances of `N(m_i, s_i^2)`, s > 0, to be the largest and above `floor`."""
     m, s = m.astype(float), s.astype(float)
-    low, high = float(np.max(m - _CUT * s, initial=floor)), float(np.max(m + _CUT * s, initial=floor))
+    low, high = (
+        float(np.max(m - _CUT * s, initial=floor)),
+        float(np.max(m + _CUT * s, initial=floor)),
+    )
     low = _raised(m, s, low, high)
     live = m + _CUT * s > low
     chances = np.zeros(m.shape)
@@ -48,7 +53,8 @@ def race(m: Float[np.ndarray, "k"], s: Float[np.ndarray, "k"], *, floor: float =
         return Race(chances, none, float(ndtr(-_CUT)))
     before, error = None, 1.0
     for growth in _GROWTHS:
-        # Distances from `low`, not positions: next to it a deviation of 1e-12 is resolved to all digits.
+        # Distances from `low`, not positions: next to it a deviation of 1e-12 is resolved to all
+        # digits.
         found = _integrate(m[live] - low, s[live], _mesh(high - low, s[live].min() / 2, growth))
         error = abs(found.sum() + none - 1.0)
         if before is not None:
@@ -67,7 +73,8 @@ def _standard(x: Any, m: Float[np.ndarray, "k"], s: Float[np.ndarray, "k"]) -> n
 
 
 def _raised(m: Float[np.ndarray, "k"], s: Float[np.ndarray, "k"], low: float, high: float) -> float:
-    """The highest start below which the product of all cdfs is negligible: many keys leave few alive."""
+    """The highest start below which the product of all cdfs is negligible: many keys leave few
+    alive."""
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         if log_ndtr(_standard(middle, m, s)).sum() > _NEGLIGIBLE:
@@ -95,7 +102,10 @@ def _integrate(
     for start in range(0, len(x), rows):
         t = _standard(x[start : start + rows, None], m, s)
         below = log_ndtr(t)
-        # pdf_i prod_{j != i} cdf_j = (pdf_i / cdf_i) prod_j cdf_j, where every factor is an exponential.
-        density = np.exp(below.sum(axis=1, keepdims=True) - below - 0.5 * t * t - _LOG_ROOT_TWO_PI) / s
+        # pdf_i prod_{j != i} cdf_j = (pdf_i / cdf_i) prod_j cdf_j, where every factor is an
+        # exponential.
+        density = (
+            np.exp(below.sum(axis=1, keepdims=True) - below - 0.5 * t * t - _LOG_ROOT_TWO_PI) / s
+        )
         total += rule[start : start + rows] @ density
     return total

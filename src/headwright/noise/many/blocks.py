@@ -19,7 +19,8 @@ _T = TypeVar("_T")
 
 
 def blocks(count: int, size: int, like: Array, rows: int = 1) -> list[slice]:
-    """Slices of `size` items on the host; an accelerator takes a million rows at once, `rows` of them in an item."""
+    """Slices of `size` items on the host; an accelerator takes a million rows at once, `rows` of
+    them in an item."""
     size = size if on_host(like) else max(1, _DEVICE // rows)
     return [slice(i, min(i + size, count)) for i in range(0, count, size)]
 
@@ -29,8 +30,8 @@ def on_host(array: Array) -> bool:
 
 
 def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> Iterator[_T]:
-    """`function` of each part, in their order. For NumPy arrays a thread takes a part at a time; other libraries have
-    threads of their own."""
+    """`function` of each part, in their order. For NumPy arrays a thread takes a part at a time;
+    other libraries have threads of their own."""
     if not compat.is_numpy_array(like) or len(parts) < 2:
         yield from map(function, parts)
         return
@@ -39,7 +40,8 @@ def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Threads of a BLAS cost more than they gain on small matrices, and within ours they wait for each other."""
+    """Threads of a BLAS cost more than they gain on small matrices, and within ours they wait for
+    each other."""
     return _libraries().limit(limits=1, user_api="blas")
 
 

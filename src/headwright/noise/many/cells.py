@@ -1,7 +1,8 @@
 """Keys sorted into the cells of a grid.
 
-A key whose logit stays so low that its weight is below rounding in every plausible draw is set aside: it belongs to
-no cell. The n-sized work is array-API code and stays on the device of the keys.
+A key whose logit stays so low that its weight is below rounding in every plausible draw is set
+aside: it belongs to no cell. The n-sized work is array-API code and stays on the device of the
+keys.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _COARSE = 4  # lattice intervals taken together when only the range of u is want
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells (c) of the grid that have keys, each cut into `split` x `split` pieces, of which p have keys."""
+    """Cells (c) of the grid that have keys, each cut into `split` x `split` pieces, of which p have
+    keys."""
 
     m: Float[Array, "n"]
     s: Float[Array, "n"]
@@ -60,19 +62,23 @@ class Cells:
         return function[..., self.columns[:, ORDER // 2 - 1, self.grid.nodes // 2]]
 
     def pieces(self) -> tuple[Float[np.ndarray, "p 2"], Float[np.ndarray, "p 2"]]:
-        """The middle (m, s) of each piece, and pieces per unit of m and of s (none where all s are one)."""
+        """The middle (m, s) of each piece, and pieces per unit of m and of s (none where all s are
+        one)."""
         strip, where = self.strip[self.cell], (self.part + 0.5) / self.split
         width = np.stack([self.grid.spacing[strip], np.diff(self.grid.edges)[strip]], axis=1)
         lower = np.stack([self.interval[self.cell] * width[:, 0], self.grid.edges[strip]], axis=1)
-        per = np.array([self.split, self.split if self.grid.nodes > 1 else 0]) / np.maximum(width, _TINY)
+        per = np.array([self.split, self.split if self.grid.nodes > 1 else 0]) / np.maximum(
+            width, _TINY
+        )
         return lower + where * width, per
 
 
 @np.errstate(over="ignore")  # differences of means of 1e308, which are out of reach
 def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     xp, n = compat.array_namespace(m), int(m.shape[0])
-    # Only differences of logits count, and a lattice cannot be laid around means of 1e20. Where a wide key has the
-    # largest mean, the others would lose their digits if they were counted from it: they are from the surest key.
+    # Only differences of logits count, and a lattice cannot be laid around means of 1e20. Where a
+    # wide key has the largest mean, the others would lose their digits if they were counted from
+    # it: they are from the surest key.
     m = m - _ends(m, s)[0]
     floor, m_low, m_high, s_low, s_high = _ends(m, s)
     # ln S >= floor in every plausible draw, and E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}.
@@ -80,14 +86,15 @@ def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
     if far is not None:
         _, m_low, m_high, s_low, s_high = _ends(m[~far], s[~far])
     edges, spacing, chebyshev_nodes = strips(s_low, s_high, STEP)
-    # A little room at both ends: a mean on a lattice point may be rounded to either side of it.
-    # No mean is above floor + reach s, and none that counts is below floor - deep - reach s: a strip of narrow keys
-    # is short, wherever the wide ones are.
+    # A little room at both ends: a mean on a lattice point may be rounded to either side of it. No
+    # mean is above floor + reach s, and none that counts is below floor - deep - reach s: a strip
+    # of narrow keys is short, wherever the wide ones are.
     reach = _REACH * edges[1:]
     first = np.floor(np.maximum(m_low, floor - _DEEP - reach) / spacing - _ROOM)
     intervals = np.floor(np.minimum(m_high, floor + reach) / spacing + _ROOM) - first + 1
     split = _split(n, int(intervals.sum()), chebyshev_nodes > 1)
-    # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys out of reach.
+    # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys
+    # out of reach.
     length = intervals * split
     offset = np.cumsum(np.append(0, length * split))
     strip, part = np.divmod(np.arange(spacing.size * split), split)
@@ -138,7 +145,9 @@ def _ends(m: Float[Array, "n"], s: Float[Array, "n"]) -> tuple[float, float, flo
 
     def ends(part: slice) -> list[float]:
         a, b = m[part], s[part]
-        return [float(xp.max(x)) for x in (a - _REACH * b, a, b)] + [float(xp.min(x)) for x in (a, b)]
+        return [float(xp.max(x)) for x in (a - _REACH * b, a, b)] + [
+            float(xp.min(x)) for x in (a, b)
+        ]
 
     found = np.array([ends(part) for part in blocks(int(m.shape[0]), _BLOCK, m)])
     (floor, m_high, s_high), (m_low, s_low) = found[:, :3].max(axis=0), found[:, 3:].min(axis=0)
@@ -146,13 +155,19 @@ def _ends(m: Float[Array, "n"], s: Float[Array, "n"]) -> tuple[float, float, flo
 
 
 def _split(n: int, cells: int, several: bool) -> int:
-    """Pieces along each side of a cell: small ones need short polynomials, but each should have many keys."""
-    return next((k for k in (4, 2) if several and n >= _PIECE * cells * k * k and cells * k * k < 1 << 16), 1)
+    """Pieces along each side of a cell: small ones need short polynomials, but each should have
+    many keys."""
+    return next(
+        (k for k in (4, 2) if several and n >= _PIECE * cells * k * k and cells * k * k < 1 << 16),
+        1,
+    )
 
 
-def _row_of(xp: Any, m: Array, edges: Float[np.ndarray, "e"], split: int) -> Callable[[Array], Int[Array, "b"]]:
-    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal distances, the usual case,
-    no search is needed."""
+def _row_of(
+    xp: Any, m: Array, edges: Float[np.ndarray, "e"], split: int
+) -> Callable[[Array], Int[Array, "b"]]:
+    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal
+    distances, the usual case, no search is needed."""
     width = np.diff(edges)
     if np.ptp(width) <= 1e-9 * width[0]:
         low, per_s = (
@@ -174,9 +189,12 @@ def _grid(edges, spacing, chebyshev_nodes, strip, interval) -> Grid:
 
 
 def _nodes(grid: Grid, strip, interval, count) -> Nodes:
-    """Nodes in u from a coarse picture of the keys, each moved down to the lower edge of its interval: that lengthens
-    the right end and costs the left one a factor e^{4/3}. What the ends cut off is measured afterwards."""
-    _, first, which = np.unique(strip + 1j * (interval // _COARSE), return_index=True, return_inverse=True)
+    """Nodes in u from a coarse picture of the keys, each moved down to the lower edge of its
+    interval: that lengthens the right end and costs the left one a factor e^{4/3}. What the ends
+    cut off is measured afterwards."""
+    _, first, which = np.unique(
+        strip + 1j * (interval // _COARSE), return_index=True, return_inverse=True
+    )
     number = strip[first]
     m = grid.spacing[number] * (interval[first] // _COARSE) * _COARSE
     s = 0.5 * (grid.edges[number] + grid.edges[number + 1])

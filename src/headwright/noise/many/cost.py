@@ -1,8 +1,10 @@
-"""Two routes to the moments of one head, every key by itself or a grid that carries them: what each would cost.
+"""Two routes to the moments of one head, every key by itself or a grid that carries them: what each
+would cost.
 
-Costs are counted before anything is computed, in exponentials (some nanoseconds each); what is not an exponential is
-counted as what it costs beside one. A key by itself pays for the nodes at which it is neither sure to be above nor sure
-to be below; the grid pays for its columns, however few keys they serve.
+Costs are counted before anything is computed, in exponentials (some nanoseconds each); what is not
+an exponential is counted as what it costs beside one. A key by itself pays for the nodes at which
+it is neither sure to be above nor sure to be below; the grid pays for its columns, however few keys
+they serve.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 """Many keys at the price of few: exact moments of one head at a small multiple of a forward pass.
 
-psi, r and w depend on a key only through (m, s), so they are tabulated on a small grid (`grid`). What is done with all
-n keys is one of three things: sums over keys become charges on the grid, functions on the grid come to the keys (both
-in `carrier`), and values are added up with weights.
+psi, r and w depend on a key only through (m, s), so they are tabulated on a small grid (`grid`).
+What is done with all n keys is one of three things: sums over keys become charges on the grid,
+functions on the grid come to the keys (both in `carrier`), and values are added up with weights.
 
     Psi(u) = psi(u) @ charge                              the integrand, from all keys
     A_i = E[alpha_i],  B_i = E[alpha_i^2],  g_j(i)        functions of (m, s), known on the grid
     Cov[c] = sum_j R_j R_j' + V' diag(D) V,               R_j = sum_i g_j(i) v_i,   D_i = B_i - sum_j g_j(i)^2
 
-where g_j(i) = int r_i phi_j e^Psi du and phi_1, phi_2, .. are few functions of u, orthonormal under e^Psi du, that span
-nearly all r_i: leaving out a part e_i of each r_i costs at most (sum_i |e_i|)^2 for values of size one. Values are
-counted from their mean. (Rejected: a column of the table for each key, a hundred numbers instead of a handful.)
+where g_j(i) = int r_i phi_j e^Psi du and phi_1, phi_2, .. are few functions of u, orthonormal under
+e^Psi du, that span nearly all r_i: leaving out a part e_i of each r_i costs at most (sum_i |e_i|)^2
+for values of size one. Values are counted from their mean. (Rejected: a column of the table for
+each key, a hundred numbers instead of a handful.)
 """
 
 from __future__ import annotations
@@ -37,23 +38,28 @@ from headwright.result import to_numpy
 from headwright.types import Array, Float
 
 COLUMNS = 48  # up to so many keys every key is transformed by itself
-_CACHED, _PARTS = 1 << 13, 8  # rows of values in work at once on the host, and parts of all of them for threads
-_SAMPLED, _SEEN = 10, 1e-4  # nodes on which polynomials are tried, among those with so much of the largest weight
+# Rows of values in work at once on the host, and parts of all of them for threads
+_CACHED, _PARTS = 1 << 13, 8
+# Nodes on which polynomials are tried, among those with so much of the largest weight
+_SAMPLED, _SEEN = 10, 1e-4
 _SOME = 500  # columns from which phi is found, and values from which their centre
-_SINGLE, _ROUNDED = 1e-6, 1e-9  # relative error of single-precision sums of products, and what it may cost
-# Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on short polynomials
-# and on single precision (for first and for second moments), and on few functions phi.
+# Relative error of single-precision sums of products, and what it may cost
+_SINGLE, _ROUNDED = 1e-6, 1e-9
+# Shares of the promised accuracy (1e-9 for the mean, 1e-8 for the covariance) that may be spent on
+# short polynomials and on single precision (for first and for second moments), and on few functions
+# phi.
 _SHORT, _SHORTER, _FEW = 3e-11, 3e-10, 1e-11
 _RARE, _SMALL, _TINY = 1e-7, 1e-8, 1e-300
 
 
 def logits_moments(m: Any, s: Any, V: Any) -> HeadMoments:
-    """Moments of one head, by the cheapest exact route. Host arrays or those of any library; refuses values that are
-    not finite."""
+    """Moments of one head, by the cheapest exact route. Host arrays or those of any library;
+    refuses values that are not finite."""
     if m.shape[0] <= COLUMNS or not bool(compat.array_namespace(s).any(s > 0)):
         V = to_numpy(finite("V", V)).astype(float, copy=False)
         return head_moments(to_numpy(m), to_numpy(s), V)
-    # Tables are small: more BLAS threads would mostly wait, and busily. Another library's sums on the host need them.
+    # Tables are small: more BLAS threads would mostly wait, and busily. Another library's sums on
+    # the host need them.
     with nullcontext() if on_host(m) and not compat.is_numpy_array(m) else one_blas_thread():
         cells = make_cells(m, s)
         if not grid_pays(cells):
@@ -69,7 +75,9 @@ def _few(m: Array, s: Array, V: Array, cells: Cells) -> HeadMoments:
     """Every key by itself, but for those that are out of reach and have no weight."""
     xp, keys = compat.array_namespace(m), cells.keys
     few = head_moments(
-        to_numpy(xp.take(m, keys)), to_numpy(xp.take(s, keys)), to_numpy(V[keys, :]).astype(float, copy=False)
+        to_numpy(xp.take(m, keys)),
+        to_numpy(xp.take(s, keys)),
+        to_numpy(V[keys, :]).astype(float, copy=False),
     )
     own = to_numpy(keys)
     weights, squares = np.zeros((2, m.shape[0]))
@@ -88,7 +96,8 @@ def _spread(V: Array, mean: Float[np.ndarray, "v"]) -> float:
 
 @dataclass(frozen=True)
 class Sums:
-    """The integrand of many keys: `table` holds psi, r and w (nodes x columns of the grid), `charge` the keys."""
+    """The integrand of many keys: `table` holds psi, r and w (nodes x columns of the grid),
+    `charge` the keys."""
 
     nodes: Nodes
     table: Float[np.ndarray, "3 u g"]
@@ -116,7 +125,9 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     common = g @ one.charge / (A @ one.charge)
     h = g / A - common[:, None]
     polynomial = coefficients(cells, np.concatenate([[np.log(A), np.log(B / A) - np.log(A)], h]))
-    weight = cells.count * cells.middle(np.stack([A / _SHORT, B / _SHORTER, *[A / _SHORTER] * len(g)]))
+    weight = cells.count * cells.middle(
+        np.stack([A / _SHORT, B / _SHORTER, *[A / _SHORTER] * len(g)])
+    )
     squares = float(B @ one.charge)
     terms = choose(cells, polynomial, weight, rounded=squares / _SHORTER)
     rounded = _SINGLE * squares
@@ -134,12 +145,15 @@ def _many(V: Array, cells: Cells) -> HeadMoments:
     single = rounded <= _ROUNDED
     with np.errstate(over="ignore"):
         values = added(single)
-    if single and not _SMALL <= values.spread <= 1 / _SMALL:  # squares leave the range of single precision
+    # Squares leave the range of single precision
+    if single and not _SMALL <= values.spread <= 1 / _SMALL:
         single, values = False, added(False)
     short = terms.missed + terms.rounding
     first, second = _errors(cells, one, A, values.weight)
     # Of R_j in single precision: 2 |R_j| sum_i |A_i h_j(i)|.
-    common_error = _SINGLE * float(2 * np.abs(values.R).max(axis=1) @ (np.abs(A * h) @ np.abs(one.charge)))
+    common_error = _SINGLE * float(
+        2 * np.abs(values.R).max(axis=1) @ (np.abs(A * h) @ np.abs(one.charge))
+    )
     rounding = single * (rounded + common_error / max(values.spread, _TINY))
     return HeadMoments(
         weights_mean=values.weights_mean,
@@ -156,8 +170,9 @@ def _sums(cells: Cells, carrier: Carrier) -> tuple[Sums, float]:
     """The integrand, and what short polynomials miss of it."""
     table = tables(cells.grid, cells.nodes)
     psi, r = (cells.middle(table[k]) @ cells.count for k in (0, 1))
-    # An error of Psi costs int e^Psi (sum r)^k |error| du, one of sum r costs int k e^Psi (sum r)^(k-1) |error| du, for
-    # first and second moments, k = 1 and 2; without the errors these integrals are about 1.
+    # An error of Psi costs int e^Psi (sum r)^k |error| du, one of sum r costs int k e^Psi (sum
+    # r)^(k-1) |error| du, for first and second moments, k = 1 and 2; without the errors these
+    # integrals are about 1.
     seen = np.exp(psi) * r ** np.array([[1], [2]])
     some = np.flatnonzero((seen > _SEEN * seen.max(axis=1, keepdims=True)).any(axis=0))
     some = some[np.linspace(0, some.size - 1, _SAMPLED).astype(int)]
@@ -165,11 +180,14 @@ def _sums(cells: Cells, carrier: Carrier) -> tuple[Sums, float]:
     polynomial = coefficients(cells, table[:2, some, :].reshape(2 * _SAMPLED, -1))
     share = np.concatenate([first + second, (first + 2 * second) / r[some]])[:, None]
     terms = choose(cells, polynomial, share * cells.count, sums=True)
-    return Sums(cells.nodes, table, carrier.charges(terms)), (terms.missed + terms.rounding) * _SHORT
+    return Sums(cells.nodes, table, carrier.charges(terms)), (
+        terms.missed + terms.rounding
+    ) * _SHORT
 
 
 def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
-    """g_j on the grid for as few j as will do, and what the others would add to the covariance at most."""
+    """g_j on the grid for as few j as will do, and what the others would add to the covariance at
+    most."""
     charge = np.abs(one.charge)
     size = np.sqrt(one.density) * (one.table[1] @ charge)
     seen = size > _RARE * size.max()
@@ -188,10 +206,11 @@ def _directions(one: Sums) -> tuple[Float[np.ndarray, "j g"], float]:
 def _finish(
     first: Float[Array, "l w"], others: Float[Array, "l f w"], common: Float[np.ndarray, "j"]
 ) -> tuple[Float[Array, "l w"], Float[Array, "l w k"]]:
-    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, and (D, A h_1, .., B / A^2) with
-    D = B - sum_j g_j^2.
+    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, and (D, A h_1, .., B / A^2)
+    with D = B - sum_j g_j^2.
 
-    As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without cancellation."""
+    As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without
+    cancellation."""
     xp = compat.array_namespace(first)
     A, ratio, h = xp.exp(first), xp.exp(others[:, 0, :]), others[:, 1:, :]
     a = xp.astype(A, others.dtype, copy=False)
@@ -203,7 +222,8 @@ def _finish(
 
 @dataclass(frozen=True)
 class Added:
-    """The sums over all values, and A and B key by key: `weight` is `sum_i A_i`, `spread` the largest |v_i - mean|."""
+    """The sums over all values, and A and B key by key: `weight` is `sum_i A_i`, `spread` the
+    largest |v_i - mean|."""
 
     weights_mean: Float[Array, "n"]
     weights_square: Float[Array, "n"]
@@ -214,14 +234,16 @@ class Added:
     spread: float
 
 
-def _add_up(V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Array, "slots k"], row: Array) -> Added:
-    """One pass over the values. Key i has A, and (D, A h_1, .., B / A^2), in row `row[i]` of two tables. With values
-    counted from a centre c,
+def _add_up(
+    V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Array, "slots k"], row: Array
+) -> Added:
+    """One pass over the values. Key i has A, and (D, A h_1, .., B / A^2), in row `row[i]` of two
+    tables. With values counted from a centre c,
 
         sum_i D_i (v_i - mean)(v_i - mean)' = S - d T' - T d' + d d' sum D,        d = mean - c,
 
-    where S and T are the sums of D (v - c)(v - c)' and D (v - c). All but the mean is taken in the precision of the
-    last table."""
+    where S and T are the sums of D (v - c)(v - c)' and D (v - c). All but the mean is taken in the
+    precision of the last table."""
     xp, n, centre = compat.array_namespace(A), int(V.shape[0]), _centre(V, A)
     weights, squares = (xp.empty((n,), dtype=A.dtype, device=compat.device(A)) for _ in range(2))
 
@@ -233,7 +255,10 @@ def _add_up(V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Arra
         room = xp.empty((inner[0].stop, V.shape[1]), dtype=others.dtype, device=compat.device(A))
         for block in (slice(part.start + i.start, part.start + i.stop) for i in inner):
             weight, rest = xp.take(A, row[block]), xp.take(others, row[block], axis=0)
-            weights, squares = put(weights, block, weight), put(squares, block, weight * weight * rest[:, -1])
+            weights, squares = (
+                put(weights, block, weight),
+                put(squares, block, weight * weight * rest[:, -1]),
+            )
             values = xp.astype(V[block, :], A.dtype, copy=False)
             values = values if centre is None else values - centre
             total = total + dot(weight, values)
@@ -245,8 +270,13 @@ def _add_up(V: Float[Array, "n v"], A: Float[Array, "slots"], others: Float[Arra
             square = square + xp.astype(values.T @ values, A.dtype)
         return *(to_numpy(x) for x in (total, sums, linear, square)), far
 
-    *added, far = zip(*in_threads(add_up, blocks(n, max(_CACHED, -(-n // _PARTS)), A), A), strict=True)
-    (total, sums, linear, square), weight = (np.sum(x, axis=0) for x in added), float(xp.sum(weights))
+    *added, far = zip(
+        *in_threads(add_up, blocks(n, max(_CACHED, -(-n // _PARTS)), A), A), strict=True
+    )
+    (total, sums, linear, square), weight = (
+        (np.sum(x, axis=0) for x in added),
+        float(xp.sum(weights)),
+    )
     d = total / weight
     R = linear[1:-1] - sums[1:-1, None] * d
     S = square - np.outer(d, linear[0]) - np.outer(linear[0], d) + np.outer(d, d) * sums[0]
@@ -269,7 +299,9 @@ def _centre(V: Float[Array, "n v"], like: Array) -> Float[Array, "v"] | None:
     return None if bool(xp.all(xp.abs(centre) <= xp.std(some, axis=0))) else centre
 
 
-def _errors(cells: Cells, one: Sums, A: Float[np.ndarray, "g"], weights: float) -> tuple[float, float]:
+def _errors(
+    cells: Cells, one: Sums, A: Float[np.ndarray, "g"], weights: float
+) -> tuple[float, float]:
     """Ends, rule and the two identities, as in `exact.errors`."""
     density, charge, (_, r, w) = one.density, np.abs(one.charge), one.table
     ends = -np.expm1(one.total[0]) + np.exp(one.total[-1]) * (1.0 + one.r_sum[-1])

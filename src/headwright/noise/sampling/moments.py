@@ -1,9 +1,9 @@
-"""Mean and covariance by sampling, in logit space: one normal number per noisy key and head, never a
-d-dimensional key. Any law of the keys, correlated ones too.
+"""Mean and covariance by sampling, in logit space: one normal number per noisy key and head, never
+a d-dimensional key. Any law of the keys, correlated ones too.
 
-The standard error is the spread between independent replicates (`normals.py`), so it is as honest for
-scrambled Sobol points, whose error falls almost like 1/samples, as for plain ones. Reweighting and control
-variates were not taken: the exact engine is the variance reduction.
+The standard error is the spread between independent replicates (`normals.py`), so it is as honest
+for scrambled Sobol points, whose error falls almost like 1/samples, as for plain ones. Reweighting
+and control variates were not taken: the exact engine is the variance reduction.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ REPLICATES = 32
 MEMORY = 256 * 2**20
 
 Progress = Callable[[int, int], None]  # called with samples done, samples in all
-Weigh = Callable[[Reduced, Array], Array]  # normal numbers -> weights of the noisy keys and the rest
+# Normal numbers -> weights of the noisy keys and the rest
+Weigh = Callable[[Reduced, Array], Array]
 
 
 def sampled_moments(
@@ -43,8 +44,9 @@ def sampled_moments(
     memory: float = MEMORY,
     progress: Progress | None = None,
 ) -> Moments:
-    """Moments by sampling; `error` is the largest standard error of any entry. `kind` is "sobol" or "plain",
-    `memory` a bound in bytes on what one batch takes. `samples` is rounded up to `replicates` powers of two."""
+    """Moments by sampling; `error` is the largest standard error of any entry. `kind` is "sobol" or
+    "plain", `memory` a bound in bytes on what one batch takes. `samples` is rounded up to
+    `replicates` powers of two."""
     double = in_double(problem)
     small = reduced(double)
     points = plan(small.dimension, samples=samples, replicates=replicates, kind=kind, seed=seed)
@@ -58,9 +60,15 @@ def _with_rounding(problem: Problem, found: Moments) -> Moments:
     for h, mix in enumerate(to_numpy(problem.mix).tolist()):
         m = to_numpy(law.means[h, ...])
         m = m if problem.mask is None else np.where(to_numpy(problem.mask[h, ...]), m, -np.inf)
-        weights = np.zeros(0) if found.heads_weights_mean is None else to_numpy(found.heads_weights_mean[h, ...])
+        weights = (
+            np.zeros(0)
+            if found.heads_weights_mean is None
+            else to_numpy(found.heads_weights_mean[h, ...])
+        )
         known = min(1.0, found.error)
-        moved += abs(mix) * rounding(law, h, m=m, undecided=lambda weights=weights: weights, known=known)
+        moved += abs(mix) * rounding(
+            law, h, m=m, undecided=lambda weights=weights: weights, known=known
+        )
     apart = float(problem.xp.max(problem.xp.abs(problem.values - found.mean)))
     mean = found.mean_error + MEAN * moved * apart
     covariance = found.covariance_error + COVARIANCE * moved * apart * apart
@@ -77,10 +85,13 @@ def estimate(
     memory: float = MEMORY,
     progress: Progress | None = None,
 ) -> Moments:
-    """Moments over the points of a plan. `weigh` turns normal numbers into weights: softmax, or its limit."""
+    """Moments over the points of a plan. `weigh` turns normal numbers into weights: softmax, or its
+    limit."""
     origin = problem.xp.sum(problem.mix) * problem.xp.mean(problem.values, axis=0)
     sums: list[list[Array]] = [[] for _ in range(points.replicates)]
-    for replicate, alpha in weights_drawn(small, points, weigh=weigh, memory=memory, progress=progress):
+    for replicate, alpha in weights_drawn(
+        small, points, weigh=weigh, memory=memory, progress=progress
+    ):
         new = _sums(problem, small, alpha, origin)
         old = sums[replicate] or [0.0] * len(new)
         sums[replicate] = [total + term for total, term in zip(old, new, strict=True)]
@@ -96,7 +107,8 @@ def weights_drawn(
     memory: float = MEMORY,
     progress: Progress | None = None,
 ) -> Iterator[tuple[int, Float[Array, "s h k_plus_1"]]]:
-    """`(replicate, weights of the noisy keys and of the rest)` in batches that fit into `memory` bytes."""
+    """`(replicate, weights of the noisy keys and of the rest)` in batches that fit into `memory`
+    bytes."""
     xp = compat.array_namespace(small.means)
     (h, k), v = small.means.shape, small.values.shape[1]
     # Live at once per sample: the numbers, some copies of the logits, the outputs.
@@ -112,8 +124,8 @@ def weights_drawn(
 
 
 class _Averages(NamedTuple):
-    """What is averaged over the samples, one row per replicate R. Outputs are taken relative to `origin`, the
-    output of uniform weights, so that squares lose no digits."""
+    """What is averaged over the samples, one row per replicate R. Outputs are taken relative to
+    `origin`, the output of uniform weights, so that squares lose no digits."""
 
     origin: Float[Array, "v"]
     output: Float[Array, "R v"]
@@ -129,7 +141,13 @@ def _sums(problem: Problem, small: Reduced, alpha: Array, origin: Array) -> list
     c = xp.sum(mix * small.outputs(alpha), axis=1) - origin
     mixed = xp.sum(mix * alpha[:, :, :-1], axis=1)
     rest = alpha[:, :, -1]
-    return [xp.sum(c, axis=0), c.T @ c, xp.sum(alpha, axis=0), xp.sum(mixed**2, axis=0), rest.T @ rest]
+    return [
+        xp.sum(c, axis=0),
+        c.T @ c,
+        xp.sum(alpha, axis=0),
+        xp.sum(mixed**2, axis=0),
+        rest.T @ rest,
+    ]
 
 
 def _moments(problem: Problem, small: Reduced, seen: _Averages, points: Plan) -> Moments:
@@ -137,7 +155,9 @@ def _moments(problem: Problem, small: Reduced, seen: _Averages, points: Plan) ->
     output = xp.mean(seen.output, axis=0)
     # Second moments about the pooled mean, per replicate: their average is the covariance.
     about = seen.output[:, :, None] * output[None, None, :]
-    covariance = seen.output_squared - about - xp.permute_dims(about, (0, 2, 1)) + output[:, None] * output
+    covariance = (
+        seen.output_squared - about - xp.permute_dims(about, (0, 2, 1)) + output[:, None] * output
+    )
     if problem.value_noise is not None:
         pairs = zip(seen.mixed_squared, seen.rest_squared, strict=True)
         squares = [small.squares(problem.mix, mixed, rest) for mixed, rest in pairs]
@@ -162,7 +182,8 @@ def of_weights(
     mixed_squared: Float[Array, "k"],
     rest_squared: Float[Array, "h h"],
 ) -> dict[str, Array]:
-    """The fields of `Moments` that are about weights and heads, from averages over the reduced keys."""
+    """The fields of `Moments` that are about weights and heads, from averages over the reduced
+    keys."""
     xp, mix = problem.xp, problem.mix
     heads_weights = small.expand(heads[:, :-1], heads[:, -1:] * small.fixed_weights)
     weights = xp.tensordot(mix, heads_weights, axes=1)
@@ -176,12 +197,18 @@ def of_weights(
 
 
 def _errors(mix: Array, seen: _Averages, covariance: Array) -> tuple[float, float, float, float]:
-    """The largest standard error of the mean, the covariance, the weights' means and their variances."""
+    """The largest standard error of the mean, the covariance, the weights' means and their
+    variances."""
     xp = compat.array_namespace(mix)
     whole = float(xp.sum(xp.abs(mix)))
     weights = whole * standard_error(seen.weights)
     squares = max(standard_error(seen.mixed_squared), whole**2 * standard_error(seen.rest_squared))
-    return standard_error(seen.output), standard_error(covariance), weights, squares + 2 * whole * weights
+    return (
+        standard_error(seen.output),
+        standard_error(covariance),
+        weights,
+        squares + 2 * whole * weights,
+    )
 
 
 def standard_error(replicates: Float[Array, "R *entries"]) -> float:

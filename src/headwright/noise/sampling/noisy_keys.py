@@ -1,5 +1,6 @@
-"""Only noisy keys need random numbers. Keys whose logits are fixed act together as one key: their logits add
-up to one log-sum-exp, their values to one average. A million keys of which two are random cost as much as three.
+"""Only noisy keys need random numbers. Keys whose logits are fixed act together as one key: their
+logits add up to one log-sum-exp, their values to one average. A million keys of which two are
+random cost as much as three.
 
     alpha_i = e^{z_i} / (e^R + sum_noisy e^{z_j}),   R = ln sum_fixed e^{z_i}
 """
@@ -20,10 +21,12 @@ from headwright.types import Array, Float, Int
 
 @dataclass(frozen=True)
 class Reduced:
-    """`noisy` keys (k of n) with logits `means + noise(g)`, and the `fixed` rest seen as one key per head.
+    """`noisy` keys (k of n) with logits `means + noise(g)`, and the `fixed` rest seen as one key
+    per head.
 
-    `roots[h, i, r]`: the own noise of key i in head h is `sum_r roots_hir g_ir`. `columns[i * r]` says which
-    normal number `g_ir` is; entries that move nothing share one more column, which is zero.
+    `roots[h, i, r]`: the own noise of key i in head h is `sum_r roots_hir g_ir`. `columns[i * r]`
+    says which normal number `g_ir` is; entries that move nothing share one more column, which is
+    zero.
     """
 
     noisy: Int[Array, "k"]
@@ -46,7 +49,9 @@ class Reduced:
         own = xp.reshape(xp.take(xp.concat([g, none], axis=1), self.columns, axis=1), (s, 1, k, r))
         z = self.means + xp.sum(self.roots * own, axis=-1)
         if self.shared is not None:
-            z = z + xp.tensordot(g[:, self.dimension - self.shared.shape[1] :], self.shared, axes=([1], [1]))
+            z = z + xp.tensordot(
+                g[:, self.dimension - self.shared.shape[1] :], self.shared, axes=([1], [1])
+            )
         return xp.concat([z, xp.broadcast_to(self.fixed_logits[:, None], (s, h, 1))], axis=-1)
 
     def weights(self, g: Float[Array, "s dimension"]) -> Float[Array, "s h k_plus_1"]:
@@ -55,14 +60,22 @@ class Reduced:
     def outputs(self, alpha: Float[Array, "s h k_plus_1"]) -> Float[Array, "s h v"]:
         return alpha[:, :, :-1] @ self.values + alpha[:, :, -1:] * self.fixed_values
 
-    def expand(self, noisy: Float[Array, "*m k"], fixed: Float[Array, "*m n_minus_k"]) -> Float[Array, "*m n"]:
+    def expand(
+        self, noisy: Float[Array, "*m k"], fixed: Float[Array, "*m n_minus_k"]
+    ) -> Float[Array, "*m n"]:
         """What is known of noisy and of fixed keys, back in the order of the keys."""
         xp = compat.array_namespace(noisy)
-        return xp.take(xp.concat([noisy, fixed], axis=-1), xp.argsort(xp.concat([self.noisy, self.fixed])), axis=-1)
+        return xp.take(
+            xp.concat([noisy, fixed], axis=-1),
+            xp.argsort(xp.concat([self.noisy, self.fixed])),
+            axis=-1,
+        )
 
-    def squares(self, mix: Float[Array, "h"], mixed: Float[Array, "k"], rest: Float[Array, "h h"]) -> Array:
-        """`E[(sum_h mix_h alpha_hi)^2]` of all n keys, from that of the noisy keys and from `E[R_g R_h]` of the
-        fixed keys' total weight R: a fixed key i has `alpha_hi = share_hi R_h`."""
+    def squares(
+        self, mix: Float[Array, "h"], mixed: Float[Array, "k"], rest: Float[Array, "h h"]
+    ) -> Array:
+        """`E[(sum_h mix_h alpha_hi)^2]` of all n keys, from that of the noisy keys and from `E[R_g
+        R_h]` of the fixed keys' total weight R: a fixed key i has `alpha_hi = share_hi R_h`."""
         shares = mix[:, None] * self.fixed_weights
         return self.expand(mixed, compat.array_namespace(mix).sum(shares * (rest @ shares), axis=0))
 
@@ -104,15 +117,16 @@ def _roots(xp: Any, law: LogitsLaw, noisy: Array) -> Float[Array, "h k r"]:
         return xp.sqrt(xp.take(law.variances, noisy, axis=1))[:, :, None]
     C = xp.permute_dims(xp.take(law.cross, noisy, axis=2), (2, 0, 1))
     values, vectors = xp.linalg.eigh(C)
-    # Eigenvalues that rounding alone can produce are zeros: they would cost a random number for nothing.
+    # Eigenvalues that rounding alone can produce are zeros: they would cost a random number for
+    # nothing.
     floor = values[:, -1:] * heads * xp.finfo(values.dtype).eps
     size = xp.sqrt(xp.where(values > floor, values, xp.zeros_like(values)))
     return xp.permute_dims(vectors * size[:, None, :], (1, 0, 2))
 
 
 def _columns(roots: Float[Array, "h k r"]) -> tuple[Int[Array, "kr"], int]:
-    """Which normal number each root takes: the largest roots first, because Sobol's first coordinates are its
-    best; vanishing roots all take the extra column."""
+    """Which normal number each root takes: the largest roots first, because Sobol's first
+    coordinates are its best; vanishing roots all take the extra column."""
     xp = compat.array_namespace(roots)
     size = xp.reshape(xp.sum(roots * roots, axis=0), (-1,))
     order = xp.argsort(size, descending=True, stable=True)

@@ -1,8 +1,9 @@
-"""Standard normal numbers in independent replicates: scrambled Sobol points, or plain pseudo-random ones.
+"""Standard normal numbers in independent replicates: scrambled Sobol points, or plain pseudo-random
+ones.
 
-One scrambled Sobol set has no error bar; several independently scrambled sets do: the spread of their answers.
-So everything drawn here comes as `replicates` blocks of equal size, and the standard error is always taken
-across replicates (for plain numbers too: one rule for both).
+One scrambled Sobol set has no error bar; several independently scrambled sets do: the spread of
+their answers. So everything drawn here comes as `replicates` blocks of equal size, and the standard
+error is always taken across replicates (for plain numbers too: one rule for both).
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from headwright import inputs
 from headwright.errors import InputError
 from headwright.types import Float
 
-# The first, most important numbers of a sample are Sobol points, the rest plain: scrambling thousands of
-# dimensions costs seconds per replicate and gains nothing (and the direction numbers end at 21,201).
+# The first, most important numbers of a sample are Sobol points, the rest plain: scrambling
+# thousands of dimensions costs seconds per replicate and gains nothing (and the direction numbers
+# end at 21,201).
 _SOBOL_DIMENSIONS = 256
 _BITS = 30
 _MOST = 1 << _BITS  # points that one Sobol set has
@@ -28,7 +30,8 @@ KINDS = ("sobol", "plain")
 
 @dataclass(frozen=True)
 class Plan:
-    """How many numbers of which kind: `replicates` blocks of `size` points in `dimension` dimensions."""
+    """How many numbers of which kind: `replicates` blocks of `size` points in `dimension`
+    dimensions."""
 
     dimension: int
     size: int
@@ -57,7 +60,8 @@ class Plan:
         engine = qmc.Sobol(good, scramble=True, bits=_BITS, rng=rng)
 
         def draw(size: int) -> np.ndarray:
-            # Points are multiples of 2^-bits; half a step more keeps them off 0, where ndtri is -inf.
+            # Points are multiples of 2^-bits; half a step more keeps them off 0, where ndtri is
+            # -inf.
             points = ndtri(engine.random(size) + 0.5 ** (_BITS + 1))
             return np.hstack([points, rng.standard_normal((size, self.dimension - good))])
 
@@ -65,11 +69,14 @@ class Plan:
 
 
 def plan(dimension: int, *, samples: Any, replicates: Any, kind: str, seed: int) -> Plan:
-    """A checked plan. The block size is rounded up to a power of two: Sobol points are balanced only then."""
+    """A checked plan. The block size is rounded up to a power of two: Sobol points are balanced
+    only then."""
     samples = inputs.whole("samples", samples, low=1, high=_MOST)
     replicates = inputs.whole("replicates", replicates, low=2, high=_MOST)
     if kind not in KINDS:
-        raise InputError(wanted=f"kind one of {', '.join(KINDS)}", got=repr(kind), attempt='kind="sobol"')
+        raise InputError(
+            wanted=f"kind one of {', '.join(KINDS)}", got=repr(kind), attempt='kind="sobol"'
+        )
     size = power_of_two(-(-samples // replicates))
     return Plan(dimension, size, replicates, kind, seed)
 

@@ -1,9 +1,9 @@
-"""How far a head's output is expected to move when its keys are noisy: E|c~ - c|^2, with c the output of the keys as
-they are and c~ that of the noisy ones.
+"""How far a head's output is expected to move when its keys are noisy: E|c~ - c|^2, with c the
+output of the keys as they are and c~ that of the noisy ones.
 
-With Gaussian logits the exact moments of all keys give it: E|c~ - c|^2 = |E c~ - c|^2 + trace Cov c~. Rejected: keeping
-the heaviest keys and collapsing the others into one noiseless key. Where the noise is wide the others win as often as
-not, and one key at their mean never does.
+With Gaussian logits the exact moments of all keys give it: E|c~ - c|^2 = |E c~ - c|^2 + trace Cov
+c~. Rejected: keeping the heaviest keys and collapsing the others into one noiseless key. Where the
+noise is wide the others win as often as not, and one key at their mean never does.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from headwright.noise import moments
 from headwright.trained.measures.sampled import Row
 from headwright.types import Float
 
-# Logit deviation up to which the leading order is the answer: what it leaves out is s^2, one part in a thousand.
+# Logit deviation up to which the leading order is the answer: what it leaves out is s^2, one part
+# in a thousand.
 SMALL = 0.03
-# Draws for logits behind a soft cap: a squared error of relative deviation 1 or so is then known to 2 %.
+# Draws for logits behind a soft cap: a squared error of relative deviation 1 or so is then known to
+# 2 %.
 _DRAWS = 4096
 # Logits drawn at once: 8 MB.
 _AT_ONCE = 2**20
 
 
 def predict(row: Row, law: GaussianKeys) -> float:
-    """E|c~ - c|^2 for this row: to leading order where the noise is small, else from the moments of all its keys."""
+    """E|c~ - c|^2 for this row: to leading order where the noise is small, else from the moments of
+    all its keys."""
     variances = law.logits_law(row.q, scale=row.scale).variances[row.seen]
     z = row.logits()
     if row.softcap is None:
@@ -46,7 +49,8 @@ def leading_order(z: np.ndarray, variances: np.ndarray, V: np.ndarray) -> Float[
 
 
 def _exact(row: Row, variances: Float[np.ndarray, "n"]) -> float:
-    # One query sees a key only through its logit, so the law of the logits goes over as one-dimensional keys.
+    # One query sees a key only through its logit, so the law of the logits goes over as
+    # one-dimensional keys.
     keys = GaussianKeys(row.logits()[:, None], isotropic=variances)
     noisy = moments(np.ones(1), keys, row.V)
     bias = np.sum((noisy.mean - row.output()) ** 2)
@@ -55,7 +59,8 @@ def _exact(row: Row, variances: Float[np.ndarray, "n"]) -> float:
 
 
 def _drawn(row: Row, variances: Float[np.ndarray, "n"]) -> float:
-    """By sampling: a logit behind a soft cap is not Gaussian. Always the same draws, so that audits repeat."""
+    """By sampling: a logit behind a soft cap is not Gaussian. Always the same draws, so that audits
+    repeat."""
     rng = np.random.default_rng(0)
     raw = row.scale * (row.K @ row.q)
     deviations = np.sqrt(variances)

@@ -1,8 +1,9 @@
-"""The head of a GGUF file: its numbers and the shapes of its tensors, every length checked against the bytes that are
-there.
+"""The head of a GGUF file: its numbers and the shapes of its tensors, every length checked against
+the bytes that are there.
 
-The library's reader believes the lengths it reads: an array that claims 2^40 numbers, in a file of a hundred bytes,
-fills the memory. So the head is walked here first, and nothing is kept of it but a few numbers.
+The library's reader believes the lengths it reads: an array that claims 2^40 numbers, in a file of
+a hundred bytes, fills the memory. So the head is walked here first, and nothing is kept of it but a
+few numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,19 @@ from pathlib import Path
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 # Codes of `struct` by the format's type numbers; a string and an array have a length of their own.
-_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_SCALARS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 _STRING = 8
 _ARRAY = 9
 # The library flattens arrays of arrays, and no model has any.
@@ -26,7 +39,8 @@ _MOST_DIMENSIONS = 8
 
 @dataclass(frozen=True)
 class Header:
-    """`numbers` by name, arrays and strings left out; how many `tensors`, and the weights they claim together."""
+    """`numbers` by name, arrays and strings left out; how many `tensors`, and the weights they
+    claim together."""
 
     numbers: dict[str, float]
     tensors: int
@@ -43,7 +57,9 @@ def read(path: Path) -> Header:
             raise ValueError(f"GGUF version {little}, of which only {_VERSIONS} are read")
         walk = _Walk(data, "<" if little in _VERSIONS else ">", place=8)
         tensors = walk.count(least=8 + 4 + 4 + 8)
-        numbers = dict(found for _ in range(walk.count(least=8 + 4 + 1)) if (found := walk.entry()) is not None)
+        numbers = dict(
+            found for _ in range(walk.count(least=8 + 4 + 1)) if (found := walk.entry()) is not None
+        )
         return Header(numbers, tensors, sum(walk.tensor() for _ in range(tensors)))
 
 
@@ -71,7 +87,9 @@ class _Walk:
         """A count of things that take `least` bytes each or more, all of them still ahead."""
         count = int(self.number("Q"))
         if count * least > len(self.data) - self.place:
-            raise ValueError(f"{count} entries promised at byte {self.place} of a file of {len(self.data)}")
+            raise ValueError(
+                f"{count} entries promised at byte {self.place} of a file of {len(self.data)}"
+            )
         return count
 
     def text(self) -> str:

@@ -1,5 +1,6 @@
-"""A trained model by folder, by GGUF file, by installed package or from the local cache. Nothing is downloaded, code
-that comes with a model is never run, nothing is unpickled, and no weight is made up."""
+"""A trained model by folder, by GGUF file, by installed package or from the local cache. Nothing is
+downloaded, code that comes with a model is never run, nothing is unpickled, and no weight is made
+up."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from headwright.errors import HeadwrightError, InputError, MissingExtra
 from headwright.trained.library import torch, transformers
 from headwright.trained.loading.stored import fitting_config
 
-# Parts of a model that no attention layer reads; checkpoints of language models come without a pooler.
+# Parts of a model that no attention layer reads; checkpoints of language models come without a
+# pooler.
 _UNUSED = ("pooler",)
 _OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".npz", ".onnx")
 
@@ -39,11 +41,19 @@ def load(name: str | Path) -> tuple[Any, Any]:
     with _quiet():
         try:
             config = fitting_config(Path(place.folder), place.gguf, place.words)
-            words = place.words | {"use_safetensors": True, "output_loading_info": True, "dtype": torch.float32}
-            model, loading = transformers.AutoModel.from_pretrained(place.folder, config=config, **words)
+            words = place.words | {
+                "use_safetensors": True,
+                "output_loading_info": True,
+                "dtype": torch.float32,
+            }
+            model, loading = transformers.AutoModel.from_pretrained(
+                place.folder, config=config, **words
+            )
         except HeadwrightError:
             raise
-        except Exception as reason:  # damaged weights fail in many ways; all mean the same to the caller
+        except (
+            Exception
+        ) as reason:  # damaged weights fail in many ways; all mean the same to the caller
             raise _unreadable(place, reason) from None
         _refuse_missing(place, loading)
         return model.eval(), _tokenizer(place)
@@ -60,11 +70,16 @@ def _unreadable(place: Place, reason: Exception) -> HeadwrightError:
 
 
 def _refuse_missing(place: Place, loading: dict[str, Any]) -> None:
-    """The library fills what it does not find with random numbers, which would be audited as if they were trained."""
-    missing = [name for name in loading["missing_keys"] if not any(part in name for part in _UNUSED)]
+    """The library fills what it does not find with random numbers, which would be audited as if
+    they were trained."""
+    missing = [
+        name for name in loading["missing_keys"] if not any(part in name for part in _UNUSED)
+    ]
     if missing:
         missing.sort(key=lambda name: ("attn" not in name and "attention" not in name, name))
-        some = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        some = ", ".join(missing[:3]) + (
+            f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        )
         raise InputError(
             wanted="a file with all weights of the model",
             got=f"{place.gguf or Path(place.folder).name} without {some}",
@@ -80,7 +95,8 @@ def _tokenizer(place: Place) -> Any:
 
 
 def find(name: str) -> Place:
-    """The folder or file meant by `name`, tried in this order: path, installed package, local cache."""
+    """The folder or file meant by `name`, tried in this order: path, installed package, local
+    cache."""
     path = Path(name)
     if path.is_file():
         return _file(path)
@@ -109,7 +125,9 @@ def _file(path: Path) -> Place:
 def _in_folder(folder: Path) -> Place | None:
     if (folder / "adapter_config.json").is_file():
         raise InputError(
-            wanted="a whole model", got="an adapter to one", attempt="merge the adapter and save the model it makes"
+            wanted="a whole model",
+            got="an adapter to one",
+            attempt="merge the adapter and save the model it makes",
         )
     if any(folder.glob("*.safetensors")) and (folder / "config.json").is_file():
         return Place(str(folder))
@@ -139,7 +157,9 @@ def _in_package(name: str) -> Place | None:
     for file in files:
         if file.suffix == ".gguf":
             return Place(str(Path(str(file.locate())).parent), file.name)
-        if file.name == "config.json" and any(f.parent == file.parent for f in files if f.suffix == ".safetensors"):
+        if file.name == "config.json" and any(
+            f.parent == file.parent for f in files if f.suffix == ".safetensors"
+        ):
             return Place(str(Path(str(file.locate())).parent))
     return None
 
@@ -157,7 +177,8 @@ def _in_cache(name: str) -> Place | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars and no advice from the library while it loads: stderr belongs to the command."""
+    """No progress bars and no advice from the library while it loads: stderr belongs to the
+    command."""
     log = transformers.utils.logging
     level = log.get_verbosity()
     bars = log.is_progress_bar_enabled()

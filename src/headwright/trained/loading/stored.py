@@ -1,7 +1,9 @@
-"""What the files of a model hold, against what its configuration claims, before any memory is asked for.
+"""What the files of a model hold, against what its configuration claims, before any memory is asked
+for.
 
-A configuration of a few hundred bytes can claim 2^31 layers. Its numbers are therefore read first, as plain data; then
-the model it describes is built without memory, on the "meta" device, and its size compared with the weights on disk.
+A configuration of a few hundred bytes can claim 2^31 layers. Its numbers are therefore read first,
+as plain data; then the model it describes is built without memory, on the "meta" device, and its
+size compared with the weights on disk.
 """
 
 from __future__ import annotations
@@ -21,22 +23,26 @@ from headwright.trained.loading import gguf_header
 
 # A configuration with names for 20,000 classes takes 1 MB.
 _MOST_CONFIG_BYTES = 2**24
-# Layers: each has a tensor of its own, but for small models that share them. The library builds lists this long.
+# Layers: each has a tensor of its own, but for small models that share them. The library builds
+# lists this long.
 _COUNTS_LAYERS = re.compile(r"layer|depth|block_count|num_blocks|stage")
 _SHARING_LAYERS = 256
-# Any other whole number is at most this, or the bits of the weights: no size, count or token goes beyond them.
+# Any other whole number is at most this, or the bits of the weights: no size, count or token goes
+# beyond them.
 _ALWAYS_ALLOWED = 2**17
 # But the base of the rotary positions is a wave length.
 _NO_SIZE = re.compile(r"theta")
 # Weights that may be missing from the files: a pooler that the checkpoint had no use for, say.
 _SLACK = 2**22
-# Memory for what a model keeps beside its weights (masks, positions), where the weights themselves are small.
+# Memory for what a model keeps beside its weights (masks, positions), where the weights themselves
+# are small.
 _MOST_BUFFER_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class Stored:
-    """The weight files of a model: their bytes, their tensors, and the most weights that these can mean."""
+    """The weight files of a model: their bytes, their tensors, and the most weights that these can
+    mean."""
 
     size: int
     tensors: int
@@ -44,13 +50,15 @@ class Stored:
 
 
 def fitting_config(folder: Path, gguf: str | None, words: dict[str, Any]) -> Any:
-    """The configuration; InputError where it speaks of a model that the weights beside it cannot be."""
+    """The configuration; InputError where it speaks of a model that the weights beside it cannot
+    be."""
     if gguf is not None:
         path = folder / gguf
         header = gguf_header.read(path)
         numbers = list(header.numbers.items())
         size = path.stat().st_size
-        stored = Stored(size, header.tensors, min(header.elements, 8 * size))  # tensors may lie over one another
+        # Tensors may lie over one another
+        stored = Stored(size, header.tensors, min(header.elements, 8 * size))
     else:
         numbers = list(_numbers(_config(folder / "config.json")))
         stored = _safetensors(folder)
@@ -69,7 +77,9 @@ def _config(path: Path) -> dict[str, Any]:
         raise ValueError("a config.json that is no object")
     named = config.get("transformers_weights")
     if named is not None and not str(named).endswith((".safetensors", ".safetensors.index.json")):
-        raise ValueError(f"a config.json that asks for the weights {named!r}, which are no safetensors")
+        raise ValueError(
+            f"a config.json that asks for the weights {named!r}, which are no safetensors"
+        )
     return config
 
 

@@ -1,8 +1,9 @@
-"""What a head does, in numbers: each measure is one line over the rows' statistics, averaged over the real rows.
+"""What a head does, in numbers: each measure is one line over the rows' statistics, averaged over
+the real rows.
 
-With Z = sum e^(z - z_max) = 1 + leak, all come from what `rows.stream` kept, and none needs the weights again.
-The sharpness of a row is the beta with which the closed form for orthonormal keys gives the same leak, so that a
-trained head is measured with the ruler of the exercise.
+With Z = sum e^(z - z_max) = 1 + leak, all come from what `rows.stream` kept, and none needs the
+weights again. The sharpness of a row is the beta with which the closed form for orthonormal keys
+gives the same leak, so that a trained head is measured with the ruler of the exercise.
 """
 
 from __future__ import annotations
@@ -108,15 +109,17 @@ ROW_MEASURES = (
 
 
 def copy_parts(look: Look) -> tuple[Array, Array]:
-    """Squared distance of the output from the top key's value, and of the mean value from it, summed over rows.
+    """Squared distance of the output from the top key's value, and of the mean value from it,
+    summed over rows.
 
-    The copy score is `1 - sqrt(ratio)`: 1 when the output is the top value, 0 when it is no nearer to it than the
-    plain mean of all values is.
+    The copy score is `1 - sqrt(ratio)`: 1 when the output is the top value, 0 when it is no nearer
+    to it than the plain mean of all values is.
     """
     xp, heads, rows = look.xp, look.heads, look.rows
     v = xp.astype(heads.v, rows.output.dtype, copy=False)
     keys = xp.asarray(look.marks.keys, dtype=v.dtype, device=compat.device(v))
-    away = xp.sum((v - (keys @ v)[:, None, :] / xp.sum(keys)) ** 2, axis=-1)  # (h/g, n): from the mean value
+    # (h/g, n): from the mean value
+    away = xp.sum((v - (keys @ v)[:, None, :] / xp.sum(keys)) ** 2, axis=-1)
     copied, baseline = [], []
     for h in range(rows.top.shape[0]):
         g = heads.key_head(h)
@@ -126,16 +129,26 @@ def copy_parts(look: Look) -> tuple[Array, Array]:
     return tuple(xp.sum(xp.where(look.real, xp.stack(x), 0.0), axis=-1) for x in (copied, baseline))
 
 
-# The measures that are not plain means over rows, and those taken on a sample of rows; for tables and reports.
+# The measures that are not plain means over rows, and those taken on a sample of rows; for tables
+# and reports.
 OTHER = {
-    "copy": ("copy score", "1 if the output is the top key's value, 0 if it is as far from it as the mean value"),
+    "copy": (
+        "copy score",
+        "1 if the output is the top key's value, 0 if it is as far from it as the mean value",
+    ),
     "previous": ("previous token", "weight on the token before"),
     "duplicate": ("duplicate token", "weight on earlier places of the same token"),
     "induction": ("induction", "weight on the places right after earlier places of the same token"),
     "horizon": ("horizon n*", f"keys among which the median margin keeps the leak at {LEAK:g}"),
     "redundancy": ("redundancy", "cosine with the most similar head of the layer"),
-    "noise_gain": ("noise gain", "relative output error per relative error of the keys, small noise"),
-    "worst_case": ("worst case", "largest relative shift of the output when every logit moves by up to 0.1"),
+    "noise_gain": (
+        "noise gain",
+        "relative output error per relative error of the keys, small noise",
+    ),
+    "worst_case": (
+        "worst case",
+        "largest relative shift of the output when every logit moves by up to 0.1",
+    ),
     "reachable": ("reachable keys", "share of the keys that some query can select"),
 }
 TITLES = {m.name: (m.title, m.meaning) for m in ROW_MEASURES} | OTHER

@@ -24,7 +24,8 @@ BOX = 0.1
 
 @dataclass(frozen=True)
 class Row:
-    """One query of one head against the keys it sees, in double precision: `z = scale K q + bias` before any cap."""
+    """One query of one head against the keys it sees, in double precision: `z = scale K q + bias`
+    before any cap."""
 
     q: Float[np.ndarray, "d"]
     K: Float[np.ndarray, "n d"]
@@ -38,7 +39,8 @@ class Row:
         return self.capped(self.scale * ((self.K if K is None else K) @ self.q))
 
     def capped(self, z: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws n"]:
-        """What the head makes of scaled products: the soft cap, where there is one, and then the bias."""
+        """What the head makes of scaled products: the soft cap, where there is one, and then the
+        bias."""
         z = z if self.softcap is None else self.softcap * np.tanh(z / self.softcap)
         return z + self.bias
 
@@ -48,8 +50,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of one layer and text: the same queries for all heads. `places` are those of the real keys, not of padding,
-    and `K` and `V` are theirs."""
+    """Rows of one layer and text: the same queries for all heads. `places` are those of the real
+    keys, not of padding, and `K` and `V` are theirs."""
 
     heads: Heads
     rows: Int[np.ndarray, "r"]
@@ -59,11 +61,14 @@ class Sample:
 
     @staticmethod
     def draw(heads: Heads, marks: Marks, rng: np.random.Generator, *, size: int) -> Sample:
-        # The first rows of a causal text see next to nothing; the second half is what a long text looks like.
+        # The first rows of a causal text see next to nothing; the second half is what a long text
+        # looks like.
         real = np.flatnonzero(marks.queries)
         late = real[real.size // 2 :] if heads.causal else real
         # Left in the order of the draw, so that the first few are a random sample too.
-        return Sample.of_rows(heads, marks, rng.choice(late, size=min(size, late.size), replace=False))
+        return Sample.of_rows(
+            heads, marks, rng.choice(late, size=min(size, late.size), replace=False)
+        )
 
     @staticmethod
     def of_rows(heads: Heads, marks: Marks, rows: Int[np.ndarray, "r"]) -> Sample:
@@ -94,15 +99,17 @@ class Sample:
 
 
 def _double(x: Any) -> np.ndarray:
-    """On the host in double precision; half-precision formats that NumPy does not know pass through single."""
+    """On the host in double precision; half-precision formats that NumPy does not know pass through
+    single."""
     return to_numpy(x.float() if hasattr(x, "float") else x).astype(float)
 
 
 def noise_gain(row: Row) -> float:
-    """Relative output error per relative key error, for small independent noise on every key coordinate.
+    """Relative output error per relative key error, for small independent noise on every key
+    coordinate.
 
-    c moves by sum_i a_i (v_i - c) dz_i, so that E|dc|^2 = sum_i a_i^2 |v_i - c|^2 Var z_i, and noise of size
-    t |k| / sqrt(d) per coordinate gives Var z = (t scale |q| |k|)^2 / d.
+    c moves by sum_i a_i (v_i - c) dz_i, so that E|dc|^2 = sum_i a_i^2 |v_i - c|^2 Var z_i, and
+    noise of size t |k| / sqrt(d) per coordinate gives Var z = (t scale |q| |k|)^2 / d.
     """
     z = row.logits()
     a = weights(z)
@@ -110,11 +117,18 @@ def noise_gain(row: Row) -> float:
     slope = 1.0 if row.softcap is None else 1.0 - ((z - row.bias) / row.softcap) ** 2
     key = np.sqrt(np.mean(np.sum(row.K**2, axis=1)) / row.K.shape[1])
     moved = np.sqrt(np.sum((a * slope) ** 2 * np.sum((row.V - c) ** 2, axis=1)))
-    return float(row.scale * np.linalg.norm(row.q) * key * moved / max(np.linalg.norm(c), np.finfo(float).tiny))
+    return float(
+        row.scale
+        * np.linalg.norm(row.q)
+        * key
+        * moved
+        / max(np.linalg.norm(c), np.finfo(float).tiny)
+    )
 
 
 def worst_shift(row: Row) -> float:
-    """The furthest the output goes along its own direction while every logit stays within BOX, relative to it."""
+    """The furthest the output goes along its own direction while every logit stays within BOX,
+    relative to it."""
     z, c = row.logits(), row.output()
     size = float(np.linalg.norm(c))
     if size == 0.0:
@@ -127,10 +141,12 @@ ROW_SAMPLED = {"noise_gain": noise_gain, "worst_case": worst_shift}
 
 
 def reachable(K: Float[np.ndarray, "n d"], tested: Int[np.ndarray, "r"]) -> Float[np.ndarray, "r"]:
-    """1 for each tested key that some query can select among all keys, 0 for those that none can; an undecided
-    key (numerically on the boundary) is left out as NaN."""
+    """1 for each tested key that some query can select among all keys, 0 for those that none can;
+    an undecided key (numerically on the boundary) is left out as NaN."""
     verdict = {"selectable": 1.0, "unselectable": 0.0}
-    return np.asarray([verdict.get(selectable(K, (int(j),), exact=False).status, np.nan) for j in tested])
+    return np.asarray(
+        [verdict.get(selectable(K, (int(j),), exact=False).status, np.nan) for j in tested]
+    )
 
 
 def mean_and_error(values: Float[np.ndarray, "... r"]) -> tuple[np.ndarray, np.ndarray]:

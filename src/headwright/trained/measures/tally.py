@@ -1,4 +1,5 @@
-"""From rows to one number per head: sums over texts, so that many texts cost no more memory than one."""
+"""From rows to one number per head: sums over texts, so that many texts cost no more memory than
+one."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ class Tally:
     def add(self, look: Look) -> None:
         """Take one text in."""
         xp, rows = look.xp, look.rows
-        counts = {among: xp.count_nonzero(getattr(look, among), axis=-1) for among in ("real", "contested")}
+        counts = {
+            among: xp.count_nonzero(getattr(look, among), axis=-1)
+            for among in ("real", "contested")
+        }
         for measure in ROW_MEASURES:
             kept = xp.where(getattr(look, measure.among), measure.value(look), 0.0)
             self._more(measure.name, xp.sum(kept, axis=-1), counts[measure.among])
@@ -47,7 +51,8 @@ class Tally:
             out = {name: self.sums[name] / self.counts[name] for name in self.sums}
             out["copy"] = 1.0 - np.sqrt(out["copy"])
             median = _median(np.concatenate(self.margins, axis=1))
-            # A key that leads by Delta keeps 1 - eps of the weight iff n <= 1 + eps / (1 - eps) e^Delta.
+            # A key that leads by Delta keeps 1 - eps of the weight iff n <= 1 + eps / (1 - eps)
+            # e^Delta.
             out["horizon"] = 1.0 + LEAK / (1.0 - LEAK) * np.exp(median)
         alike = np.mean(self.similarity, axis=0)
         np.fill_diagonal(alike, -1.0)

@@ -1,9 +1,11 @@
-"""The numbers of a block of logits in one pass over each row while it is in the cache, compiled by numba.
+"""The numbers of a block of logits in one pass over each row while it is in the cache, compiled by
+numba.
 
-The loops are written so that LLVM turns each into vector instructions: every sum is a plain reduction, the
-exponential is arithmetic on the bits of a float, and minima and maxima are taken of integers that are ordered as
-the floats are. Rejected: a flag that lets the compiler forget NaN (a NaN would become a number), and a library
-linked with fast-math (it flushes subnormal numbers to zero in the whole process).
+The loops are written so that LLVM turns each into vector instructions: every sum is a plain
+reduction, the exponential is arithmetic on the bits of a float, and minima and maxima are taken of
+integers that are ordered as the floats are. Rejected: a flag that lets the compiler forget NaN (a
+NaN would become a number), and a library linked with fast-math (it flushes subnormal numbers to
+zero in the whole process).
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ _LEAST, _MOST = _I(-(2**31)), _I(2**31 - 1)
 _CHUNK = 64
 # Below this e^x is no normal number of single precision, and its weight is 0.
 _LOW = _F(-87.0)
-# e^x = 2^k e^r with k = round(x / ln 2) and r = x - k ln 2; ln 2 in two parts, so that k ln 2 is exact.
+# e^x = 2^k e^r with k = round(x / ln 2) and r = x - k ln 2; ln 2 in two parts, so that k ln 2 is
+# exact.
 _PER_LN2, _LN2, _LN2_REST = _F(1.4426950408889634), _F(0.693359375), _F(-2.12194440e-4)
 # Added to a small number it leaves the nearest integer in the low bits of the sum.
 _ROUND = _F(1.5 * 2**23)
-# (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, relative error of e^r 1e-7: minimax coefficients, highest power first.
+# (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, relative error of e^r 1e-7: minimax coefficients, highest
+# power first.
 _C5, _C4, _C3 = _F(1.9875691500e-4), _F(1.3981999507e-3), _F(8.3334519073e-3)
 _C2, _C1, _C0 = _F(4.1665795894e-2), _F(1.6666665459e-1), _F(5.0000001201e-1)
 # The distance of a hidden key, or more, is no distance.
@@ -57,7 +61,9 @@ def _cast(source: Any, target: Any, width: Any) -> Any:
     """The same 32 bits, read as another type."""
 
     def typed(_: Any, x: Any) -> Any:
-        return target(source), lambda context, builder, signature, given: builder.bitcast(given[0], width)
+        return target(source), lambda context, builder, signature, given: builder.bitcast(
+            given[0], width
+        )
 
     return intrinsic(typed)
 
@@ -102,8 +108,9 @@ def _largest(row):
 
 @_compiled("reassoc", "contract", "nsz")
 def _weigh(row, best, separators):
-    """The row becomes e = exp(z - best). Sums over it, the number of keys at `best`, and the bits of the smallest
-    distance to a key below it: among negative floats the least integer is the one nearest to 0."""
+    """The row becomes e = exp(z - best). Sums over it, the number of keys at `best`, and the bits
+    of the smallest distance to a key below it: among negative floats the least integer is the one
+    nearest to 0."""
     others, below, shifted, square, apart, nearest = _F(0), _F(0), _F(0), _F(0), _F(0), _MOST
     for j in range(row.size):
         d = row[j] - best
@@ -139,7 +146,11 @@ def _rows(z, numbers, patterns, seen, first, separators, bounds, columns):
             leak = others + (ties - _F(1))
             margin = _F(0)
             if ties == _F(1):
-                margin = -_float(nearest) if nearest < _I(0) and _float(nearest) > _UNSEEN else _F(np.inf)
+                margin = (
+                    -_float(nearest)
+                    if nearest < _I(0) and _float(nearest) > _UNSEEN
+                    else _F(np.inf)
+                )
             found = (margin, leak, shifted, square, z[h, i, first], apart, _F(top))  # as in NAMES
             for s in range(len(found)):
                 numbers[h, s, i] = found[s]
@@ -149,10 +160,18 @@ def _rows(z, numbers, patterns, seen, first, separators, bounds, columns):
 
 
 def block(z: Float[Array, "h r n"], asked: Asked) -> Block:
-    """The same as `block.block`, for logits of any width in single precision on the host. They are overwritten."""
+    """The same as `block.block`, for logits of any width in single precision on the host. They are
+    overwritten."""
     xp, (h, r, _) = compat.array_namespace(z), z.shape
     numbers = xp.empty((h, len(NAMES), r), dtype=z.dtype)
     patterns = xp.zeros((h, len(asked.pairs.bounds)), dtype=z.dtype)
     arrays = (np.asarray(x) for x in (z, numbers, patterns))
-    _rows(*arrays, asked.seen, asked.first, asked.separators.view(np.uint8), asked.pairs.bounds, asked.pairs.columns)
+    _rows(
+        *arrays,
+        asked.seen,
+        asked.first,
+        asked.separators.view(np.uint8),
+        asked.pairs.bounds,
+        asked.pairs.columns,
+    )
     return Block(z, numbers, patterns)

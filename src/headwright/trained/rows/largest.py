@@ -1,8 +1,10 @@
-"""The largest logit of every row, its place, the second largest, and the weight of all keys but the top one.
+"""The largest logit of every row, its place, the second largest, and the weight of all keys but the
+top one.
 
-One reduction over strided groups of keys finds all of it: the row is folded to (n/64) x 64 and the maximum taken
-down the columns; the rest happens on the 64 columns' maxima and on the winner's column. Rejected: a top-k or an
-arg-max over all n keys, each ten times the price of a maximum on a CPU.
+One reduction over strided groups of keys finds all of it: the row is folded to (n/64) x 64 and the
+maximum taken down the columns; the rest happens on the 64 columns' maxima and on the winner's
+column. Rejected: a top-k or an arg-max over all n keys, each ten times the price of a maximum on a
+CPU.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from headwright.types import Array
 
 # Shorter rows than this make the reduction slow; longer ones leave more to do afterwards.
 COLUMNS = 64
-# A logit that no softmax sees, and whose product with its weight 0 is still 0 (minus infinity would give NaN).
+# A logit that no softmax sees, and whose product with its weight 0 is still 0 (minus infinity would
+# give NaN).
 HIDDEN = -1e30
-# Below this sum of e^(z - best) the top key's 1 drowns the digits of the others (6e-8 / 0.05 is about 1e-6).
+# Below this sum of e^(z - best) the top key's 1 drowns the digits of the others (6e-8 / 0.05 is
+# about 1e-6).
 _SHARP = 1.05
 
 
@@ -29,7 +33,8 @@ def padding(n: int) -> int:
 
 @dataclass(frozen=True)
 class Largest:
-    """Per row of logits whose length is a multiple of `COLUMNS`: `best >= second`, `top` the place of `best`."""
+    """Per row of logits whose length is a multiple of `COLUMNS`: `best >= second`, `top` the place
+    of `best`."""
 
     best: Array
     second: Array  # -inf where only one key is seen
@@ -75,7 +80,8 @@ def _two(xp: Any, x: Array) -> tuple[Array, Array, Array]:
 def _down(xp: Any, folded: Array, column: Array) -> Array:
     """Each row's chosen column, from top to bottom."""
     index = xp.broadcast_to(column[..., None, :], (*folded.shape[:-1], 1))
-    if compat.is_torch_array(folded):  # the standard's version first checks every index for its sign
+    # The standard's version first checks every index for its sign
+    if compat.is_torch_array(folded):
         return folded.gather(-1, index)[..., 0]
     return xp.take_along_axis(folded, index, axis=-1)[..., 0]
 

@@ -1,4 +1,5 @@
-"""What is made of a few whole rows per text: how alike two heads are, and the small picture of each head."""
+"""What is made of a few whole rows per text: how alike two heads are, and the small picture of each
+head."""
 
 from __future__ import annotations
 
@@ -30,12 +31,19 @@ def cosines(xp: Any, kept: Float[Array, "h s n"]) -> Float[Array, "h h"]:
 
 
 def binned(xp: Any, kept: Float[Array, "h s k"], n: int) -> Float[Array, "h s b"]:
-    """The mass of each row in up to 32 equal ranges of the n keys; keys after those in `kept` have none."""
+    """The mass of each row in up to 32 equal ranges of the n keys; keys after those in `kept` have
+    none."""
     width = -(-n // _CELLS)
     cells = -(-n // width)
     seen = kept[..., : min(kept.shape[2], n)]
-    missing = xp.zeros((*kept.shape[:2], cells * width - seen.shape[2]), dtype=kept.dtype, device=compat.device(kept))
-    return xp.sum(xp.reshape(xp.concat([seen, missing], axis=-1), (*kept.shape[:2], cells, width)), axis=-1)
+    missing = xp.zeros(
+        (*kept.shape[:2], cells * width - seen.shape[2]),
+        dtype=kept.dtype,
+        device=compat.device(kept),
+    )
+    return xp.sum(
+        xp.reshape(xp.concat([seen, missing], axis=-1), (*kept.shape[:2], cells, width)), axis=-1
+    )
 
 
 def squeezed(rows: Float[np.ndarray, "h s b"]) -> Float[np.ndarray, "h a b"]:

@@ -1,7 +1,9 @@
-"""What is taken from a block of logits while it exists, and the plain way to take it: one array operation each.
+"""What is taken from a block of logits while it exists, and the plain way to take it: one array
+operation each.
 
-`fused.block` gives the same numbers in one pass over each row, where numba is installed and the logits are in single
-precision on the host; the way here is for every other library, device and precision.
+`fused.block` gives the same numbers in one pass over each row, where numba is installed and the
+logits are in single precision on the host; the way here is for every other library, device and
+precision.
 """
 
 from __future__ import annotations
@@ -16,15 +18,16 @@ from headwright.trained.rows.largest import HIDDEN, Largest
 from headwright.trained.rows.tokens import Pairs
 from headwright.types import Array, Bool, Float, Int
 
-# With e = exp(z - best): best - second (inf where one key is seen), sum e without the top key, sum e (z - best),
-# sum e^2, e of the first token, sum e over separators, and the place of the best (whole numbers, exact below 2^24).
+# With e = exp(z - best): best - second (inf where one key is seen), sum e without the top key, sum
+# e (z - best), sum e^2, e of the first token, sum e over separators, and the place of the best
+# (whole numbers, exact below 2^24).
 NAMES = ("margin", "leak", "shifted", "square", "first", "separators", "top")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is looked up in the weights of some rows. Row i sees the keys before `seen[i]`, if nothing else hides
-    them; the block may be wider than any row."""
+    """What is looked up in the weights of some rows. Row i sees the keys before `seen[i]`, if
+    nothing else hides them; the block may be wider than any row."""
 
     seen: Int[np.ndarray, "r"]
     first: int
@@ -34,8 +37,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Block:
-    """`e = exp(z - best)`, 0 for hidden keys, in the memory of the logits where the library can write; `numbers` in
-    the order of `NAMES`; `patterns`, the share of the weights on each pattern's pairs, summed over the rows."""
+    """`e = exp(z - best)`, 0 for hidden keys, in the memory of the logits where the library can
+    write; `numbers` in the order of `NAMES`; `patterns`, the share of the weights on each pattern's
+    pairs, summed over the rows."""
 
     e: Float[Array, "h r n"]
     numbers: Float[Array, "h s r"]
@@ -72,10 +76,16 @@ def _fitted(marks: Bool[np.ndarray, "n"], width: int) -> Bool[np.ndarray, "w"]:
     return np.pad(marks[:width], (0, max(width - marks.size, 0)))
 
 
-def _patterns(e: Float[Array, "h r n"], total: Float[Array, "h r"], pairs: Pairs) -> Float[Array, "h p"]:
+def _patterns(
+    e: Float[Array, "h r n"], total: Float[Array, "h r"], pairs: Pairs
+) -> Float[Array, "h p"]:
     xp, device = compat.array_namespace(e), compat.device(e)
     flat, found = xp.reshape(e, (e.shape[0], -1)), []
     for rows, columns in pairs:
         place, row = (xp.asarray(x, device=device) for x in (rows * e.shape[2] + columns, rows))
         found.append(xp.sum(xp.take(flat, place, axis=1) / xp.take(total, row, axis=1), axis=-1))
-    return xp.stack(found, axis=1) if found else xp.zeros((e.shape[0], 0), dtype=e.dtype, device=device)
+    return (
+        xp.stack(found, axis=1)
+        if found
+        else xp.zeros((e.shape[0], 0), dtype=e.dtype, device=device)
+    )

@@ -1,9 +1,9 @@
 """One pass over the attention rows of a layer, a block of queries at a time.
 
-Every number that needs the t x n weights is taken here while a block of them exists; the largest live buffer is
-block x n for the heads in work. The block's weights also give the layer's output, so the logits are computed once
-and the audit costs a few reductions more than a plain forward pass. Rejected: keeping the maps, which is 11 GB for
-a small model at 4,096 tokens.
+Every number that needs the t x n weights is taken here while a block of them exists; the largest
+live buffer is block x n for the heads in work. The block's weights also give the layer's output, so
+the logits are computed once and the audit costs a few reductions more than a plain forward pass.
+Rejected: keeping the maps, which is 11 GB for a small model at 4,096 tokens.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from headwright.types import Array, Float, Int
 
 @dataclass(frozen=True)
 class Way:
-    """How a layer is worked on: queries per block, weights in work at once, what is added to n keys to make the width
-    of a block, and what takes the numbers out of a block of logits."""
+    """How a layer is worked on: queries per block, weights in work at once, what is added to n keys
+    to make the width of a block, and what takes the numbers out of a block of logits."""
 
     rows: int
     budget: int
@@ -116,8 +116,8 @@ def stream(heads: Heads, marks: Marks, *, by: Way | None = None) -> Rows:
 
 @dataclass(frozen=True)
 class _Span:
-    """Queries `start..stop-1` against keys `0..width-1`, with what is looked up in their weights, and which of the
-    rows are kept whole for a moment."""
+    """Queries `start..stop-1` against keys `0..width-1`, with what is looked up in their weights,
+    and which of the rows are kept whole for a moment."""
 
     start: int
     stop: int
@@ -128,8 +128,8 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Part:
-    """Of some heads in a span: outputs times their rows' totals, numbers and patterns as in `Block`, and the weights
-    of the kept rows."""
+    """Of some heads in a span: outputs times their rows' totals, numbers and patterns as in
+    `Block`, and the weights of the kept rows."""
 
     output: Float[Array, "h r v"]
     numbers: Float[Array, "h s r"]
@@ -138,7 +138,8 @@ class _Part:
 
 
 class _Work:
-    """The layer's arrays laid out for blocks: keys padded as the way wants them, queries sorted by key head."""
+    """The layer's arrays laid out for blocks: keys padded as the way wants them, queries sorted by
+    key head."""
 
     def __init__(self, heads: Heads, marks: Marks, by: Way) -> None:
         xp = compat.array_namespace(heads.q)
@@ -155,8 +156,8 @@ class _Work:
         self.v = _padded(xp, self._wide(heads.v), extra)
 
     def _out(self, shape: tuple[int, ...]) -> dict[str, Array]:
-        """`out=` for logits: the same memory for every block, where the library can write into it. Fresh memory for
-        each would cost more in page faults than the arithmetic."""
+        """`out=` for logits: the same memory for every block, where the library can write into it.
+        Fresh memory for each would cost more in page faults than the arithmetic."""
         if compat.is_jax_array(self.q):
             return {}
         size = math.prod(shape)
@@ -179,20 +180,28 @@ class _Work:
         return xp.asarray(self._edge(0, self.t), device=self.device)[None, :]
 
     def _edge(self, start: int, stop: int) -> Int[np.ndarray, "r"]:
-        """Keys that no row sees begin here: those after a causal query, and those that are not there."""
+        """Keys that no row sees begin here: those after a causal query, and those that are not
+        there."""
         rows = np.arange(start, stop)
         return np.minimum(rows + 1, self.n) if self.heads.causal else np.full(rows.size, self.n)
 
     def span(self, start: int, stop: int, sample: np.ndarray) -> _Span:
         marks = self.marks
         # Keys after the last query of a causal block are never touched.
-        width = min(stop + self.way.padding(stop), self.k.shape[1]) if self.heads.causal else self.k.shape[1]
+        width = (
+            min(stop + self.way.padding(stop), self.k.shape[1])
+            if self.heads.causal
+            else self.k.shape[1]
+        )
         kept = sample[(sample >= start) & (sample < stop)] - start
-        asked = Asked(self._edge(start, stop), marks.first, marks.separators, marks.pairs(start, stop))
+        asked = Asked(
+            self._edge(start, stop), marks.first, marks.separators, marks.pairs(start, stop)
+        )
         return _Span(start, stop, width, self.xp.asarray(kept, device=self.device), asked)
 
     def room(self) -> tuple[Array, Array]:
-        """For the outputs and numbers of the layer. Heads lie next to each other, as the model's next step wants."""
+        """For the outputs and numbers of the layer. Heads lie next to each other, as the model's
+        next step wants."""
         h, v, new = self.hk * self.g, self.v.shape[-1], {"dtype": self.dtype, "device": self.device}
         output = self.xp.permute_dims(self.xp.empty((self.t, h, v), **new), (1, 0, 2))
         return output, self.xp.empty((h, len(NAMES), self.t), **new)
@@ -202,9 +211,13 @@ class _Work:
         xp, (low, high), rows = self.xp, part, span.stop - span.start
         found = self.way.take(self._logits(span, part), span.asked)
         grouped = xp.reshape(found.e, (high - low, self.g * rows, span.width))
-        output = xp.reshape(grouped @ self.v[low:high, : span.width, :], (-1, rows, self.v.shape[-1]))
+        output = xp.reshape(
+            grouped @ self.v[low:high, : span.width, :], (-1, rows, self.v.shape[-1])
+        )
         kept = xp.take(found.e, span.kept, axis=1)
-        return _Part(output, found.numbers, found.patterns, kept / xp.sum(kept, axis=-1, keepdims=True))
+        return _Part(
+            output, found.numbers, found.patterns, kept / xp.sum(kept, axis=-1, keepdims=True)
+        )
 
     def _logits(self, span: _Span, part: tuple[int, int]) -> Array:
         xp, heads, (low, high) = self.xp, self.heads, part
@@ -231,7 +244,8 @@ def _of(x: Array, own: slice) -> Array:
 
 
 def _padded(xp: Any, x: Array, extra: int) -> Array:
-    """With `extra` keys of zeros, and in one piece: products read slices of a wider array at half the speed."""
+    """With `extra` keys of zeros, and in one piece: products read slices of a wider array at half
+    the speed."""
     if not extra:
         return xp.reshape(xp.reshape(x, (-1,)), x.shape)
     zeros = xp.zeros((x.shape[0], extra, x.shape[2]), dtype=x.dtype, device=compat.device(x))

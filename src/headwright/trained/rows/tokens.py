@@ -1,8 +1,9 @@
-"""What is known about the tokens of one text before any head is looked at: which keys are special, and which
-(query, key) pairs make a pattern.
+"""What is known about the tokens of one text before any head is looked at: which keys are special,
+and which (query, key) pairs make a pattern.
 
-A pattern is a sparse set of pairs, so its score costs a lookup and never a t x n mask. The pairs of a block of
-rows are built when first asked for and kept for the other layers while there are few of them.
+A pattern is a sparse set of pairs, so its score costs a lookup and never a t x n mask. The pairs of
+a block of rows are built when first asked for and kept for the other layers while there are few of
+them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 
 from headwright.types import Bool, Int
 
-# Kept pairs: 2^22 numbers of 4 bytes are 16 MB. A text beyond that (one token repeated thousands of times) has its
-# pairs rebuilt for every layer instead.
+# Kept pairs: 2^22 numbers of 4 bytes are 16 MB. A text beyond that (one token repeated thousands of
+# times) has its pairs rebuilt for every layer instead.
 _MOST_KEPT = 2**22
 
 
@@ -25,7 +26,9 @@ def _previous(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def _duplicate(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """An earlier place of the same token."""
-    return (tokens[None, :] == tokens[rows, None]) & (np.arange(tokens.size)[None, :] < rows[:, None])
+    return (tokens[None, :] == tokens[rows, None]) & (
+        np.arange(tokens.size)[None, :] < rows[:, None]
+    )
 
 
 def _induction(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -44,7 +47,8 @@ PATTERNS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True)
 class Pairs:
-    """(row, key) pairs of some rows: the keys of pattern p in row i are `columns[bounds[p, i] : bounds[p, i + 1]]`."""
+    """(row, key) pairs of some rows: the keys of pattern p in row i are `columns[bounds[p, i] :
+    bounds[p, i + 1]]`."""
 
     bounds: Int[np.ndarray, "p r1"]
     columns: Int[np.ndarray, "c"]
@@ -52,14 +56,17 @@ class Pairs:
     def __iter__(self) -> Iterator[tuple[Int[np.ndarray, "c"], Int[np.ndarray, "c"]]]:
         """Pattern by pattern, the rows and the keys of its pairs."""
         for bounds in self.bounds:
-            yield np.repeat(np.arange(bounds.size - 1), np.diff(bounds)), self.columns[bounds[0] : bounds[-1]]
+            yield (
+                np.repeat(np.arange(bounds.size - 1), np.diff(bounds)),
+                self.columns[bounds[0] : bounds[-1]],
+            )
 
 
 @dataclass
 class Marks:
-    """`queries[i]`, `keys[j]`: this place is real and not padding; `separators[j]`: key j is punctuation or a
-    special token. `tokens` is None where queries and keys are not one text (cross attention, images): it has no
-    patterns then."""
+    """`queries[i]`, `keys[j]`: this place is real and not padding; `separators[j]`: key j is
+    punctuation or a special token. `tokens` is None where queries and keys are not one text (cross
+    attention, images): it has no patterns then."""
 
     queries: Bool[np.ndarray, "t"]
     keys: Bool[np.ndarray, "n"]
@@ -81,7 +88,10 @@ class Marks:
         """The pairs of all patterns in rows `start..stop-1`; padding takes no part."""
         if (start, stop) not in self._kept:
             pairs = self._find(np.arange(start, stop))
-            if sum(kept.columns.size for kept in self._kept.values()) + pairs.columns.size > _MOST_KEPT:
+            if (
+                sum(kept.columns.size for kept in self._kept.values()) + pairs.columns.size
+                > _MOST_KEPT
+            ):
                 return pairs
             self._kept[start, stop] = pairs
         return self._kept[start, stop]

@@ -22,10 +22,13 @@ __all__ = ["check_steps"]
 Test = Callable[[Statement, Setting], Outcome | None]
 
 
-def check_steps(answer: Answer, chosen: tuple[Statement, ...]) -> Iterator[tuple[str, Statement, Outcome]]:
+def check_steps(
+    answer: Answer, chosen: tuple[Statement, ...]
+) -> Iterator[tuple[str, Statement, Outcome]]:
     """Every step that can be judged: its name, where it stands and what came out."""
     setting = setting_of(answer)
-    supposed = {s.segment for s in answer.statements if tentative(s)}  # "if x = 1, y = 2" supposes both
+    # "if x = 1, y = 2" supposes both
+    supposed = {s.segment for s in answer.statements if tentative(s)}
     for statement in answer.statements:
         first = head(statement.chain)
         answers = statement in chosen and first is not None and first.name in ("q", "Q", "M")
@@ -41,7 +44,10 @@ def check_steps(answer: Answer, chosen: tuple[Statement, ...]) -> Iterator[tuple
 def _tried(test: Test, statement: Statement, setting: Setting) -> Outcome | None:
     try:
         return test(statement, setting)
-    except (Unknown, Mismatch):  # the answer's own query has no value, so nothing can be compared with it
+    except (
+        Unknown,
+        Mismatch,
+    ):  # the answer's own query has no value, so nothing can be compared with it
         return None
 
 
@@ -51,5 +57,9 @@ def _named(name: str, chain: Chain) -> str:
         return f"c{first.index}" if first is not None else "c"
     if name == "law":
         first = head(chain)
-        return spell(Symbol(first.name.replace("epsilon", "eps"), first.index)) if first is not None else "law"
+        return (
+            spell(Symbol(first.name.replace("epsilon", "eps"), first.index))
+            if first is not None
+            else "law"
+        )
     return name

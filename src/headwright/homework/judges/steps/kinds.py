@@ -29,10 +29,16 @@ def _weights(statement: Statement, setting: Setting) -> Outcome | None:
     if first is None or first.name != "alpha" or first.index not in PAIR or len(chain.terms) < 2:
         return None
     chain = _without_limits(chain)
-    formula = [t for t in chain.terms[1:] if any(isinstance(n, tree.Divide) for n in walk(t)) and symbols(t)]
+    formula = [
+        t
+        for t in chain.terms[1:]
+        if any(isinstance(n, tree.Divide) for n in walk(t)) and symbols(t)
+    ]
     if not formula:
         return None
-    truth = None if setting.many or not readable(chain, setting) else true_everywhere(chain, setting)
+    truth = (
+        None if setting.many or not readable(chain, setting) else true_everywhere(chain, setting)
+    )
     if truth is not None and truth.status == "correct":
         return truth
     inner = consistent(chain, setting)
@@ -43,14 +49,24 @@ def _weights(statement: Statement, setting: Setting) -> Outcome | None:
 
 def _without_limits(chain: Chain) -> Chain:
     """Drop members with infinity in them: `1/(1 + inf)` belongs to one case, not to the formula."""
-    keep = [k for k, t in enumerate(chain.terms) if not any(isinstance(n, tree.Infinity) for n in walk(t))]
-    return Chain(tuple(chain.terms[k] for k in keep), tuple(chain.relations[k - 1] for k in keep if k))
+    keep = [
+        k
+        for k, t in enumerate(chain.terms)
+        if not any(isinstance(n, tree.Infinity) for n in walk(t))
+    ]
+    return Chain(
+        tuple(chain.terms[k] for k in keep), tuple(chain.relations[k - 1] for k in keep if k)
+    )
 
 
 def _scores(statement: Statement, setting: Setting) -> Outcome | None:
     """`k_a' q = ...`"""
     chain = statement.chain
-    if not is_score(chain.terms[0]) or len(chain.terms) < 2 or not set(chain.relations) <= {"=", "~="}:
+    if (
+        not is_score(chain.terms[0])
+        or len(chain.terms) < 2
+        or not set(chain.relations) <= {"=", "~="}
+    ):
         return None
     if not any(s.name in ("k", "K") and s.index in PAIR for s in symbols(chain.terms[0])):
         return None
@@ -96,7 +112,9 @@ def _head_output(first: Symbol, term: Node, setting: Setting) -> Outcome | None:
         return Outcome("correct", f"that is what head {first.index} gives")
     alpha = attention.weights(Q @ instance.K.T)[int(first.index) - 1]
     return Outcome(
-        "wrong", f"head {first.index} puts {alpha[1]:.2f} on a and {alpha[3]:.2f} on b", {"weights": alpha.round(3)}
+        "wrong",
+        f"head {first.index} puts {alpha[1]:.2f} on a and {alpha[3]:.2f} on b",
+        {"weights": alpha.round(3)},
     )
 
 
@@ -104,7 +122,9 @@ def formula_in_length(chain: Chain, setting: Setting | None = None) -> Outcome |
     """A formula for c or alpha_a in which the length of k_a appears; None for anything else."""
     setting = setting or Setting(None, True, False, {"mu": "means"})
     first = head(chain)
-    if first is None or not ((first.name in ("c", "C") and not first.index) or first == Symbol("alpha", "a")):
+    if first is None or not (
+        (first.name in ("c", "C") and not first.index) or first == Symbol("alpha", "a")
+    ):
         return None
     scales = setting.heads.scales if setting.heads is not None else []
     used = [s for t in chain.terms[1:] for s in symbols(t) if s not in scales]
@@ -143,7 +163,9 @@ def _range(statement: Statement, setting: Setting) -> Outcome | None:
 def _coefficient(node: Node, setting: Setting) -> float | None:
     instance = instances()[0]
     try:
-        value = evaluate(node, Scene(instance, Roles({**setting.means, "mu": "means", "u": "means"})))
+        value = evaluate(
+            node, Scene(instance, Roles({**setting.means, "mu": "means", "u": "means"}))
+        )
     except (Unknown, Mismatch):
         return None
     return float(value.ravel() @ instance.K[1]) if isinstance(value, np.ndarray) else value
@@ -157,14 +179,25 @@ def _law(statement: Statement, setting: Setting) -> Outcome | None:
     """`gamma ~ N(1, 1/2)`; the key b does not vary."""
     chain = statement.chain
     first = head(chain)
-    if not setting.varies or first is None or "~" not in chain.relations or first.name not in LENGTHS:
+    if (
+        not setting.varies
+        or first is None
+        or "~" not in chain.relations
+        or first.name not in LENGTHS
+    ):
         return None
     law = chain.terms[-1]
-    if not isinstance(law, tree.Apply) or len(law.arguments) != 2 or law.arguments[0] != tree.Number(1.0):
+    if (
+        not isinstance(law, tree.Apply)
+        or len(law.arguments) != 2
+        or law.arguments[0] != tree.Number(1.0)
+    ):
         return None
     if first.index == "b":
         return Outcome(
-            "wrong", "only k_a varies in length; k_b has covariance alpha I, so its factor is 1", {"length of k_b": 1.0}
+            "wrong",
+            "only k_a varies in length; k_b has covariance alpha I, so its factor is 1",
+            {"length of k_b": 1.0},
         )
     variance = _coefficient(law.arguments[1], setting)
     if variance is None:

@@ -1,6 +1,7 @@
 """The world of a step: true values at several points, and the roles its scalars may play.
 
-Scalars without a role are tried in every role they could have (scale, number of keys, length of a key).
+Scalars without a role are tried in every role they could have (scale, number of keys, length of a
+key).
 """
 
 from __future__ import annotations
@@ -19,7 +20,23 @@ from headwright.homework.scenes.arithmetic import Value
 from headwright.homework.scenes.queries import Heads, values
 from headwright.homework.scenes.scene import Roles, Scene
 
-LENGTHS = {"gamma", "epsilon", "lambda", "delta", "eta", "xi", "rho", "r", "s", "x", "z", "w", "g", "theta", "l"}
+LENGTHS = {
+    "gamma",
+    "epsilon",
+    "lambda",
+    "delta",
+    "eta",
+    "xi",
+    "rho",
+    "r",
+    "s",
+    "x",
+    "z",
+    "w",
+    "g",
+    "theta",
+    "l",
+}
 
 
 COUNTS = {"m", "N", "l", "T", "L", "n", "M"}
@@ -33,7 +50,8 @@ MOST_UNKNOWN = 4
 
 @dataclass(frozen=True)
 class Point:
-    """One set of true values: scale, lengths of k_a and k_b, and the instance. `limit`: the scale is large."""
+    """One set of true values: scale, lengths of k_a and k_b, and the instance. `limit`: the scale
+    is large."""
 
     instance: Instance
     scale: float
@@ -52,7 +70,8 @@ class Point:
 
 
 def points(varies: bool) -> list[Point]:
-    """Moderate scales for exact formulas, large ones for limits; lengths near 1 so that nothing saturates."""
+    """Moderate scales for exact formulas, large ones for limits; lengths near 1 so that nothing
+    saturates."""
     small, ten = instances()[0], instances()[1]
     out = []
     for instance, scale in ((small, 2.0), (ten, 3.3)):
@@ -77,11 +96,15 @@ def setting_of(answer: Answer) -> Setting:
     part, id = answer.question.part, answer.question.id
     heads = answer.heads.get(id) or answer.heads.get({"c.var": "c.q", "d.var": "d.q"}.get(id, ""))
     letters = dict(heads.roles.of) if heads is not None else {}
-    means = {"mu": "means"} | {letter: role for letter, role in letters.items() if role in ("means", "keys")}
+    means = {"mu": "means"} | {
+        letter: role for letter, role in letters.items() if role in ("means", "keys")
+    }
     return Setting(heads, answer.question.test == "variation", part == "d", means)
 
 
-def readings(unknown: list[Symbol], varies: bool, scales: list[Symbol]) -> Iterator[dict[Symbol, str]]:
+def readings(
+    unknown: list[Symbol], varies: bool, scales: list[Symbol]
+) -> Iterator[dict[Symbol, str]]:
     """Every way to give roles to scalars, the usual one first."""
     if len(unknown) > MOST_UNKNOWN:
         return
@@ -94,7 +117,13 @@ def _domain(symbol: Symbol, varies: bool, scales: list[Symbol]) -> list[str]:
     if symbol in scales:
         return ["scale"]
     if symbol.name in LENGTHS and varies:
-        return ["length b"] if symbol.index == "b" else ["length", "scale"] if not symbol.index else ["length"]
+        return (
+            ["length b"]
+            if symbol.index == "b"
+            else ["length", "scale"]
+            if not symbol.index
+            else ["length"]
+        )
     if symbol.name in COUNTS and not symbol.index:
         return ["count", "scale"]
     return ["scale", "length"] if varies and symbol.name not in ("beta", "C") else ["scale"]
@@ -107,18 +136,24 @@ def scene_at(point: Point, reading: dict[Symbol, str], setting: Setting) -> Scen
     if setting.heads is not None:
         Q = values(setting.heads, point.instance, point.scale)
         names = [("",)] if len(Q) == 1 else [("1", "a"), ("2", "b")]
-        given = {Symbol("q", n): q[:, None] for q, indices in zip(Q, names, strict=False) for n in indices}
+        given = {
+            Symbol("q", n): q[:, None]
+            for q, indices in zip(Q, names, strict=False)
+            for n in indices
+        }
     else:
         Q = point.scale * (point.instance.K[[1]] + point.instance.K[[3]])
         given = {} if setting.many else {Symbol("q"): Q.T}
     alpha = attention.weights(Q @ K.T)
     roles = Roles(
-        {**VALUES, **setting.means, "k": "keys", "K": "keys"}, setting.heads.roles.indices if setting.heads else {}
+        {**VALUES, **setting.means, "k": "keys", "K": "keys"},
+        setting.heads.roles.indices if setting.heads else {},
     )
     scalars = {s: point.role(r) for s, r in reading.items()}
     for h, row in enumerate(alpha):
         given |= {
-            Symbol(x, "" if len(alpha) == 1 else str(h + 1)): (row @ point.instance.V)[:, None] for x in ("c", "C")
+            Symbol(x, "" if len(alpha) == 1 else str(h + 1)): (row @ point.instance.V)[:, None]
+            for x in ("c", "C")
         }
     given = {s: v for s, v in given.items() if s not in scalars}
     indexed = {"alpha": alpha[0]} if len(alpha) == 1 else {}
@@ -126,7 +161,8 @@ def scene_at(point: Point, reading: dict[Symbol, str], setting: Setting) -> Scen
 
 
 def unknown_scalars(chain: Chain, setting: Setting) -> list[Symbol]:
-    """Scalars whose role must be found. `alpha` without index is the weights or the noise, never a scale."""
+    """Scalars whose role must be found. `alpha` without index is the weights or the noise, never a
+    scale."""
     roles = {**VALUES, **setting.means, "k": "keys", "K": "keys"}
     fixed = {"n", "d", "I", "pi", "e", "q"}
     found = dict.fromkeys(s for t in chain.terms[1:] for s in symbols(t))

@@ -1,7 +1,8 @@
-"""Is an equation true? At every point, under some reading of its scalars, and in the limit where it says so.
+"""Is an equation true? At every point, under some reading of its scalars, and in the limit where it
+says so.
 
-`=` may stand for a limit, as students use it: `exp(beta)/(2 exp(beta))` passes for a weight, but a formula that
-counts the other keys must count them exactly.
+`=` may stand for a limit, as students use it: `exp(beta)/(2 exp(beta))` passes for a weight, but a
+formula that counts the other keys must count them exactly.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ EXACT, LIMIT = 1e-9, 1e-4
 
 
 def true_everywhere(chain: Chain, setting: Setting) -> Outcome | None:
-    """Right if some reading makes all members agree at all points; None where nothing could be evaluated."""
+    """Right if some reading makes all members agree at all points; None where nothing could be
+    evaluated."""
     unknown = unknown_scalars(chain, setting)
     scales = [s for s in unknown if setting.heads is not None and s in setting.heads.scales]
     failure: Outcome | None = None
     counts = _counts(chain)
     for reading in readings(unknown, setting.varies, scales):
-        usable = [p for p in points(setting.varies) if p.limit or (counts or "count" in reading.values())]
+        usable = [
+            p for p in points(setting.varies) if p.limit or (counts or "count" in reading.values())
+        ]
         try:
             results = [_at(chain, p, scene_at(p, reading, setting)) for p in usable]
         except Unknown:
@@ -46,7 +50,8 @@ def true_everywhere(chain: Chain, setting: Setting) -> Outcome | None:
         if not broken:
             exact = any(not p.limit for p in usable)
             return Outcome(
-                "correct", "equals the softmax on all instances" if exact else "right when the scale is large"
+                "correct",
+                "equals the softmax on all instances" if exact else "right when the scale is large",
             )
         failure = failure or broken[-1]
     return failure
@@ -60,7 +65,8 @@ def _counts(chain: Chain) -> bool:
 
 
 def _at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
-    """None where the statement is true at this point; Unknown where fewer than two members have a value."""
+    """None where the statement is true at this point; Unknown where fewer than two members have a
+    value."""
     found: list[tuple[Node, Value]] = []
     for k, term in enumerate(chain.terms):
         if isinstance(term, Missing) or (k and chain.relations[k - 1] not in ("=", "~=", "->")):
@@ -72,7 +78,8 @@ def _at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
         except Unknown:
             continue
         except Mismatch as error:
-            if set(symbols(term)) & set(scene.scalars):  # a letter taken for a number may be a vector (noise, say)
+            # A letter taken for a number may be a vector (noise, say)
+            if set(symbols(term)) & set(scene.scalars):
                 raise Unknown("what its letters stand for") from None
             return Outcome("wrong", f"a member of the equation has no value: {error}")
     if len(found) < 2:
@@ -114,7 +121,9 @@ def consistent(chain: Chain, setting: Setting) -> Outcome | None:
     if len(chain.terms) < 3:
         return None
     rest = Chain(chain.terms[1:], chain.relations[1:])
-    unknown = [s for t in rest.terms for s in symbols(t) if s.name not in VALUES and s.name != "alpha"]
+    unknown = [
+        s for t in rest.terms for s in symbols(t) if s.name not in VALUES and s.name != "alpha"
+    ]
     unknown = list(dict.fromkeys(unknown))
     if not unknown or len(unknown) > MOST_UNKNOWN:
         return None
@@ -122,7 +131,10 @@ def consistent(chain: Chain, setting: Setting) -> Outcome | None:
     outcomes = []
     # Generic values, then every subset of scalars large: "=" may mean "in the limit".
     for large in itertools.product((False, True), repeat=len(unknown)):
-        assigned = {s: (35.0 + k if big else generic[k]) for k, (s, big) in enumerate(zip(unknown, large, strict=True))}
+        assigned = {
+            s: (35.0 + k if big else generic[k])
+            for k, (s, big) in enumerate(zip(unknown, large, strict=True))
+        }
         scene = Scene(instances()[0], Roles(VALUES), assigned)
         point = Point(instances()[0], 35.0 if any(large) else 1.0, 1.0, 1.0, limit=any(large))
         try:
@@ -135,11 +147,14 @@ def consistent(chain: Chain, setting: Setting) -> Outcome | None:
 
 
 def readable(chain: Chain, setting: Setting) -> bool:
-    """Every member has a value: a formula of which only the rest could be read must not pass for right."""
+    """Every member has a value: a formula of which only the rest could be read must not pass for
+    right."""
     reading = dict.fromkeys(unknown_scalars(chain, setting), "scale")
     scene = scene_at(points(setting.varies)[0], reading, setting)
     try:
-        return all(evaluate(t, scene) is not None for t in chain.terms if not isinstance(t, Missing))
+        return all(
+            evaluate(t, scene) is not None for t in chain.terms if not isinstance(t, Missing)
+        )
     except Unknown:
         return False
     except Mismatch:

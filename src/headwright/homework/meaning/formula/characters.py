@@ -12,13 +12,18 @@ _SUB, _SUP = "".join(vocabulary.SUBSCRIPTS), "".join(vocabulary.SUPERSCRIPTS)
 
 def simplify(text: str) -> str:
     """Unicode sub- and superscripts, fractions and styled letters in their plain spelling."""
-    text = re.sub(f"[{_SUB}]+", lambda m: "_{" + "".join(vocabulary.SUBSCRIPTS[c] for c in m[0]) + "}", text)
-    text = re.sub(f"[{_SUP}]+", lambda m: "^{" + "".join(vocabulary.SUPERSCRIPTS[c] for c in m[0]) + "}", text)
+    text = re.sub(
+        f"[{_SUB}]+", lambda m: "_{" + "".join(vocabulary.SUBSCRIPTS[c] for c in m[0]) + "}", text
+    )
+    text = re.sub(
+        f"[{_SUP}]+", lambda m: "^{" + "".join(vocabulary.SUPERSCRIPTS[c] for c in m[0]) + "}", text
+    )
     for sign, (above, below) in vocabulary.FRACTIONS.items():
         text = text.replace(sign, f"({above}/{below})")
     if not text.isascii():
         text = "".join(
-            c if c in vocabulary.GREEK_LETTERS or c in vocabulary.RELATION_COMMANDS else _plain(c) for c in text
+            c if c in vocabulary.GREEK_LETTERS or c in vocabulary.RELATION_COMMANDS else _plain(c)
+            for c in text
         )
     return text
 

@@ -13,9 +13,12 @@ END = Token("op", "end")
 
 
 class Cursor:
-    """`at` moves forward over `tokens`. `bars` are the norms that are open; `quantity` tells words that are numbers."""
+    """`at` moves forward over `tokens`. `bars` are the norms that are open; `quantity` tells words
+    that are numbers."""
 
-    def __init__(self, tokens: list[Token], quantity: Callable[[str], bool], depth: int = 0) -> None:
+    def __init__(
+        self, tokens: list[Token], quantity: Callable[[str], bool], depth: int = 0
+    ) -> None:
         self.tokens, self.quantity, self.at, self.depth = tokens, quantity, 0, depth
         self.bars: list[str] = []
 
@@ -72,7 +75,8 @@ class Cursor:
         return token.kind == "begin" and token.text in vocabulary.MATRICES
 
     def script(self) -> list[Token]:
-        """The tokens of a sub- or superscript: a braced (in Typst: parenthesised) group, or one token."""
+        """The tokens of a sub- or superscript: a braced (in Typst: parenthesised) group, or one
+        token."""
         if self.done:
             raise FormulaError("a script is missing")
         first = self.next()

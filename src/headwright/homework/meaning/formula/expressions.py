@@ -1,7 +1,8 @@
 """Tokens to one expression: sums of products of factors, with scripts.
 
-Written by hand instead of as a grammar file: handwriting scanned to LaTeX is broken in ways no grammar lists, and
-the reader must say what it could read, in time linear in the text and with a bounded depth.
+Written by hand instead of as a grammar file: handwriting scanned to LaTeX is broken in ways no
+grammar lists, and the reader must say what it could read, in time linear in the text and with a
+bounded depth.
 """
 
 from __future__ import annotations
@@ -129,7 +130,11 @@ class Reader:
         if words in ("+", "dagger", "†"):
             return tree.PseudoInverse(base)
         if words in ("*", "star"):  # A^* is a transpose, q^* the best q
-            return tree.Transpose(base) if isinstance(base, Symbol) and base.name in ("A", "B") else base
+            return (
+                tree.Transpose(base)
+                if isinstance(base, Symbol) and base.name in ("A", "B")
+                else base
+            )
         if words in ("'", "prime"):
             return tree.Prime(base)
         if words[:1] == "(" and words[-1:] == ")" and isinstance(base, Symbol):

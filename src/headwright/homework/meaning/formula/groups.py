@@ -1,6 +1,8 @@
-"""What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions, matrices.
+"""What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions,
+matrices.
 
-Each function reads one of them at the reader's cursor; the reader (`expressions`) reads what is inside.
+Each function reads one of them at the reader's cursor; the reader (`expressions`) reads what is
+inside.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def listed(reader: Reader, closing: str) -> tuple[Node, ...]:
 
 def _closed(reader: Reader, closing: str) -> bool:
     cursor = reader.cursor
-    return cursor.done or cursor.take("op", *_CLOSES[closing])  # an unbalanced bracket at the end is forgiven
+    # An unbalanced bracket at the end is forgiven
+    return cursor.done or cursor.take("op", *_CLOSES[closing])
 
 
 def norm(reader: Reader) -> Node:
@@ -102,7 +105,11 @@ def inner_product(reader: Reader) -> Node:
 
 def accent(reader: Reader, name: str) -> Node:
     inner = reader.argument()
-    return Symbol(inner.name + vocabulary.ACCENTS[name], inner.index) if isinstance(inner, Symbol) else inner
+    return (
+        Symbol(inner.name + vocabulary.ACCENTS[name], inner.index)
+        if isinstance(inner, Symbol)
+        else inner
+    )
 
 
 def function(reader: Reader) -> Node:
@@ -151,7 +158,9 @@ def _index(reader: Reader, low: list[Token], high: list[Token]) -> tree.Index:
     where = next((k for k, t in enumerate(low) if t.kind == "relation"), 0)
     rest = [t.text for t in low[where + 1 :] if t.kind in ("name", "number") and t.text != variable]
     if any(t.kind == "relation" and t.text in ("!=", "notin") for t in low):
-        return tree.Index(variable, excluded=tuple(n for n in rest if not n.isdigit() or relation != "="))
+        return tree.Index(
+            variable, excluded=tuple(n for n in rest if not n.isdigit() or relation != "=")
+        )
     if relation == "in" and any(t.text == "\\{" for t in low) and all(len(r) == 1 for r in rest):
         dotted = any(t.kind == "dots" for t in low)
         return tree.Index(variable) if dotted else tree.Index(variable, included=tuple(rest))
@@ -161,7 +170,8 @@ def _index(reader: Reader, low: list[Token], high: list[Token]) -> tree.Index:
 
 
 def sums(reader: Reader) -> bool:
-    """Is the Sigma just read a sum? It is with a range, or before weights or exponentials: `Sigma alpha_i = 1`."""
+    """Is the Sigma just read a sum? It is with a range, or before weights or exponentials: `Sigma
+    alpha_i = 1`."""
     cursor = reader.cursor
     look, ranged = 0, False
     while cursor.token(look).text in ("_", "^") and cursor.token(look + 1).text != "end":
@@ -202,4 +212,6 @@ def matrix(reader: Reader) -> Node:
 def _decoration(reader: Reader) -> bool:
     """The bars that draw a column in `[ | & | ]`."""
     following = reader.cursor.token(1)
-    return reader.cursor.peek("op", "|") and (following.kind in ("newline", "end") or following.text in ("&", "|"))
+    return reader.cursor.peek("op", "|") and (
+        following.kind in ("newline", "end") or following.text in ("&", "|")
+    )

@@ -1,6 +1,7 @@
 """A formula to its statements: chains of relations, words and separators, in order.
 
-What cannot be read becomes `Unread` and reading goes on behind it, so that one broken brace costs one statement.
+What cannot be read becomes `Unread` and reading goes on behind it, so that one broken brace costs
+one statement.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _LOOSE = (",", ";", "&", ")", "]", "\\}", "}", "*", "/", "'", "!", "^", "_")
 
 
 def parse(text: str, *, quantity: Callable[[str], bool] = lambda words: False) -> list[Item]:
-    """Every statement of a formula. `quantity(words)` says whether words stand for a number ("a large constant")."""
+    """Every statement of a formula. `quantity(words)` says whether words stand for a number ("a
+    large constant")."""
     if len(text) > LONGEST:
         return [Unread(text[:80], f"longer than {LONGEST} characters")]
     try:
@@ -88,7 +90,10 @@ def _skip(cursor: Cursor, start: int) -> None:
     cursor.at = max(cursor.at, start + 1)
     while not cursor.done:
         token = cursor.token()
-        if token.kind in ("text", "newline", "consequence", "separator") or token.text in (",", ";"):
+        if token.kind in ("text", "newline", "consequence", "separator") or token.text in (
+            ",",
+            ";",
+        ):
             return
         cursor.at += 1
 
@@ -99,7 +104,9 @@ def _chain(reader: Reader) -> Chain:
     relations: list[str] = []
     while _relation_follows(cursor):
         relations.append(_relation(cursor))
-        terms.append(reader.expression() if cursor.starts() or cursor.peek("op", "-", "+") else Missing())
+        terms.append(
+            reader.expression() if cursor.starts() or cursor.peek("op", "-", "+") else Missing()
+        )
     return Chain(tuple(terms), tuple(relations))
 
 
@@ -109,7 +116,9 @@ def _relation_follows(cursor: Cursor) -> bool:
     while cursor.token(look).kind == "newline" or cursor.token(look).text == "&":
         look += 1
     token = cursor.token(look)
-    found = token.kind == "relation" or (token == Token("command", "not") and cursor.token(look + 1).kind == "relation")
+    found = token.kind == "relation" or (
+        token == Token("command", "not") and cursor.token(look + 1).kind == "relation"
+    )
     cursor.at += look if found else 0
     return found
 
@@ -122,7 +131,9 @@ def _relation(cursor: Cursor) -> str:
     while cursor.take("op", "&"):
         pass
     # "> >" typed with a space is one sign.
-    return token.text * 2 if token.text in "<>" and cursor.take("relation", token.text) else token.text
+    return (
+        token.text * 2 if token.text in "<>" and cursor.take("relation", token.text) else token.text
+    )
 
 
 def _opened(tokens: list[Token], quantity: Callable[[str], bool]) -> list[Token]:

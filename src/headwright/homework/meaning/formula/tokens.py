@@ -1,7 +1,7 @@
 """Characters to tokens: LaTeX, Unicode, Typst and plain ASCII all end in one small alphabet.
 
-One pass and no backtracking, so that hostile text costs linear time. Unknown commands become names: a macro that
-nobody expanded is still a symbol.
+One pass and no backtracking, so that hostile text costs linear time. Unknown commands become names:
+a macro that nobody expanded is still a symbol.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ MOST_TOKENS = 4000
 
 @dataclass(frozen=True)
 class Token:
-    """`kind`: number, name, function, layer, relation, separator, text, op, command, begin, end, newline."""
+    """`kind`: number, name, function, layer, relation, separator, text, op, command, begin, end,
+    newline."""
 
     kind: str
     text: str
@@ -113,7 +114,8 @@ def _escaped(name: str) -> Token:
 
 
 def _dressed(name: str, text: str, position: int, out: list[Token]) -> int:
-    """`\\mathrm{softmax}` is one word; `\\mathbf{k}` only a letter in bold; `\\mathcal{N}` the normal law."""
+    """`\\mathrm{softmax}` is one word; `\\mathbf{k}` only a letter in bold; `\\mathcal{N}` the
+    normal law."""
     content, after = group(text, position)
     if re.fullmatch(r"[A-Za-z\-\s*]{2,}", content.strip()):
         _text(content, out)
@@ -144,7 +146,20 @@ def _named(name: str, out: list[Token]) -> None:
     elif name in vocabulary.FUNCTIONS and name != "sqrt":
         out.append(Token("function", vocabulary.FUNCTIONS[name]))
     elif (
-        name in ("frac", "dfrac", "tfrac", "cfrac", "sqrt", "sum", "lim", "langle", "rangle", "not", "prime")
+        name
+        in (
+            "frac",
+            "dfrac",
+            "tfrac",
+            "cfrac",
+            "sqrt",
+            "sum",
+            "lim",
+            "langle",
+            "rangle",
+            "not",
+            "prime",
+        )
         or name in vocabulary.ACCENTS
     ):
         out.append(Token("command", "frac" if name.endswith("frac") else name))
@@ -165,7 +180,9 @@ def _word(piece: str, text: str, position: int, out: list[Token]) -> None:
     lower = piece.lower()
     if piece in vocabulary.FUNCTIONS or lower in ("softmax", "exp"):
         out.append(
-            Token("function", vocabulary.FUNCTIONS.get(piece, lower)) if lower != "sqrt" else Token("command", "sqrt")
+            Token("function", vocabulary.FUNCTIONS.get(piece, lower))
+            if lower != "sqrt"
+            else Token("command", "sqrt")
         )
     elif lower == "relu":
         out.append(Token("name", "relu"))
@@ -187,7 +204,12 @@ def _word(piece: str, text: str, position: int, out: list[Token]) -> None:
 def _split(piece: str) -> list[str]:
     """`betak` -> beta, k. Only when a known word opens the run and a letter or two remain."""
     for word in _KNOWN:
-        if piece.startswith(word) and len(word) > 1 and len(piece) - len(word) <= 2 and len(word) > 2:
+        if (
+            piece.startswith(word)
+            and len(word) > 1
+            and len(piece) - len(word) <= 2
+            and len(word) > 2
+        ):
             return [word, *piece[len(word) :]]
     return []
 
@@ -212,7 +234,12 @@ def _text(content: str, out: list[Token]) -> None:
         out.append(Token("name", "relu"))
     elif squeezed.lower() in ("softmax", "exp", "ln", "log") or squeezed in vocabulary.FUNCTIONS:
         out.append(
-            Token("function", vocabulary.FUNCTIONS.get(squeezed, vocabulary.FUNCTIONS.get(squeezed.lower(), "exp")))
+            Token(
+                "function",
+                vocabulary.FUNCTIONS.get(
+                    squeezed, vocabulary.FUNCTIONS.get(squeezed.lower(), "exp")
+                ),
+            )
         )
     elif len(squeezed) == 1 and squeezed.isascii() and squeezed.isalpha():
         out.append(Token("name", squeezed))
@@ -225,7 +252,9 @@ def _character(c: str, out: list[Token]) -> None:
         name = vocabulary.GREEK_LETTERS[c]
         out.append(Token("command", "sum") if name == "sum" else Token("name", name))
     elif c in vocabulary.SEPARATORS:
-        out.append(Token("consequence", "=>") if c in vocabulary.CONSEQUENCES else Token("separator", c))
+        out.append(
+            Token("consequence", "=>") if c in vocabulary.CONSEQUENCES else Token("separator", c)
+        )
     elif c in vocabulary.RELATION_COMMANDS:
         out.append(_relation(vocabulary.RELATION_COMMANDS[c]))
     elif c == "~":
@@ -271,7 +300,8 @@ def _foreign(c: str, out: list[Token]) -> None:
 
 
 def group(text: str, position: int) -> tuple[str, int]:
-    """What the braces at `position` (after spaces) hold, and where they end. Without braces: one character."""
+    """What the braces at `position` (after spaces) hold, and where they end. Without braces: one
+    character."""
     while position < len(text) and text[position].isspace():
         position += 1
     if position >= len(text) or text[position] != "{":

@@ -1,7 +1,8 @@
 """What a formula is once read: a small tree of frozen records.
 
-One class per idea and no behaviour, so that the reader (`parse`), the evaluator and the roles can each look at a
-tree in their own way. A general computer-algebra tree was rejected: it would rearrange what the student wrote.
+One class per idea and no behaviour, so that the reader (`parse`), the evaluator and the roles can
+each look at a tree in their own way. A general computer-algebra tree was rejected: it would
+rearrange what the student wrote.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class Word(Node):
 
 @dataclass(frozen=True)
 class Symbol(Node):
-    """`k_a` is Symbol("k", "a"); `\\tilde X` is Symbol("X~"); subscripts are kept as one compact string."""
+    """`k_a` is Symbol("k", "a"); `\\tilde X` is Symbol("X~"); subscripts are kept as one compact
+    string."""
 
     name: str
     index: str = ""
@@ -110,7 +112,8 @@ class Call(Node):
 
 @dataclass(frozen=True)
 class Apply(Node):
-    """A letter before parentheses: `beta(k_a + k_b)` is a product, `Q(X)` an application; the roles decide."""
+    """A letter before parentheses: `beta(k_a + k_b)` is a product, `Q(X)` an application; the roles
+    decide."""
 
     head: Node
     arguments: tuple[Node, ...]
@@ -118,7 +121,8 @@ class Apply(Node):
 
 @dataclass(frozen=True)
 class Index(Node):
-    """What a sum runs over. `low`, `high` for a range; `excluded` for `i != j`, `i notin {a, b}`; neither: all."""
+    """What a sum runs over. `low`, `high` for a range; `excluded` for `i != j`, `i notin {a, b}`;
+    neither: all."""
 
     variable: str
     low: Node | None = None
@@ -149,7 +153,8 @@ class Matrix(Node):
 
 @dataclass(frozen=True)
 class Bracket(Node):
-    """A bracketed list: an interval `[0, 1]`, a set `{a, b}`, a row of columns `[a_1, ..., a_m]`, a tuple."""
+    """A bracketed list: an interval `[0, 1]`, a set `{a, b}`, a row of columns `[a_1, ..., a_m]`, a
+    tuple."""
 
     open: str
     items: tuple[Node, ...]
@@ -157,7 +162,8 @@ class Bracket(Node):
 
 @dataclass(frozen=True)
 class Chain:
-    """`terms[0] relations[0] terms[1] ...`: one statement as written. A lone expression has no relations."""
+    """`terms[0] relations[0] terms[1] ...`: one statement as written. A lone expression has no
+    relations."""
 
     terms: tuple[Node, ...]
     relations: tuple[str, ...]
@@ -182,7 +188,8 @@ def _nodes(value: object) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and everything below it, without recursion (the depth is bounded by the reader anyway)."""
+    """The node and everything below it, without recursion (the depth is bounded by the reader
+    anyway)."""
     stack = [node]
     while stack:
         top = stack.pop()

@@ -227,10 +227,55 @@ TEXTS = {
     "shortintertext",
     "emph",
 }
-SPACES = {",", ";", ":", "!", " ", "thinspace", "medspace", "enspace", "enskip", ">", "negthinspace", "\n", "/"}
+SPACES = {
+    ",",
+    ";",
+    ":",
+    "!",
+    " ",
+    "thinspace",
+    "medspace",
+    "enspace",
+    "enskip",
+    ">",
+    "negthinspace",
+    "\n",
+    "/",
+}
 TRANSPOSES = {"T", "top", "intercal", "⊤", "⊺", "t", "tr", "trans"}
-DOTS = {"dots", "cdots", "ldots", "vdots", "ddots", "dotsc", "dotsb", "hdots", "…", "⋯", "⋮", "⋱", "..."}
-TIMES = {"@", "cdot", "times", "ast", "*", "·", "×", "⋅", "∗", "•", "odot", "⊙", "otimes", "⊗", "bullet", "circ"}
+DOTS = {
+    "dots",
+    "cdots",
+    "ldots",
+    "vdots",
+    "ddots",
+    "dotsc",
+    "dotsb",
+    "hdots",
+    "…",
+    "⋯",
+    "⋮",
+    "⋱",
+    "...",
+}
+TIMES = {
+    "@",
+    "cdot",
+    "times",
+    "ast",
+    "*",
+    "·",
+    "×",
+    "⋅",
+    "∗",
+    "•",
+    "odot",
+    "⊙",
+    "otimes",
+    "⊗",
+    "bullet",
+    "circ",
+}
 INFINITY = {"infty", "∞", "infinity", "inf", "oo"}
 MATRICES = {"bmatrix", "pmatrix", "matrix", "vmatrix", "Bmatrix", "smallmatrix", "array"}
 BLOCKS = {
@@ -258,8 +303,26 @@ BLOCKS = {
     "alignedat",
 }
 
-SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₔₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥᵦᵧᵨᵩᵪ", "0123456789+-=()aeoxəhklmnpstijruvβγρφχ", strict=True))
-SUPERSCRIPTS = dict(
-    zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀⁿⁱᵃᵇᶜᵈᵉᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻᵝᵞ", "0123456789+-=()Tniabcdeghjklmoprstuvwxyzβγ", strict=True)
+SUBSCRIPTS = dict(
+    zip(
+        "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₔₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥᵦᵧᵨᵩᵪ",
+        "0123456789+-=()aeoxəhklmnpstijruvβγρφχ",
+        strict=True,
+    )
 )
-FRACTIONS = {"½": (1, 2), "⅓": (1, 3), "¼": (1, 4), "¾": (3, 4), "⅔": (2, 3), "⅛": (1, 8), "⅕": (1, 5)}
+SUPERSCRIPTS = dict(
+    zip(
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀⁿⁱᵃᵇᶜᵈᵉᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻᵝᵞ",
+        "0123456789+-=()Tniabcdeghjklmoprstuvwxyzβγ",
+        strict=True,
+    )
+)
+FRACTIONS = {
+    "½": (1, 2),
+    "⅓": (1, 3),
+    "¼": (1, 4),
+    "¾": (3, 4),
+    "⅔": (2, 3),
+    "⅛": (1, 8),
+    "⅕": (1, 5),
+}
