@@ -9,13 +9,13 @@ from headwright.noise.moments import Moments, moments
 
 if TYPE_CHECKING:
     from headwright.noise.distribution import weight_distribution
-    from headwright.noise.exceedance import exceedance
     from headwright.noise.limit.moments import winners
+    from headwright.noise.tail_probability import exceedance
     from headwright.noise.worst import worst_case
 
 # name -> file of this folder it lives in, imported when first used.
 _HOME = {
-    "exceedance": "exceedance",
+    "exceedance": "tail_probability",
     "weight_distribution": "distribution",
     "winners": "limit.moments",
     "worst_case": "worst",

@@ -11,10 +11,10 @@ import numpy as np
 from headwright import attention, inputs
 from headwright.keys import GaussianKeys
 from headwright.noise.distribution import WeightDistribution, weight_distribution
-from headwright.noise.exceedance import exceedance
 from headwright.noise.limit.moments import Winners, winners
 from headwright.noise.moments import Moments, moments
 from headwright.noise.problem import problems
+from headwright.noise.tail_probability import exceedance
 from headwright.noise.worst import worst_case
 from headwright.result import Estimate
 from headwright.types import Float, Heads, Mix, Values

@@ -230,7 +230,7 @@ def _render(console: Console, setting: Setting, found: Stress, data: dict[str, A
 
 def _probability(far: Estimate) -> str:
     """Value and error in the same unit; a count of none or of all is a bound, not a number."""
-    from headwright.noise.exceedance import CONFIDENCE
+    from headwright.noise.tail_probability import CONFIDENCE
 
     if far.method != "sampled":
         return f"= {far.value:.4%} ({far.method}, error at most {100 * far.error:.1g}%)"

@@ -9,7 +9,7 @@ from tests import tolerances
 import headwright as hw
 from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys, GaussianKeys
-from headwright.noise.exceedance import CONFIDENCE, exceedance, interval
+from headwright.noise.tail_probability import CONFIDENCE, exceedance, interval
 
 N, A, B, BETA = 20, 3, 5, 30.0
 K = np.eye(N)
