@@ -40,16 +40,17 @@ _LOST = (
 )
 
 WORDS = (
-    "q", "k_a", "k_b", "k_j^T q", "k_i^T q", r"\mu_a", r"\mu_b", "v_a", "v_j", "c", r"\alpha_i", r"\beta",
-    "M", "A", "A^T", "B B^T", "=", r"\approx", r"\gg", r"\ll", ">", r"\to", r"\infty", "+", "-", r"\cdot",
-    r"\frac{1}{2}", r"\frac", "(", ")", "{", "}", "[", "]", r"\exp(", r"\sum_{i=1}^n", r"\sum", "_", "^",
-    "'", ",", ";", "0", "1", "2", "1/2", "9^9^9", "1e400", "0/0", r"\sqrt{-1}", "n", "d", "$", "$$", r"\(",
-    r"\)", r"\[", r"\]", "\n", "\n\n", "(a)", "(b) ii.", "c)", "(d) i)", "1.", "- ", "# ", "## b) Query",
-    "Answer:", "解：", "~~", r"\cancel{", r"\text{where }", r"\begin{cases}", r"\end{cases}", r"\\", "&",
-    r"\quad", r"\begin{align}", r"\end{align}", r"\newcommand{\x}{\x\x}", r"\x", r"\item", "%", "`", "```",
-    "β", "μₐ", "½", "≫", "kᵀq", "much larger than", "where", "for all", "i != j",
-    r"\mathcal{N}(1, \frac{1}{2})", r"\gamma", r"\|k\|", r"\langle k_j, q \rangle", "q_1", "q_2",
-    "Attention(PX)", "softmax", "\0", "\ue000", "\ud7ff", "\ud800", "\x1b[2J", "\x9b", "&#27;", "\u202e",
+    "q", "k_a", "k_b", "k_j^T q", "k_i^T q", r"\mu_a", r"\mu_b", "v_a", "v_j", "c", r"\alpha_i",
+    r"\beta", "M", "A", "A^T", "B B^T", "=", r"\approx", r"\gg", r"\ll", ">", r"\to", r"\infty",
+    "+", "-", r"\cdot", r"\frac{1}{2}", r"\frac", "(", ")", "{", "}", "[", "]", r"\exp(",
+    r"\sum_{i=1}^n", r"\sum", "_", "^", "'", ",", ";", "0", "1", "2", "1/2", "9^9^9", "1e400",
+    "0/0", r"\sqrt{-1}", "n", "d", "$", "$$", r"\(", r"\)", r"\[", r"\]", "\n", "\n\n", "(a)",
+    "(b) ii.", "c)", "(d) i)", "1.", "- ", "# ", "## b) Query", "Answer:", "解：", "~~",
+    r"\cancel{", r"\text{where }", r"\begin{cases}", r"\end{cases}", r"\\", "&", r"\quad",
+    r"\begin{align}", r"\end{align}", r"\newcommand{\x}{\x\x}", r"\x", r"\item", "%", "`", "```",
+    "β", "μₐ", "½", "≫", "kᵀq", "much larger than", "where", "for all", "i != j", r"\mathcal{N}(1, \frac{1}{2})",
+    r"\gamma", r"\|k\|", r"\langle k_j, q \rangle", "q_1", "q_2", "Attention(PX)", "softmax", "\0",
+    "\ue000", "\ud7ff", "\ud800", "\x1b[2J", "\x9b", "&#27;", "\u202e",
 )  # fmt: skip
 
 
@@ -76,8 +77,8 @@ def run(*, quick: bool) -> dict[str, Any]:
         "title": f"hostile documents: {sum(row['documents'] for row in rows):,}",
         "rows": rows,
         "notes": [
-            "violation: a fault of the checker, a limit reached, a verdict that a closed form contradicts, "
-            "a bad status, span or reason, an output that cannot be written",
+            "violation: a fault of the checker, a limit reached, a verdict that a closed form "
+            "contradicts, a bad status, span or reason, an output that cannot be written",
             *examples,
         ],
     }
@@ -152,7 +153,7 @@ def _broken(verdict: Verdict) -> Iterator[str]:
         yield f"{verdict.question}: an escape sequence is quoted"
 
 
-# ------------------------------------------------------------------------------------------- families
+# ----------------------------------------------------------------------------------------- families
 
 
 def _noise(rng: random.Random) -> Case:
@@ -165,32 +166,36 @@ def _damaged(rng: random.Random) -> Case:
     written = document(rng.randrange(10**6))
     text = written.text
     for _ in range(rng.randint(0, 8)):
-        at, length = rng.randrange(len(text) + 1), rng.randrange(60)
+        at = rng.randrange(len(text) + 1)
+        length = rng.randrange(60)
         piece = text[at : at + length]
         text = text[:at] + rng.choice(("", piece + piece)) + text[at + length :]
     return Case(b"damaged" + written.suffix.encode(), text.encode("utf-8"))
 
 
 _ATOMS = (
-    "k_a", "k_b", "k_i", r"\mu_a", "v_a", "v_b", "q", "A", "B", "A^T", "X", "P", r"\Phi", "W_Q", r"\beta", r"\alpha",
-    r"\gamma", "n", "d", "0", "1", "2", "0.5", "10^{400}", r"\infty", r"\i", "I", "u_a", r"\epsilon",
-    r"\text{large}", "x",
+    "k_a", "k_b", "k_i", r"\mu_a", "v_a", "v_b", "q", "A", "B", "A^T", "X", "P", r"\Phi", "W_Q",
+    r"\beta", r"\alpha", r"\gamma", "n", "d", "0", "1", "2", "0.5", "10^{400}", r"\infty", r"\i",
+    "I", "u_a", r"\epsilon", r"\text{large}", "x",
 )  # fmt: skip
 _FORMS = (
-    "{0} + {1}", "{0} - {1}", "{0} {1}", r"\frac{{{0}}}{{{1}}}", "{0}^{{{1}}}", "{0}_{{{1}}}", "({0})^T", "({0})",
-    r"\langle {0}, {1} \rangle", r"\exp({0})", r"\ln {0}", r"\sqrt{{{0}}}", r"\|{0}\|", r"\sum_{{i=1}}^n {0}",
-    r"\sum_{{i \ne j}} {0}", r"\max_i {0}", r"\mathrm{{tr}}({0})", r"({0})^{{-1}}", r"({0})^+", "[{0}, {1}]",
-    r"\mathrm{{softmax}}({0})", r"\begin{{pmatrix}} {0} & {1} \\ {1} & {0} \end{{pmatrix}}", r"\mathcal{{N}}({0}, {1})",
-    r"\text{{Attention}}({0})", r"\text{{Attention}}({0}, {1}, {0})", "{0}'", r"{0} \cdot {1}", "({0}, {1})", "-{0}",
-    r"[{0}, \dots, {1}]", r"\min({0})", r"\arg\max_i {0}", r"{0} \otimes {1}", r"\{{{0}\}}", "|{0}|", r"\tilde {0}",
+    "{0} + {1}", "{0} - {1}", "{0} {1}", r"\frac{{{0}}}{{{1}}}", "{0}^{{{1}}}", "{0}_{{{1}}}",
+    "({0})^T", "({0})", r"\langle {0}, {1} \rangle", r"\exp({0})", r"\ln {0}", r"\sqrt{{{0}}}",
+    r"\|{0}\|", r"\sum_{{i=1}}^n {0}", r"\sum_{{i \ne j}} {0}", r"\max_i {0}",
+    r"\mathrm{{tr}}({0})", r"({0})^{{-1}}", r"({0})^+", "[{0}, {1}]", r"\mathrm{{softmax}}({0})",
+    r"\begin{{pmatrix}} {0} & {1} \\ {1} & {0} \end{{pmatrix}}", r"\mathcal{{N}}({0}, {1})",
+    r"\text{{Attention}}({0})", r"\text{{Attention}}({0}, {1}, {0})", "{0}'", r"{0} \cdot {1}",
+    "({0}, {1})", "-{0}", r"[{0}, \dots, {1}]", r"\min({0})", r"\arg\max_i {0}",
+    r"{0} \otimes {1}", r"\{{{0}\}}", "|{0}|", r"\tilde {0}",
 )  # fmt: skip
 _ASKED = (
-    "(a) i. ${1} {0}$", r"(a) ii. ${0} \gg {1}$ for all $i \ne j$", r"(a) iii. $c \approx {0}$", "(b) i. $M = {0}$",
-    r"(b) ii. $q = {0}$", r"(b) ii. $q = \beta (k_a + k_b)$. $$\alpha_a = {0}$$", r"(c) i. $q = {0}$, ${1} \gg 0$",
+    "(a) i. ${1} {0}$", r"(a) ii. ${0} \gg {1}$ for all $i \ne j$", r"(a) iii. $c \approx {0}$",
+    "(b) i. $M = {0}$", r"(b) ii. $q = {0}$",
+    r"(b) ii. $q = \beta (k_a + k_b)$. $$\alpha_a = {0}$$", r"(c) i. $q = {0}$, ${1} \gg 0$",
     r"(c) ii. $\alpha_a = {0}$", r"(c) ii. $\gamma \in [{0}, {1}]$", r"(c) ii. $\gamma \sim {0}$",
     r"(d) i. $q_1 = {0}$, $q_2 = {1}$", "(d) ii. $c = {0}$", "(e) i. $c_2 = {0}$",
-    "(e) ii. $V = {0}$, $K = I$, $Q = {1}$",
-    r"Permutation: $\text{{Attention}}({0}) = {1}$", "Position embeddings help: ${0} = {1}$", "$k_a^T q = {0}$",
+    "(e) ii. $V = {0}$, $K = I$, $Q = {1}$", r"Permutation: $\text{{Attention}}({0}) = {1}$",
+    "Position embeddings help: ${0} = {1}$", "$k_a^T q = {0}$",
     r"Position embeddings help: ${0} \neq {1}$",
 )  # fmt: skip
 
@@ -210,11 +215,15 @@ def _formulas(rng: random.Random) -> Case:
     return Case(b"formulas.md", "\n\n".join(lines).encode())
 
 
+_BRACKETS = (
+    ("{", "}"), ("x^{", "}"), (r"\frac{", "}{2}"), (r"\left(", r"\right)"), (r"\boxed{", "}"),
+    ("(", ")"), (r"\begin{cases}", r"\end{cases}"), (r"\sum_{", "}"), (r"\cancel{", "}"),
+    (r"\text{", "}"), ("[", "]"),
+)  # fmt: skip
+
+
 def _nested(rng: random.Random) -> Case:
-    left, right = rng.choice(
-        (("{", "}"), ("x^{", "}"), (r"\frac{", "}{2}"), (r"\left(", r"\right)"), (r"\boxed{", "}"), ("(", ")"),
-         (r"\begin{cases}", r"\end{cases}"), (r"\sum_{", "}"), (r"\cancel{", "}"), (r"\text{", "}"), ("[", "]"))
-    )  # fmt: skip
+    left, right = rng.choice(_BRACKETS)
     depth = rng.randint(1, 60)
     formula = left * depth + rng.choice(_ATOMS) + right * rng.choice((depth, depth, depth - 1))
     return Case(b"nested.md", rng.choice(_ASKED).format(formula, rng.choice(_ATOMS)).encode())

@@ -21,7 +21,17 @@ from headwright.homework.batch import end_idle_workers, judge_many
 from headwright.homework.reading.formats import read_file
 from headwright.homework.reading.sources import Source
 
-_CLASS, _SMALL = 1_000, 32
+_CLASS = 1_000
+_SMALL = 32
+_LEGEND = (
+    "documents: tests/homework/corpus (layout x language x notation x fault), seeds 0 to n - 1",
+    "answers: those with a formula; deserved: judged as they deserve; "
+    "the rest is unread or misjudged",
+    "x floor: time over reading alone; "
+    "MB: peak memory of a worker after a quarter of the class and at its end",
+    "CPU s: processor time of the judging processes, "
+    "which other work on the machine does not change",
+)
 
 
 def run(*, quick: bool) -> dict[str, Any]:
@@ -59,10 +69,7 @@ def run(*, quick: bool) -> dict[str, Any]:
         "rows": rows,
         "notes": [
             f"two processes are {speedup:.2f} times as fast as one",
-            "documents: tests/homework/corpus (layout x language x notation x fault), seeds 0 to n - 1",
-            "answers: those with a formula; deserved: judged as they deserve; the rest is unread or misjudged",
-            "x floor: time over reading alone; MB: peak memory of a worker after a quarter of the class and at its end",
-            "CPU s: processor time of the judging processes, which other work on the machine does not change",
+            *_LEGEND,
         ],
     }
 

@@ -39,8 +39,10 @@ def run(*, quick: bool) -> dict[str, Any]:
     total = sum(table.values())
     hit = sum(count for (graded, got), count in table.items() if graded == got)
     unread = sum(count for (_, got), count in table.items() if got == "unread")
+    misjudged = total - hit - unread
     notes = [
-        f"{total} rows: {hit} as graded, {unread} unread ({unread / total:.0%}), {total - hit - unread} misjudged"
+        f"{total} rows: {hit} as graded, {unread} unread ({unread / total:.0%}), "
+        f"{misjudged} misjudged"
     ]
     notes += [
         f"misjudged: {e['file'][:3]} {e['question']} graded {e['verdict']}, got {got}: {reason}"

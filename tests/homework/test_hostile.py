@@ -4,6 +4,7 @@ exception."""
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -18,9 +19,11 @@ def nested(left: str, middle: str, right: str, depth: int) -> str:
     return left * depth + middle + right * depth
 
 
+ANSWER = "(b) $q = \\beta(k_a+k_b)$ where $\\beta \\gg 0$.\n\n"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 HOSTILE = {
     "20 MB of text": "q = beta (k_a + k_b). " * 1_000_000,
-    "a megabyte of formulas": ("(b) $q = \\beta(k_a+k_b)$ where $\\beta \\gg 0$.\n\n" * 20_000)[:900_000],
+    "a megabyte of formulas": (ANSWER * 20_000)[:900_000],
     "a megabyte of plain formulas": ("q = beta (k_a + k_b) and c = v_j. " * 30_000)[:900_000],
     "nested braces": f"(b) ii. $q = {nested('{', 'k_a', '}', 100_000)}$",
     "nested brackets": f"(b) ii. $q = {nested('(', 'k_a', ')', 100_000)}$",
@@ -34,7 +37,7 @@ HOSTILE = {
     "a tower of powers": "(b) ii. $q = 9^{9^{9^{9}}} k_a$ and $\\beta = 9^9^9$",
     "a tower in Python": "(b) ii. q = 9**9**9**9 k_a",
     "a long number": "(b) ii. $q = " + "9" * 100_000 + " k_a$",
-    "a macro bomb": "".join(f"\\def\\{chr(97 + i)}{{\\{chr(98 + i)}\\{chr(98 + i)}}}" for i in range(25)) + "\\a",
+    "a macro bomb": "".join(f"\\def\\{a}{{\\{b}\\{b}}}" for a, b in pairwise(LETTERS)) + "\\a",
     "dollars": "$" * 500_000,
     "stray dollars": "a $ b " * 100_000,
     "open delimiters": "\\[" * 200_000,

@@ -154,7 +154,7 @@ def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Output
 
 def _documents(paths: tuple[str, ...]) -> list[Any]:
     from headwright.homework.limits import MOST_BYTES
-    from headwright.homework.reading.formats import decoded
+    from headwright.homework.reading.encodings import decoded
     from headwright.homework.reading.sources import Source, sources
 
     if not paths:

@@ -43,13 +43,13 @@ def large(n: Notation, t: Tongue, name: str = "", how: int = 0) -> str:
     """The size of the scale, said in one of the ways students say it."""
     scale = name or n.scale
     return [
-        rf"{t.where} ${scale} \gg 0$", rf"$({scale} \gg 0)$", rf"${scale} \gg 1$", rf"${scale} \to \infty$",
-        f"{t.where} ${scale}$ {t.is_large}", rf", ${scale} \to +\infty$",
+        rf"{t.where} ${scale} \gg 0$", rf"$({scale} \gg 0)$", rf"${scale} \gg 1$",
+        rf"${scale} \to \infty$", f"{t.where} ${scale}$ {t.is_large}", rf", ${scale} \to +\infty$",
     ][how % 6]  # fmt: skip
 
 
 def shown(formula: str, tail: str, how: int) -> Lines:
-    """Inline with its condition behind it, or displayed with the condition in the display or below."""
+    """Inline with its condition behind it, or displayed with the condition in it or below."""
     if how % 3 == 0:
         return [f"$${formula}$$", tail] if tail else [f"$${formula}$$"]
     if how % 3 == 1:
@@ -60,7 +60,7 @@ def shown(formula: str, tail: str, how: int) -> Lines:
     return [f"$${formula}$$ {tail}"]
 
 
-# ----------------------------------------------------------------------------------------------------- part a
+# ------------------------------------------------------------------------------------------- part a
 
 
 @answer("a.prob", "correct")
@@ -79,7 +79,8 @@ def bounded_and_normalised(n, t):
 @answer("a.prob", "correct")
 def interval(n, t):
     return [
-        rf"$\alpha_i \in [0,1]$ {t.for_all} $i$, {t.and_} $\alpha_1 + \alpha_2 + \dots + \alpha_n = 1$"
+        rf"$\alpha_i \in [0,1]$ {t.for_all} $i$, {t.and_} "
+        r"$\alpha_1 + \alpha_2 + \dots + \alpha_n = 1$"
     ]
 
 
@@ -165,7 +166,7 @@ def copy_in_words(n, t):
     return [t.copies]
 
 
-# ----------------------------------------------------------------------------------------------------- part b
+# ------------------------------------------------------------------------------------------- part b
 
 
 @answer("b.M", "correct")
@@ -224,13 +225,15 @@ def _query(question: str, vector: str) -> None:
     def weights(n: Notation) -> Lines:
         b = n.scale
         return [
-            rf"$$\alpha_a = \alpha_b = \frac{{\exp({b})}}{{n - 2 + 2\exp({b})}} \approx \frac{{1}}{{2}}$$"
+            rf"$$\alpha_a = \alpha_b = \frac{{\exp({b})}}{{n - 2 + 2\exp({b})}} "
+            r"\approx \frac{1}{2}$$"
         ]
 
     def scores(n: Notation) -> Lines:
         b = n.scale
         return [
-            rf"$${n.score('a')} = {b}, \quad {n.score('b')} = {b}, \quad {n.score('i')} = 0 \quad (i \ne a, b)$$"
+            rf"$${n.score('a')} = {b}, \quad {n.score('b')} = {b}, "
+            rf"\quad {n.score('i')} = 0 \quad (i \ne a, b)$$"
         ]
 
     for how in range(6):
@@ -254,7 +257,8 @@ def _query(question: str, vector: str) -> None:
     @answer(question, "correct")
     def with_derivation(n, t):
         return [
-            rf"{t.we_want} ${n.score('a')} = {n.score('b')} \gg {n.score('i')}$ {t.for_all} $i \notin \{{a, b\}}$.",
+            rf"{t.we_want} ${n.score('a')} = {n.score('b')} \gg {n.score('i')}$ "
+            rf"{t.for_all} $i \notin \{{a, b\}}$.",
             *shown(f"{n.q} = {n.scale}{pair(n)}", large(n, t), 0), *scores(n), *weights(n),
         ]  # fmt: skip
 
@@ -306,14 +310,15 @@ _query("b.q", "k")
 _query("c.q", "m")
 
 
-# ------------------------------------------------------------------------------------------------- parts c, d
+# --------------------------------------------------------------------------------------- parts c, d
 
 
 def _swing(n: Notation, t: Tongue) -> Lines:
     """Setting up c.var: one key of random length, a query from before."""
     b = n.scale if n.scale != r"\gamma" else r"\beta"
     return [
-        rf"{t.let} ${n.k('a')} \approx \gamma {n.m('a')}$, $\gamma \sim \mathcal{{N}}(1, \frac{{1}}{{2}})$ "
+        rf"{t.let} ${n.k('a')} \approx \gamma {n.m('a')}$, "
+        r"$\gamma \sim \mathcal{N}(1, \frac{1}{2})$ "
         rf"{t.and_} ${n.k('i')} \approx {n.m('i')}$ {t.for_all} $i \ne a$.",
         rf"$${n.score('a')} \approx \gamma {b}, \quad {n.score('b')} \approx {b}$$",
     ]
@@ -368,7 +373,8 @@ def with_outputs(n, t):
     return [
         *shown(_heads(n, f"{n.scale} {n.m('a')}", f"{n.scale} {n.m('b')}"), large(n, t), 0),
         rf"{t.then} ${n.c}_1 \approx {n.v('a')}$, ${n.c}_2 \approx {n.v('b')}$",
-        rf"$${n.c} = \frac{{1}}{{2}}({n.c}_1 + {n.c}_2) \approx \frac{{1}}{{2}}({n.v('a')} + {n.v('b')})$$",
+        rf"$${n.c} = \frac{{1}}{{2}}({n.c}_1 + {n.c}_2) "
+        rf"\approx \frac{{1}}{{2}}({n.v('a')} + {n.v('b')})$$",
     ]
 
 

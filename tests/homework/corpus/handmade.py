@@ -1,4 +1,4 @@
-"""Answers written by hand: whole sheets as students leave them, and single phrasings of one answer."""
+"""Answers written by hand: whole sheets as students leave them, and phrasings of single answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def phrasings() -> list[Written]:
 
 
 def development_set(folder: Path) -> list[Written]:
-    """Real documents with the verdicts a person gave; only answers that are formulas or relations."""
+    """Real documents with the verdicts a person gave; only formulas and relations."""
     rows = json.loads((folder / "expected.json").read_text("utf-8"))
     rows = [
         row for row in rows if row["level"] == "answer" and row["kind"] in ("formula", "relation")

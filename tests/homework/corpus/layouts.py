@@ -50,7 +50,7 @@ def _asked(question: str, t: Tongue) -> str:
     return t.asks.get(question, "")
 
 
-# ------------------------------------------------------------------------------------------ Markdown and scans
+# ------------------------------------------------------------------------------- Markdown and scans
 
 
 def plain_markdown(items, n, t, rng):
@@ -190,7 +190,7 @@ def numbered_sections(items, n, t, rng):
     return _delimited("\n".join(out), n, ("$", "$"), ("$$", "$$"))
 
 
-# ---------------------------------------------------------------------------------------------- without dollars
+# ---------------------------------------------------------------------------------- without dollars
 
 
 def bare_text(items, n, t, rng):
@@ -210,7 +210,7 @@ def backticks(items, n, t, rng):
     return _delimited("\n".join(out), n, ("`", "`"), ("`", "`"))
 
 
-# ------------------------------------------------------------------------------------------------- other formats
+# ------------------------------------------------------------------------------------ other formats
 
 
 def notebook(items, n, t, rng):
@@ -229,8 +229,8 @@ def latex_lists(items, n, t, rng):
     """Nested enumerate, macros for keys and means, the question kept, answers in a colour."""
     out = [
         r"\documentclass{article}", r"\usepackage{amsmath}", r"\newcommand{\R}{\mathbb{R}}",
-        rf"\newcommand{{\scale}}{{{n.scale}}}", r"\newcommand{\ans}[1]{{\color{blue}#1}}", r"\begin{document}",
-        rf"\section{{{t.title}}}", r"\begin{enumerate}[label=(\alph*)]",
+        rf"\newcommand{{\scale}}{{{n.scale}}}", r"\newcommand{\ans}[1]{{\color{blue}#1}}",
+        r"\begin{document}", rf"\section{{{t.title}}}", r"\begin{enumerate}[label=(\alph*)]",
     ]  # fmt: skip
     for _, group in _parts(items):
         out += [r"\item", r"\begin{enumerate}[label=\roman*.]"]

@@ -97,7 +97,8 @@ SECTIONS = """# 1.1 Copying in attention
 PROGRAM = """
 import json, sys
 from headwright.homework import check
-print(json.dumps([{v.question: v.status for v in check(text).verdicts} for text in json.load(sys.stdin)]))
+reports = [check(text) for text in json.load(sys.stdin)]
+print(json.dumps([{v.question: v.status for v in report.verdicts} for report in reports]))
 """
 
 
@@ -127,7 +128,8 @@ PARTIAL = {
     ),
     "nothing": ("", set()),
 }
-RESTATED = """(b) ii. [2 points] Find a query $q$ such that $c \\approx \\frac{1}{2}(v_a + v_b)$ and $Ms = v_a$.
+RESTATED = """\
+(b) ii. [2 points] Find a query $q$ such that $c \\approx \\frac{1}{2}(v_a + v_b)$ and $Ms = v_a$.
 
 **Answer:** $q = \\beta(k_a + k_b)$
 
@@ -135,7 +137,13 @@ RESTATED = """(b) ii. [2 points] Find a query $q$ such that $c \\approx \\frac{1
 
 **Answer:** It varies less.
 """
-EMPTY = "(c) i. $q = \\beta(\\mu_a+\\mu_b)$\n\n(c) ii.\n\n(d) i. $q_1 = \\beta\\mu_a$, $q_2=\\beta\\mu_b$\n"
+EMPTY = """\
+(c) i. $q = \\beta(\\mu_a+\\mu_b)$
+
+(c) ii.
+
+(d) i. $q_1 = \\beta\\mu_a$, $q_2=\\beta\\mu_b$
+"""
 
 
 @pytest.fixture(scope="module")

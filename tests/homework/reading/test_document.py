@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwright.errors import InputError
-from headwright.homework.reading.document import read
-from headwright.homework.reading.formats import read_text
+from headwright.homework.reading.formats import read_file, read_text
+from headwright.homework.reading.sources import named
 
 MIXED = """# Homework
 
@@ -31,7 +31,8 @@ def formulas(document):
 def test_spans_point_at_the_source():
     document = read_text(MIXED, name="mixed")
     assert formulas(document) == [
-        "\\alpha_i \\ge 0", "\\sum_i \\alpha_i = 1", "k_j^T q \\gg k_i^T q", "q = \\beta(k_a + k_b)", "\\beta \\gg 0",
+        "\\alpha_i \\ge 0", "\\sum_i \\alpha_i = 1", "k_j^T q \\gg k_i^T q",
+        "q = \\beta(k_a + k_b)", "\\beta \\gg 0",
     ]  # fmt: skip
     for segment in document.segments:
         assert segment.text in document.text[segment.start : segment.end]
@@ -65,9 +66,12 @@ def test_macro_text_points_at_its_call():
 def test_reads_files_text_and_refuses_missing_paths(tmp_path):
     path = tmp_path / "x.md"
     path.write_text("$q$", encoding="utf-8")
-    assert formulas(read(path)) == formulas(read(str(path))) == formulas(read("$q$")) == ["q"]
-    with pytest.raises(InputError, match="no file"):
-        read(tmp_path / "nowhere.md")
+    assert named(path).path == named(str(path)).path == path
+    assert named("$q$").text == "$q$"
+    assert formulas(read_file(path)) == formulas(read_text("$q$", name="t")) == ["q"]
+    for refuses in (named, read_file):
+        with pytest.raises(InputError, match="no file"):
+            refuses(tmp_path / "nowhere.md")
 
 
 def test_notebook_offsets_point_into_the_joined_cells():
@@ -87,10 +91,12 @@ def test_notebook_offsets_point_into_the_joined_cells():
         assert segment.text.strip() in document.text[segment.start : segment.end]
 
 
-WORDS = ["$", "$$", "\\(", "\\)", "\\[", "\\]", "q", "k_a", "\\beta", "\n", "\n\n", "(a)", "ii.", "- ", "# ", "~~", "`",
-         "```", "{", "}", "\\cancel{", "\\begin{align}", "\\end{align}", "\\item", "%", "\\newcommand{\\x}{y}", "\\x",
-         "\\ifans", "\\fi", "解：", "Answer:", "β", "\0", "\ue000", "1.1 T",
-         "words of prose here", "\\\\", "<del>", "</del>", "&gt;"]  # fmt: skip
+WORDS = [
+    "$", "$$", "\\(", "\\)", "\\[", "\\]", "q", "k_a", "\\beta", "\n", "\n\n", "(a)", "ii.", "- ",
+    "# ", "~~", "`", "```", "{", "}", "\\cancel{", "\\begin{align}", "\\end{align}", "\\item", "%",
+    "\\newcommand{\\x}{y}", "\\x", "\\ifans", "\\fi", "解：", "Answer:", "β", "\0", "\ue000",
+    "1.1 T", "words of prose here", "\\\\", "<del>", "</del>", "&gt;",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", [".md", ".tex", ".typ", ""])

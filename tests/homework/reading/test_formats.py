@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from headwright.homework.reading.formats import decoded, read_bytes, read_file, read_text
+from headwright.homework.reading.encodings import decoded
+from headwright.homework.reading.formats import read_bytes, read_file, read_text
 
 
 def math(text, suffix=""):

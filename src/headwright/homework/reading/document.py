@@ -3,12 +3,10 @@ text."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
-from headwright.homework.reading.traced import Traced
+from headwright.homework.reading.traced_text import TracedText
 
 Kind = Literal["math", "prose", "heading", "code"]
 Voice = Literal["", "answer", "question", "quote"]
@@ -35,7 +33,7 @@ class Segment:
     # Who speaks, where the document says so ("Answer:", \ifans, points in brackets)
     voice: Voice = ""
     paragraph: int = 0  # segments with the same number stand in one paragraph
-    trace: Traced | None = field(default=None, repr=False, compare=False)
+    trace: TracedText | None = field(default=None, repr=False, compare=False)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The place in the document of `text[start:end]`."""
@@ -54,40 +52,3 @@ class Document:
     segments: tuple[Segment, ...] = ()
     notes: tuple[str, ...] = ()  # what the reader had to repair or give up
     unread: str = ""
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Line numbers of offsets by bisection: counting from the top for every segment would be
-    quadratic."""
-
-    starts: tuple[int, ...]
-
-    @classmethod
-    def of(cls, text: str) -> Lines:
-        starts, at = [0], text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = text.find("\n", at + 1)
-        return cls(tuple(starts))
-
-    def number(self, offset: int) -> int:
-        return bisect_right(self.starts, offset)
-
-
-def read(source: str | Path, *, name: str | None = None) -> Document:
-    """A document from a file (format by its suffix and first words) or from the text itself."""
-    from headwright.homework.reading import formats  # the readers build what this module defines
-
-    if isinstance(source, Path) or ("\n" not in source and is_file(source)):
-        return formats.read_file(Path(source), name=name)
-    return formats.read_text(source, name=name or "text")
-
-
-def is_file(name: str | Path) -> bool:
-    """Is there a file of this name? A text that is no name (too long, with a null in it) names
-    none."""
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):
-        return False

@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from headwright.errors import InputError
-from headwright.homework.reading.document import is_file
-from headwright.homework.reading.formats import FOREIGN, SUFFIXES
 
+_SUFFIXES = (
+    ".md", ".markdown", ".txt", ".text", ".tex", ".latex", ".ipynb", ".typ", ".rmd", ".qmd",
+)  # fmt: skip
+# Handed in often; named as unread, not passed over
+_FOREIGN_SUFFIXES = (".pdf", ".docx", ".odt", ".rtf", ".pages")
+# A text that ends so is meant as a file's name
 _FILE_NAME = re.compile(r"[^\n$]{1,255}\.(?:md|markdown|tex|txt|ipynb|typ)")
 _SKIPPED_FOLDERS = {".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__", "node_modules"}
 
@@ -50,15 +54,24 @@ def named(given: Any) -> Source:
         )
     text = str(given)
     is_name = isinstance(given, Path) or _FILE_NAME.fullmatch(text) is not None
-    if is_name and not is_file(given):
+    if is_name and not _is_file(given):
         raise InputError(
             wanted="a document",
             got=f"no file {printable(given)}",
             attempt="check the path, or pass the text itself",
         )
-    if is_name or ("\n" not in text and is_file(given)):
+    if is_name or ("\n" not in text and _is_file(given)):
         return Source(printable(given), path=Path(given))
     return Source("text", text=text)
+
+
+def _is_file(name: str | Path) -> bool:
+    """Is there a file of this name? A text that is no name (too long, with a null in it) names
+    none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def sources(paths: Sequence[str | Path]) -> list[Source]:
@@ -66,42 +79,54 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
     known suffixes; links inside a folder are followed only as far as the folder itself."""
     found: dict[Path | None, Source] = {}
     for given in paths:
-        path = Path(given)
-        if os.path.isdir(path):
-            for source in _in_folder(path):
-                found.setdefault(source.path, source)
-        elif is_file(path):
-            found.setdefault(path, Source(printable(path), path))
-        else:
-            what = "a link to nothing" if os.path.islink(path) else "nothing there"
-            raise InputError(
-                wanted="a document or a folder of documents",
-                got=f"{what}: {printable(path)}",
-                attempt="check the path",
-            )
+        for source in _at(Path(given)):
+            found.setdefault(source.path, source)
+
     if not found:
         raise InputError(
             wanted="at least one document",
             got="no file with a known suffix",
-            attempt=f"files ending in {', '.join(SUFFIXES)}",
+            attempt=f"files ending in {', '.join(_SUFFIXES)}",
         )
     return list(found.values())
+
+
+def _at(path: Path) -> Iterator[Source]:
+    if os.path.isdir(path):
+        yield from _in_folder(path)
+    elif _is_file(path):
+        yield Source(printable(path), path)
+    else:
+        what = "a link to nothing" if os.path.islink(path) else "nothing there"
+        raise InputError(
+            wanted="a document or a folder of documents",
+            got=f"{what}: {printable(path)}",
+            attempt="check the path",
+        )
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:
     root = folder.resolve()
     for base, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(
-            f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith(".")
-        )
+        visited = [name for name in folders if _is_visited(name)]
+        folders[:] = sorted(visited)  # in place: this is how os.walk is told where to go
         for name in sorted(names):
             path = Path(base, name)
-            if path.suffix.lower() not in (*SUFFIXES, *FOREIGN) or name.startswith("."):
-                continue
-            yield Source(printable(path), path, refused=_refusal(path, root))
+            if _is_document(path):
+                yield Source(printable(path), path, refused=_refusal(path, root))
+
+
+def _is_visited(folder: str) -> bool:
+    return folder not in _SKIPPED_FOLDERS and not folder.startswith(".")
+
+
+def _is_document(path: Path) -> bool:
+    known = path.suffix.lower() in (*_SUFFIXES, *_FOREIGN_SUFFIXES)
+    return known and not path.name.startswith(".")
 
 
 def _refusal(path: Path, root: Path) -> str:
+    """Why a file in a folder is not opened; empty where it is."""
     if path.is_symlink():
         try:
             goal = path.resolve(strict=True)

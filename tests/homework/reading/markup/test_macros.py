@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from headwright.homework import limits
 from headwright.homework.limits import LimitReached
 from headwright.homework.reading.formats import read_text
-from headwright.homework.reading.macros import expanded
-from headwright.homework.reading.traced import Traced
+from headwright.homework.reading.markup.macros import expanded
+from headwright.homework.reading.traced_text import TracedText
 
 
 @pytest.mark.parametrize(
@@ -38,13 +40,14 @@ from headwright.homework.reading.traced import Traced
     ],
 )
 def test_expansion(text, result):
-    got = expanded(Traced.of(text)).text.replace("{x", "x")
+    got = expanded(TracedText.of(text)).text.replace("{x", "x")
     assert " ".join(got.split()) == " ".join(result.split())
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 BOMBS = {
     "loop": "\\def\\x{\\x}\\x",
-    "doubling": "".join(f"\\def\\{chr(97 + i)}{{\\{chr(98 + i)}\\{chr(98 + i)}}}" for i in range(25)) + "\\a",
+    "doubling": "".join(f"\\def\\{a}{{\\{b}\\{b}}}" for a, b in pairwise(LETTERS)) + "\\a",
     "arguments": "\\newcommand{\\x}[1]{#1#1}" + "\\x{" * 40 + "y" + "}" * 40,
     "growing": "\\def\\x#1{\\x{#1#1}}\\x{ab}",
     "long": "\\newcommand{\\x}{" + "y" * 10_000 + "}" + "\\x " * 5_000,
@@ -56,7 +59,7 @@ def test_bombs_end_in_a_limit(bomb, monkeypatch):
     # Shape checks make each step slow here; users have 5,000
     monkeypatch.setattr(limits, "MOST_EXPANSIONS", 500)
     with pytest.raises(LimitReached, match="macros"):
-        expanded(Traced.of(bomb))
+        expanded(TracedText.of(bomb))
     document = read_text(bomb, name="bomb")
     assert "macros" in document.unread
     assert document.segments == ()

@@ -1,5 +1,5 @@
-"""Numbering at the beginning of a line or a formula: (a), a), i., ii), 1.1, Q1(b), Part c, (C) -
-i), 第一题, 문제 2.
+"""Labels of items, at the beginning of a line or a formula: (a), a), i., ii), 1.1, Q1(b), Part c,
+(C) - i), 第一题, 문제 2.
 
 A label is a chain of tokens, each bracketed or punctuated, sometimes behind a word such as
 "Question". The text of the label is kept as written; what question it names is for the locator to
@@ -10,16 +10,29 @@ from __future__ import annotations
 
 import re
 
+from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
+
+# "Question", "Part" and the like, in the languages that students write
 _WORDS = (
-    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|part|task|sub-?question|section|"
-    "item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt|"
-    "pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie|exerc[ií]cio|quest[aã]o|item|"
-    "letra|esercizio|domanda|задание|задача|вопрос|пункт|часть|упражнение|문제|문항|질문|问题|問題|题目|題目|习题|練習|问|問|題|题|"
-    "soru|alıştırma|câu|bài|opgave|vraag|uppgift|fråga|tehtävä|otázka|úloha|cvičení|soal"
+    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|part|task"
+    "|sub-?question|section|item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt"
+    "|pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie"
+    "|exerc[ií]cio|quest[aã]o|letra|esercizio|domanda|задание|задача|вопрос|пункт|часть"
+    "|упражнение|문제|문항|질문|问题|問題|题目|題目|习题|練習|问|問|題|题"
+    "|soru|alıştırma|câu|bài|opgave|vraag|uppgift|fråga|tehtävä|otázka|úloha|cvičení|soal"
 )
-_ROMAN = r"(?:viii|vii|iii|iv|vi|ix|ii|i|v|x|VIII|VII|III|IV|VI|IX|II|I|V|X)"
-_CJK_NUMBER = "[一二三四五六七八九十]"
-_TOKEN = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}|{_CJK_NUMBER})"
+
+
+def _romans_to_ten() -> str:
+    """Longest first, so that ii is not read as i."""
+    lower = sorted(ROMAN_NUMERALS[:10], key=len, reverse=True)
+    upper = [numeral.upper() for numeral in lower]
+    return rf"(?:{'|'.join(lower + upper)})"
+
+
+_ROMAN = _romans_to_ten()
+_CHINESE = f"[{CHINESE_NUMERALS}]"
+_TOKEN = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}|{_CHINESE})"
 _AFTER = r"(?![\w'’]|\.\d)"
 _BRACKETED = rf"[(\[（【]\s*{_TOKEN}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
@@ -39,22 +52,25 @@ _WORDED = (
     rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
 _COUNTED = (
-    rf"第\s?(?:\d{{1,2}}|{_CJK_NUMBER})\s?(?:题|題|问|問|部分|小题|小题|节|章|大题)|\d{{1,2}}\s?번"
+    rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
+    r"|\d{1,2}\s?번"
 )
 _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
-_NOT = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
+_NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NOT}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_CHAIN}|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_CHAIN}"
+    rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
     r"(?=[\W_]|$|[^\x00-\x7f])[.:：、]?",
     re.IGNORECASE,
 )
-_LONE = re.compile(rf"{_TOKEN}[.):]?\s*$")  # a line that holds nothing but "a" or "ii"
+_LONE_TOKEN = re.compile(rf"{_TOKEN}[.):]?\s*$")
 _HEADED = re.compile(
     rf"(?:[1-9]\d?(?:\.\d{{1,2}}){{0,2}}|{_ROMAN}|[A-Ha-h])(?:\.|:)?(?=\s+[^\W\d_=]|\s*$)"
 )
-_IN_MATH = re.compile(
-    rf"\s*(?:\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)\s*\{{\s*(?P<texted>{_CHAIN}|{_WORDED})\s*[.:]?\s*\}}"
+_IN_FORMULA = re.compile(
+    r"\s*(?:\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)"
+    rf"\s*\{{\s*(?P<texted>{_CHAIN}|{_WORDED})\s*[.:]?\s*\}}"
     rf"|(?P<chain>{_BRACKETED}{_MORE}|{_CLOSED}{_MORE})"
     r"(?=\s*(?:\\(?:quad|qquad|[ ,;:!]|hspace|text|left|;)|~|[A-Za-z\\({$]|\s*$))"
     rf"|(?P<bare>{_ROMAN}|[a-h])\s*[.:)]?\s*(?=\\(?:quad|qquad)))"
@@ -72,9 +88,9 @@ def at_line(line: str) -> re.Match[str] | None:
     return _AT_LINE.match(line)
 
 
-def alone(line: str) -> bool:
-    """A line that is nothing but a token: it can only be numbering."""
-    return _LONE.match(line) is not None
+def is_lone_token(line: str) -> bool:
+    """A line that is nothing but "a" or "ii": it can only be numbering."""
+    return _LONE_TOKEN.match(line) is not None
 
 
 def in_heading(line: str) -> re.Match[str] | None:
@@ -82,15 +98,15 @@ def in_heading(line: str) -> re.Match[str] | None:
     return _AT_LINE.match(line) or _HEADED.match(line)
 
 
-def in_math(text: str) -> tuple[str, int] | None:
+def in_formula(text: str) -> tuple[str, int] | None:
     r"""A label at the beginning of a formula (`ii \quad k_j^T q`) and where the formula then
     begins."""
-    match = _IN_MATH.match(text)
+    match = _IN_FORMULA.match(text)
     if match is None:
         return None
-    label = match["texted"] or match["chain"] or match["bare"]
     if match["chain"] and _is_factor(match["chain"]):
         return None
+    label = match["texted"] or match["chain"] or match["bare"]
     return label.strip(), match.end()
 
 

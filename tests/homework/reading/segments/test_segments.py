@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwright.homework.reading.formats import read_text
-from headwright.homework.reading.labels import at_line, in_math
+from headwright.homework.reading.segments.item_labels import at_line, in_formula
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_words_are_no_labels(line):
     ],
 )
 def test_labels_in_formulas(formula, label):
-    found = in_math(formula)
+    found = in_formula(formula)
     assert found is not None
     assert found[0] == label
 
@@ -98,7 +98,7 @@ def test_labels_in_formulas(formula, label):
     "formula", ["(a+b) x", "c = 1", "a_i \\quad b", "(1) x", "i = 1", "k_a \\quad"]
 )
 def test_formulas_without_labels(formula):
-    assert in_math(formula) is None
+    assert in_formula(formula) is None
 
 
 def labels(text, suffix=".tex"):
@@ -107,7 +107,8 @@ def labels(text, suffix=".tex"):
 
 def test_lists_get_the_labels_their_pdf_shows():
     nested = (
-        "\\begin{enumerate}[label=(\\alph*)]\\item A \\begin{enumerate}[label=\\roman*.]\\item $x$ \\item $y$"
+        "\\begin{enumerate}[label=(\\alph*)]\\item A "
+        "\\begin{enumerate}[label=\\roman*.]\\item $x$ \\item $y$"
         "\\end{enumerate}\\item B\\begin{itemize}\\item dot\\end{itemize}\\end{enumerate}"
     )
     assert labels(nested) == ["(a)", "i.", "ii.", "(b)"]

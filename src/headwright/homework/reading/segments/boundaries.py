@@ -1,0 +1,41 @@
+"""How far a formula can reach when its closing delimiter is missing or far away, and what looks
+like prose or like mathematics."""
+
+from __future__ import annotations
+
+import re
+
+MATH_ENVIRONMENTS = (
+    "equation|align|gather|multline|eqnarray|displaymath|math|dmath|flalign|alignat|xalignat"
+    "|darray|IEEEeqnarray"
+)
+INNER_ENVIRONMENTS = "cases|split|aligned|gathered|array|[pbvBV]?matrix|smallmatrix|dcases|rcases"
+
+# No formula reaches past these: a blank line, a new item, a heading, a text environment.
+_BOUNDARY = re.compile(
+    r"\n[ \t]*(?=\n|[*_>-]*[ \t]*(?:\(?(?:[a-h]|[ivx]{1,4}|\d)[.)][ \t]|\d\.\d)"
+    r"|#{1,6}[ \t]|[-*+•][ \t]+[A-Z*(])"
+    r"|\\(?:item|section|subsection|subsubsection|paragraph|question|part|subpart)(?![A-Za-z])"
+    rf"|\\(?:begin|end)\{{(?!(?:{MATH_ENVIRONMENTS}|{INNER_ENVIRONMENTS})\*?\}})"
+)
+# Inside single dollars no other formula begins.
+_DOLLAR_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|\\begin\{{(?:{MATH_ENVIRONMENTS})|\\\[|\\\(")
+
+LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}")
+MATH_SIGN = re.compile(r"[\\_^=+<>{}|]")
+
+
+def formula_limit(text: str, start: int) -> int:
+    """Where a formula that begins at `start` must have ended."""
+    boundary = _BOUNDARY.search(text, start)
+    return boundary.start() if boundary else len(text)
+
+
+def dollar_limit(text: str, start: int) -> int:
+    """The same for a formula between single dollars."""
+    boundary = _DOLLAR_BOUNDARY.search(text, start)
+    return boundary.start() if boundary else len(text)
+
+
+def is_prose(text: str) -> bool:
+    return len(LONG_WORD.findall(text, 0, 2000)) >= 6
