@@ -48,9 +48,10 @@ WORDS = (
     "(b) ii.", "c)", "(d) i)", "1.", "- ", "# ", "## b) Query", "Answer:", "解：", "~~",
     r"\cancel{", r"\text{where }", r"\begin{cases}", r"\end{cases}", r"\\", "&", r"\quad",
     r"\begin{align}", r"\end{align}", r"\newcommand{\x}{\x\x}", r"\x", r"\item", "%", "`", "```",
-    "β", "μₐ", "½", "≫", "kᵀq", "much larger than", "where", "for all", "i != j", r"\mathcal{N}(1, \frac{1}{2})",
-    r"\gamma", r"\|k\|", r"\langle k_j, q \rangle", "q_1", "q_2", "Attention(PX)", "softmax", "\0",
-    "\ue000", "\ud7ff", "\ud800", "\x1b[2J", "\x9b", "&#27;", "\u202e",
+    "β", "μₐ", "½", "≫", "kᵀq", "much larger than", "where", "for all", "i != j",
+    r"\mathcal{N}(1, \frac{1}{2})", r"\gamma", r"\|k\|", r"\langle k_j, q \rangle", "q_1", "q_2",
+    "Attention(PX)", "softmax", "\0", "\ue000", "\ud7ff", "\ud800", "\x1b[2J", "\x9b", "&#27;",
+    "\u202e",
 )  # fmt: skip
 
 

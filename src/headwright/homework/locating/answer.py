@@ -29,20 +29,16 @@ class Answer:
     @property
     def statements(self) -> list[Statement]:
         """What the student states: nothing struck out, nothing restated from the handout."""
-        return [
-            p
-            for p in self.pieces
-            if isinstance(p, Statement) and not p.struck and not self._restated(p.segment)
-        ]
+        stated = [piece for piece in self.pieces if isinstance(piece, Statement)]
+        return [one for one in stated if not one.struck and not self._is_restated(one)]
 
     @property
     def prose(self) -> str:
-        return " ".join(
-            p.text for p in self.pieces if isinstance(p, Said) and not self._restated(p.segment)
-        )
+        said = [piece for piece in self.pieces if isinstance(piece, Said)]
+        return " ".join(one.text for one in said if not self._is_restated(one))
 
-    def _restated(self, segment: int) -> bool:
-        return self.document.segments[segment].voice == "question"
+    def _is_restated(self, piece: Piece) -> bool:
+        return self.document.segments[piece.segment].voice == "question"
 
 
 @dataclass(frozen=True)
@@ -61,33 +57,33 @@ def unread(reason: str) -> Judged:
 
 def decide(candidates: list[Statement], test: Callable[[Statement], Outcome]) -> Judged:
     """Judge every candidate; the last conclusive one decides, a boxed one before all others."""
-    judged = [(c, test(c)) for c in candidates]
-    readable = [(c, o) for c, o in judged if o.status != "unread"]
+    outcomes = [test(candidate) for candidate in candidates]
+    places = range(len(candidates))
+    readable = [k for k in places if outcomes[k].status != "unread"]
     if not readable:
-        return (
-            Judged(judged[-1][1], (judged[-1][0],))
-            if judged
-            else unread("no formula that answers this was found")
-        )
-    firm = [(c, o) for c, o in readable if not tentative(c)] or readable
-    boxed = [(c, o) for c, o in firm if "\\boxed" in c.source or "\\fbox" in c.source]
-    chosen, outcome = (boxed or firm)[-1]
-    unreadable = [c for c, o in judged if o.status == "unread" and not tentative(c)]
-    if (
-        unreadable
-        and judged.index((unreadable[-1], _of(judged, unreadable[-1])))
-        > judged.index((chosen, outcome))
-        and not boxed
-    ):
-        doubt = f"a later formula could not be read: {unreadable[-1].source[:60]}"
-        if outcome.status != "correct":
-            return Judged(Outcome("unread", doubt), (unreadable[-1],))
-    earlier = tuple((c, o) for c, o in readable if c is not chosen and c.chain != chosen.chain)
+        if not candidates:
+            return unread("no formula that answers this was found")
+        return Judged(outcomes[-1], (candidates[-1],))
+
+    firm = [k for k in readable if not tentative(candidates[k])] or readable
+    boxed = [k for k in firm if _is_boxed(candidates[k])]
+    decisive = (boxed or firm)[-1]
+    chosen = candidates[decisive]
+    outcome = outcomes[decisive]
+
+    later = [k for k in places if k > decisive and outcomes[k].status == "unread"]
+    doubtful = [candidates[k] for k in later if not tentative(candidates[k])]
+    if doubtful and not boxed and outcome.status != "correct":
+        doubt = f"a later formula could not be read: {doubtful[-1].source[:60]}"
+        return Judged(Outcome("unread", doubt), (doubtful[-1],))
+
+    others = [k for k in readable if candidates[k].chain != chosen.chain]
+    earlier = tuple((candidates[k], outcomes[k]) for k in others)
     return Judged(outcome, (chosen,), earlier)
 
 
-def _of(judged: list[tuple[Statement, Outcome]], statement: Statement) -> Outcome:
-    return next(o for c, o in judged if c is statement)
+def _is_boxed(statement: Statement) -> bool:
+    return "\\boxed" in statement.source or "\\fbox" in statement.source
 
 
 def tentative(statement: Statement) -> bool:

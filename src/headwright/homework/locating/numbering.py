@@ -1,4 +1,4 @@
-"""Numbering as students write it: `(a) - i)`, `1.2 (b)`, `ii`, `Question 3`.
+"""What labels say, as students write them: `(a) - i)`, `1.2 (b)`, `ii`, `Question 3`.
 
 Letters may number parts or what stands inside them; the row of all labels tells which.
 """
@@ -9,113 +9,141 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from headwright.homework.reading.document import Segment
+from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
 
-_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8}
-_PIECE = re.compile(r"\d+|[A-Za-z]+|[一二三四五六]")
-_CHINESE = dict(zip("一二三四五六", range(1, 7), strict=True))
+_LETTERS = "abcdefgh"
+_ROMAN = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:8], start=1)}
+_CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6], start=1)}
+_TOKEN = re.compile(rf"\d+|[A-Za-z]+|[{''.join(_CHINESE)}]")
+
+# What letters number: the parts, the questions of a part whose heading names it, or what stands
+# inside parts that are counted by numbers (2b)
+Reading = Literal["part", "number", "inner"]
 
 
 @dataclass(frozen=True)
-class Path:
+class QuestionNumber:
     """Where a label puts us: a part ("a", ...) and a number inside it (0: none)."""
 
     part: str
     number: int
 
 
-def layouts(segments: Iterable[Segment]) -> tuple[str, ...]:
+def readings(segments: Iterable[Segment]) -> tuple[Reading, ...]:
     """What letters may number. They number parts if they run through the alphabet once (twice with
     a second exercise); letters that start again and again number what stands inside the parts."""
-    letters = []
+    letters: list[tuple[str, bool]] = []  # with nothing behind it?
     for segment in segments:
-        pieces = _PIECE.findall((segment.label or "").lower())
-        at = next((k for k, p in enumerate(pieces) if len(p) == 1 and p in "abcdefgh"), None)
-        if at is not None:
-            letters.append((pieces[at], at == len(pieces) - 1))
-    # "(a)" once more, with nothing behind the letter, starts again as well.
-    restarts = sum(
-        y < x or (y == x and alone) for (x, _), (y, alone) in itertools.pairwise(letters)
-    )
+        tokens = _tokens(segment.label or "")
+        place = next((k for k, token in enumerate(tokens) if _is_letter(token)), None)
+        if place is not None:
+            letters.append((tokens[place], place == len(tokens) - 1))
+
+    restarts = 0
+    for (before, _), (letter, alone) in itertools.pairwise(letters):
+        # "(a)" once more, with nothing behind the letter, starts again as well.
+        restarts += letter < before or (letter == before and alone)
     return ("part",) if letters and restarts <= 1 else ("number", "inner")
 
 
-def paths(segments: Iterable[Segment], letters: str) -> Iterator[Path | None]:
-    """For every segment the place its own label leads to; None without a label.
+def question_numbers(
+    segments: Iterable[Segment], reading: Reading
+) -> Iterator[QuestionNumber | None]:
+    """For every segment the place its own label leads to; None without a label."""
+    if reading == "part":
+        return _letters_number_parts(segments)
+    if reading == "number":
+        return _letters_number_questions(segments)
+    return _letters_number_inside(segments)
 
-    `letters="part"`: (a) is a part and ii its second question. `letters="number"`: the part comes
-    from the heading and (b) is its second question. `letters="inner"`: numbers count parts and
-    letters what stands inside them, 2b.
-    """
-    if letters == "inner":
-        yield from _inner(segments)
-        return
-    part, last = "", 0
+
+def _letters_number_parts(segments: Iterable[Segment]) -> Iterator[QuestionNumber | None]:
+    """(a) is a part and ii its second question."""
+    part = ""
+    last = 0
     for segment in segments:
-        if not segment.label:
-            yield None
-            continue
-        pieces = [p.lower() for p in _PIECE.findall(segment.label)]
-        if letters == "number":
-            number = next(
-                (_letter(p) or _ROMAN.get(p, 0) for p in reversed(pieces) if not p.isdigit()), 0
-            )
-            yield Path("", number) if number else None
-            continue
-        letter = next((p for p in pieces if len(p) == 1 and p in "abcdefgh"), "")
-        rest = [p for p in pieces if p != letter]
-        number = next(
-            (
-                _ROMAN.get(p) or (int(p) if p.isdigit() and len(p) == 1 else 0)
-                for p in reversed(rest)
-            ),
-            0,
-        )
+        tokens = _tokens(segment.label or "")
+        letter = next((token for token in tokens if _is_letter(token)), "")
+        others = [token for token in tokens if token != letter]
+        number = _counted(others[-1]) if others else 0
         if letter:
-            trailing = pieces.index(letter) < len(pieces) - 1
-            part, last = letter, number if trailing else 0
-            yield Path(part, last)
-        elif not number:
-            yield None
-        else:
+            ends_in_letter = tokens.index(letter) == len(tokens) - 1
+            part = letter
+            last = 0 if ends_in_letter else number
+            yield QuestionNumber(part, last)
+        elif number:
             if number <= last:  # counting starts again: a part began whose letter was lost
                 part = ""
             last = number
-            yield Path(part, number)
+            yield QuestionNumber(part, number)
+        else:
+            yield None
 
 
-def _inner(segments: Iterable[Segment]) -> Iterator[Path | None]:
+def _letters_number_questions(segments: Iterable[Segment]) -> Iterator[QuestionNumber | None]:
+    """The part comes from the heading and (b) is its second question."""
+    for segment in segments:
+        words = [token for token in _tokens(segment.label or "") if not token.isdigit()]
+        number = _letter_or_roman(words[-1]) if words else 0
+        yield QuestionNumber("", number) if number else None
+
+
+def _letters_number_inside(segments: Iterable[Segment]) -> Iterator[QuestionNumber | None]:
+    """Numbers count parts and letters what stands inside them, 2b."""
     part = ""
     for segment in segments:
-        pieces = [p.lower() for p in _PIECE.findall(segment.label or "")]
-        counts = [_CHINESE.get(p) or (int(p) if p.isdigit() and len(p) == 1 else 0) for p in pieces]
-        if sum(p.isdigit() for p in pieces) > 1:  # 1.2 numbers sections
-            part, pieces, counts = "", [], []
-        bracketed = bool(segment.label) and segment.label.strip()[:1] in "(（"
-        number = next(
-            (
-                _letter(p) or _ROMAN.get(p, 0)
-                for p in pieces
-                if not p.isdigit() and p not in _CHINESE
-            ),
-            0,
-        )
-        if bracketed and len(pieces) == 1 and counts[0]:
-            number = counts[0]
-        elif counts and 1 <= counts[0] <= 6:
-            part = "abcdef"[counts[0] - 1]
-        yield Path(part, number) if pieces and (part or number) else None
+        label = (segment.label or "").strip()
+        tokens = _tokens(label)
+        if sum(token.isdigit() for token in tokens) > 1:  # 1.2 numbers sections
+            part = ""
+            tokens = []
+        words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
+        number = _letter_or_roman(words[0]) if words else 0
+
+        count = _digit_or_chinese(tokens[0]) if tokens else 0
+        bracketed = label[:1] in ("(", "（")
+        if bracketed and len(tokens) == 1 and count:
+            number = count
+        elif 1 <= count <= 6:
+            part = _LETTERS[count - 1]
+        yield QuestionNumber(part, number) if tokens and (part or number) else None
 
 
-def _letter(piece: str) -> int:
-    return "abcdefgh".index(piece) + 1 if len(piece) == 1 and piece in "abcdefgh" else 0
+def is_own_number(label: str, part: str, usual: tuple[str, ...]) -> bool:
+    """Is this label the question's own, such as (c) ii. for the second question of part c?"""
+    tokens = _tokens(label)
+    if not tokens or not usual:
+        return False
+    own = usual[0].partition(".")[2]
+    number = _ROMAN.get(tokens[-1], 0)
+    letters = [token for token in tokens[:-1] if _is_letter(token)]
+    return str(number) == own and letters in ([], [part])
 
 
-def numbers(label: str, part: str, usual: tuple[str, ...]) -> bool:
-    """Is this label the question's own number, such as (c) ii. for the second question of part c?"""
-    pieces = [p.lower() for p in _PIECE.findall(label)]
-    own = usual[0].partition(".")[2] if usual else ""
-    number = _ROMAN.get(pieces[-1], 0) if pieces else 0
-    letters = [p for p in pieces[:-1] if len(p) == 1 and p in "abcdefgh"]
-    return bool(own) and str(number) == own and letters in ([], [part])
+def _tokens(label: str) -> list[str]:
+    return [token.lower() for token in _TOKEN.findall(label)]
+
+
+def _is_letter(token: str) -> bool:
+    return len(token) == 1 and token in _LETTERS
+
+
+def _counted(token: str) -> int:
+    return _ROMAN.get(token) or _digit(token)
+
+
+def _letter_or_roman(token: str) -> int:
+    if _is_letter(token):
+        return _LETTERS.index(token) + 1
+    return _ROMAN.get(token, 0)
+
+
+def _digit_or_chinese(token: str) -> int:
+    return _CHINESE.get(token) or _digit(token)
+
+
+def _digit(token: str) -> int:
+    return int(token) if token.isdigit() and len(token) == 1 else 0

@@ -1,0 +1,157 @@
+"""What speaks for a question at a segment: shapes of formulas, words, numbering.
+
+Evidence is a table with one row for each segment and one column for each question; the last column
+is "none of them". Weights of shapes and words come from the bank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from headwright.exercise.bank import Bank, Question
+from headwright.homework.locating.numbering import QuestionNumber, Reading, question_numbers
+from headwright.homework.meaning.formula import Chain, symbols
+from headwright.homework.meaning.shapes import tags
+from headwright.homework.meaning.statements import Piece, Said, Statement
+from headwright.homework.reading.document import Segment
+
+# How often a shape counts in one segment; the square root of that is its weight
+MOST_PER_TAG = 2.0
+# Words in a heading, in a title above another heading, in a question restated from the handout
+HEADING = 3.0
+TITLE = 0.2
+RESTATED = 0.6
+# A label that names the question's part or number, or another one
+PART_FITS = 2.5
+PART_MISFITS = -2.0
+PART_UNKNOWN = -0.5
+NUMBER_FITS = 1.5
+NUMBER_MISFITS = -0.7
+NO_QUESTION = -0.5
+# A label that some question fits; what is left of it in the paragraphs below
+LABEL_READ = 6.0
+INHERITED = 0.4
+
+_MOST_SEARCHED = 2000  # characters of one stretch of prose
+_NEARBY = 6  # segments on either side that may belong to the same line
+
+
+def content_evidence(
+    segments: Sequence[Segment], row_of: Mapping[int, int], pieces: Sequence[Piece], bank: Bank
+) -> np.ndarray:
+    """Evidence from shapes and words. `row_of`: a segment's row by its index in the document."""
+    evidence = np.zeros((len(segments), len(bank.questions) + 1))
+    shapes: dict[int, Counter[str]] = {}
+    ambiguous = _scale_tags(pieces)
+    repeated: set[Chain] = set()
+    for piece in pieces:
+        row = row_of.get(piece.segment)
+        if row is None:
+            continue
+        if isinstance(piece, Said):
+            said = np.array([_word_evidence(question, piece.text) for question in bank])
+            evidence[row, :-1] += _word_weight(segments, row) * said
+        elif piece.chain not in repeated:  # said again, it may be a reminder in a later part
+            repeated.add(piece.chain)
+            shapes.setdefault(row, Counter()).update(tags(piece.chain) - ambiguous)
+
+    for row, counts in shapes.items():
+        evidence[row, :-1] += [_shape_evidence(question, counts) for question in bank]
+    for row, segment in enumerate(segments):
+        # A restated question tells where we are, but less than an answer
+        if segment.voice == "question":
+            evidence[row] *= RESTATED
+    return evidence
+
+
+def _scale_tags(pieces: Sequence[Piece]) -> set[str]:
+    """A letter that multiplies a query somewhere is a scale everywhere: then "gamma" says nothing
+    about lengths."""
+    for piece in pieces:
+        if isinstance(piece, Statement) and _is_query(piece.chain):
+            found = (symbol for term in piece.chain.terms[1:] for symbol in symbols(term))
+            if any(symbol.name == "gamma" and not symbol.index for symbol in found):
+                return {"gamma"}
+    return set()
+
+
+def _is_query(chain: Chain) -> bool:
+    return any(tag.startswith("query of") for tag in tags(chain))
+
+
+def _shape_evidence(question: Question, counts: Counter[str]) -> float:
+    known = [(tag, count) for tag, count in counts.items() if tag in question.shapes]
+    return sum(question.shapes[tag] * min(count, MOST_PER_TAG) ** 0.5 for tag, count in known)
+
+
+def _word_evidence(question: Question, text: str) -> float:
+    searched = text[:_MOST_SEARCHED]
+    weights = question.words.items()
+    return sum(weight for word, weight in weights if re.search(word, searched, re.IGNORECASE))
+
+
+def _word_weight(segments: Sequence[Segment], row: int) -> float:
+    """Words in a heading count more, except in a heading above another heading: that one titles a
+    whole section."""
+    if segments[row].kind != "heading" or _is_sentence(segments, row):
+        return 1.0
+    if row + 1 < len(segments):
+        below = segments[row + 1]
+        if below.kind == "heading" and below.text.strip():
+            return TITLE
+    return HEADING
+
+
+def _is_sentence(segments: Sequence[Segment], row: int) -> bool:
+    """A numbered line with formulas in it is an answer, even where it was typed as a heading."""
+    paragraph = segments[row].paragraph
+    nearby = segments[max(0, row - _NEARBY) : row + _NEARBY + 1]
+    return any(other.paragraph == paragraph and other.kind == "math" for other in nearby)
+
+
+def numbering_evidence(segments: Sequence[Segment], bank: Bank, reading: Reading) -> np.ndarray:
+    """Evidence from numbering, under one reading of what letters number."""
+    evidence = np.zeros((len(segments), len(bank.questions) + 1))
+    part: np.ndarray | None = None  # evidence from the last label's part alone
+    for row, number in enumerate(question_numbers(segments, reading)):
+        if number is not None:
+            here = _label_evidence(bank, number)
+            part = _label_evidence(bank, QuestionNumber(number.part, 0))
+            # Readings compete: a label that fits is worth the same in all of them, one that must be
+            # ignored costs.
+            evidence[row] = here + LABEL_READ - here[:-1].max()
+        elif part is not None and segments[row].paragraph != segments[row - 1].paragraph:
+            # A part's letter still holds in the paragraphs below
+            evidence[row] = INHERITED * (part - part[:-1].max())
+    return evidence
+
+
+def _label_evidence(bank: Bank, number: QuestionNumber) -> np.ndarray:
+    fits = [_fit(question, number) for question in bank]
+    return np.array([*fits, NO_QUESTION])
+
+
+def _fit(question: Question, number: QuestionNumber) -> float:
+    """How well a label fits a question; the first of the question's usual labels fits best."""
+    usual = [label.partition(".") for label in question.labels]
+    parts = [part for part, _, _ in usual]
+    numbers = [inside for _, _, inside in usual]
+
+    fit = 0.0
+    if number.part:
+        if number.part in parts:
+            fit += PART_FITS
+        else:
+            fit += PART_UNKNOWN if question.part == "p" else PART_MISFITS
+    if number.number:
+        if str(number.number) not in numbers:
+            fit += NUMBER_MISFITS
+        elif str(number.number) == numbers[0]:
+            fit += NUMBER_FITS
+        else:
+            fit += NUMBER_FITS / 2
+    return fit

@@ -1,0 +1,89 @@
+"""The most plausible walk through a document: which question stands behind each segment.
+
+Moving from one question to the next is cheap where a label or a heading stands and expensive in the
+middle of a sentence. The best walk is found exactly (Viterbi). Costs are in units of evidence.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from headwright.homework.reading.document import Segment
+
+# Another question, by what stands in between: nothing, a new paragraph, a label or heading
+INSIDE = 0
+AT_BREAK = 1
+AT_LABEL = 2
+GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2}
+STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6}
+
+ENTER = 1.0  # any question
+LEAVE = 0.5  # all questions, or come back from there
+SKIP = 0.12  # each question that is passed over
+BACK = 6.0  # to an earlier question
+ASIDE = 0.8  # to or from the section on positions, which stands in various places
+
+
+def best_walk(
+    segments: Sequence[Segment], parts: tuple[str, ...], evidence: np.ndarray
+) -> tuple[float, list[int]]:
+    """The score of the best walk, and its question for each segment (`len(parts)`: none)."""
+    entering = np.array([ENTER] * len(parts) + [0.0])
+    score = evidence[0] - entering
+    came_from: list[np.ndarray] = []
+    for row in range(1, len(segments)):
+        between = _boundary(segments[row - 1], segments[row])
+        reached = score[:, None] - _costs(parts, between)
+        came_from.append(reached.argmax(axis=0))
+        score = reached.max(axis=0) + evidence[row]
+
+    walk = [int(score.argmax())]
+    for before in reversed(came_from):
+        walk.append(int(before[walk[-1]]))
+    return float(score.max()), walk[::-1]
+
+
+def _boundary(before: Segment, here: Segment) -> int:
+    if here.label:
+        return AT_LABEL
+    if before.paragraph == here.paragraph and not here.display:
+        return INSIDE
+    if here.kind == "heading":
+        return AT_LABEL
+    if before.kind == "heading":
+        # A label alone on its line belongs to what follows
+        is_lone_label = before.label and not before.text.strip()
+        return AT_BREAK if is_lone_label else AT_LABEL
+    if before.voice != here.voice and "question" in (before.voice, here.voice):
+        return AT_LABEL
+    return AT_BREAK
+
+
+@functools.lru_cache(maxsize=16)
+def _costs(parts: tuple[str, ...], between: int) -> np.ndarray:
+    """cost[from, to] of moving between questions across such a boundary."""
+    size = len(parts) + 1
+    cost = np.full((size, size), STAYING[between])
+    for here in range(size):
+        for there in range(size):
+            if here != there:
+                cost[here, there] = GOING_ON[between] + _distance(parts, here, there)
+    return cost
+
+
+def _distance(parts: tuple[str, ...], here: int, there: int) -> float:
+    none = len(parts)
+    if there == none:
+        return LEAVE
+    if here == none:
+        return ENTER + LEAVE
+    return ENTER + _order(parts, here, there)
+
+
+def _order(parts: tuple[str, ...], here: int, there: int) -> float:
+    if (parts[here] == "p") != (parts[there] == "p"):
+        return ASIDE
+    return SKIP * (there - here - 1) if there > here else BACK
