@@ -1,4 +1,4 @@
-"""Labels in every style, TeX lists as their PDF shows them, and who speaks."""
+"""Labels in every style: in front of lines, of headings and of formulas."""
 
 from __future__ import annotations
 
@@ -101,36 +101,6 @@ def test_formulas_without_labels(formula):
     assert in_formula(formula) is None
 
 
-def labels(text, suffix=".tex"):
-    return [s.label for s in read_text(text, name="t", suffix=suffix).segments if s.label]
-
-
-def test_lists_get_the_labels_their_pdf_shows():
-    nested = (
-        "\\begin{enumerate}[label=(\\alph*)]\\item A "
-        "\\begin{enumerate}[label=\\roman*.]\\item $x$ \\item $y$"
-        "\\end{enumerate}\\item B\\begin{itemize}\\item dot\\end{itemize}\\end{enumerate}"
-    )
-    assert labels(nested) == ["(a)", "i.", "ii.", "(b)"]
-    assert labels(
-        "\\begin{enumerate}\\item x\\begin{enumerate}\\item y\\end{enumerate}\\end{enumerate}"
-    ) == [
-        "1.",
-        "(a)",
-    ]
-    assert labels("\\begin{enumerate}[a)]\\item x\\item y\\end{enumerate}") == ["a)", "b)"]
-    assert labels("\\begin{enumerate}[(i)]\\item x\\item y\\end{enumerate}") == ["(i)", "(ii)"]
-    assert labels("\\begin{enumerate}\\setcounter{enumi}{2}\\item x\\end{enumerate}") == ["3."]
-    assert labels(
-        "\\begin{questions}\\question x\\begin{parts}\\part y\\part z\\end{parts}\\end{questions}"
-    ) == [
-        "1.",
-        "(a)",
-        "(b)",
-    ]
-    assert labels("\\begin{itemize}\\item[(c)] x\\end{itemize}") == ["(c)"]
-
-
 def test_headings_carry_their_numbering():
     document = read_text(
         "### b) Query for $M$\n\n1 Attention Exploration\n\n\\section{x}", name="t"
@@ -140,26 +110,3 @@ def test_headings_carry_their_numbering():
         ("math", None, "M"),
         ("heading", "1", "Attention Exploration"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "suffix", "voices"),
-    [
-        ("(a) Find $x$.\n\n**Answer:** $y$", ".md", ["question", "answer"]),
-        ("(a) 求 $x$\n解：$y$\n\n(b) $z$", ".md", ["question", "answer", ""]),
-        ("(a) (2 points) Find $x$.\n\n$y$", ".md", ["question", ""]),
-        ("(a) (2 points) $x$", ".md", [""]),
-        ("> Find $x$\n\n$y$", ".md", ["quote", ""]),
-        ("\\item Find $x$. \\ifans{$y$}\\fi", ".tex", ["question", "answer"]),
-        ("\\begin{solution}$y$\\end{solution}", ".tex", ["answer"]),
-        (
-            "\\newcommand{\\ans}[1]{{\\color{blue}#1}}Find $x$. \\ans{$y$}",
-            ".tex",
-            ["question", "answer"],
-        ),
-        ("### Problem\n$x$\n### Solution\n$y$", ".md", ["question", "answer"]),
-    ],
-)
-def test_who_speaks(text, suffix, voices):
-    segments = read_text(text, name="t", suffix=suffix).segments
-    assert [s.voice for s in segments if s.kind == "math"] == voices
