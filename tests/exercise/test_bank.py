@@ -23,7 +23,6 @@ IDS = [
     "p.why",
     "p.help",
     "p.same",
-    "x.weights",
 ]
 
 OWN = """

@@ -1,4 +1,8 @@
-"""The classic exercise as data: questions, and instances that satisfy their assumptions."""
+"""The classic exercise as data.
+
+`bank` reads the questions (`bank.toml`, or a teacher's own file of that form); `instances` draws
+the keys, values and subspaces on which their answers are computed.
+"""
 
 from __future__ import annotations
 

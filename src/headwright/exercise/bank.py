@@ -10,17 +10,28 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from headwright.errors import InputError
 
+# What may decide an answer; the checker has a judge for each of them.
 TESTS = (
-    "distribution", "condition", "output", "matrix", "query", "queries", "variation", "self_output", "self_matrices",
-    "equivariance", "positions", "weights", "prose",
-)  # fmt: skip
+    "distribution",
+    "condition",
+    "output",
+    "matrix",
+    "query",
+    "queries",
+    "variation",
+    "self_output",
+    "self_matrices",
+    "equivariance",
+    "positions",
+    "prose",
+)
 _REQUIRED = {"id": str, "title": str, "asked": str, "test": str}
 
 
@@ -66,10 +77,12 @@ class Bank:
 def load(path: str | Path | None = None) -> Bank:
     """The bank in a TOML file; the classic exercise without one."""
     if path is None:
-        text = resources.files("headwright.exercise").joinpath("bank.toml").read_text("utf-8")
-        return _bank(tomllib.loads(text), "the built-in bank")
+        built_in = resources.files("headwright.exercise").joinpath("bank.toml")
+        table = tomllib.loads(built_in.read_text("utf-8"))
+        return _bank(table, "the built-in bank")
     try:
-        table = tomllib.loads(Path(path).read_text("utf-8"))
+        text = Path(path).read_text("utf-8")
+        table = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             wanted="a readable TOML file", got=f"{path}: {error}", attempt="check the path"
@@ -84,12 +97,15 @@ def load(path: str | Path | None = None) -> Bank:
 
 
 def restored(record: str) -> Bank:
-    """The bank that was written as JSON by `result.plain`; a worker process gets it so."""
+    """The bank that was written as JSON by `result.plain`; a process that judges gets it so."""
     table = json.loads(record)
-    questions = tuple(
-        Question(**{**row, "labels": tuple(row["labels"])}) for row in table["questions"]
-    )
+    questions = tuple(_from_row(row) for row in table["questions"])
     return Bank(table["title"], table["setting"], questions)
+
+
+def _from_row(row: dict[str, Any]) -> Question:
+    labels = tuple(row.get("labels", ()))
+    return Question(**{**row, "labels": labels})
 
 
 def _bank(table: dict[str, Any], where: str) -> Bank:
@@ -99,17 +115,37 @@ def _bank(table: dict[str, Any], where: str) -> Bank:
             wanted="[[question]] tables", got=f"none in {where}", attempt="see docs/guides/bank.md"
         )
     questions = tuple(_question(row, where) for row in rows)
+
     ids = [q.id for q in questions]
-    if len(set(ids)) < len(ids):
-        twice = sorted({i for i in ids if ids.count(i) > 1})
+    twice = sorted({i for i in ids if ids.count(i) > 1})
+    if twice:
         raise InputError(
             wanted="each id once", got=f"{', '.join(twice)} twice in {where}", attempt="rename one"
         )
-    return Bank(str(table.get("title", where)), str(table.get("setting", "")), questions)
+
+    title = str(table.get("title", where))
+    setting = str(table.get("setting", ""))
+    return Bank(title, setting, questions)
 
 
 def _question(row: dict[str, Any], where: str) -> Question:
     name = row.get("id", "a question without id")
+    _check_keys(row, name, where)
+    if row["test"] not in TESTS:
+        raise InputError(
+            wanted=f"a test among {', '.join(TESTS)}",
+            got=f"{row['test']} in {name}",
+            attempt="choose one",
+        )
+    _check_strengths(row, name)
+    _check_labels(row, name)
+    _check_target(row, name)
+    _check_words(row)
+    return _from_row(row)
+
+
+def _check_keys(row: dict[str, Any], name: str, where: str) -> None:
+    """Nothing that every question has is lacking, and nothing unknown is there."""
     for key, kind in _REQUIRED.items():
         if not isinstance(row.get(key), kind) or not row[key]:
             raise InputError(
@@ -117,43 +153,28 @@ def _question(row: dict[str, Any], where: str) -> Question:
                 got=f"{name} of {where}",
                 attempt=f"add {key} = ...",
             )
-    unknown = set(row) - set(Question.__dataclass_fields__)
+    known = [entry.name for entry in fields(Question)]
+    unknown = sorted(set(row) - set(known))
     if unknown:
         raise InputError(
-            wanted=f"the keys {', '.join(Question.__dataclass_fields__)}",
-            got=f"{', '.join(sorted(unknown))} in {name} of {where}",
+            wanted=f"the keys {', '.join(known)}",
+            got=f"{', '.join(unknown)} in {name} of {where}",
             attempt="remove or rename it",
         )
-    if row["test"] not in TESTS:
-        raise InputError(
-            wanted=f"a test among {', '.join(TESTS)}",
-            got=f"{row['test']} in {name}",
-            attempt="choose one",
-        )
-    _strengths(row, name)
-    _target(row, name)
-    for pattern in row.get("words", {}):
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise InputError(
-                wanted="regular expressions in words",
-                got=f"{pattern}: {error}",
-                attempt="escape it",
-            ) from None
-    return Question(**{**row, "labels": tuple(row.get("labels", ()))})
 
 
-def _strengths(row: dict[str, Any], name: str) -> None:
-    """Shapes and words carry numbers, labels are texts."""
+def _check_strengths(row: dict[str, Any], name: str) -> None:
+    """Shapes and words carry numbers."""
     for key in ("shapes", "words"):
         table = row.get(key, {})
-        if not isinstance(table, dict) or not all(
-            isinstance(x, (int, float)) for x in table.values()
-        ):
-            raise InputError(
-                wanted=f"numbers in {key}", got=f"{table} in {name}", attempt='"query of keys" = 5'
-            )
+        if isinstance(table, dict) and all(_is_number(x) for x in table.values()):
+            continue
+        raise InputError(
+            wanted=f"numbers in {key}", got=f"{table} in {name}", attempt='"query of keys" = 5'
+        )
+
+
+def _check_labels(row: dict[str, Any], name: str) -> None:
     labels = row.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
         raise InputError(
@@ -163,19 +184,39 @@ def _strengths(row: dict[str, Any], name: str) -> None:
         )
 
 
-def _target(row: dict[str, Any], name: str) -> None:
+def _check_target(row: dict[str, Any], name: str) -> None:
     """A query question says which weights are wanted; they must be a distribution."""
-    target = row.get("parameters", {}).get("target")
     if row["test"] not in ("query", "queries"):
         return
-    fits = (
-        isinstance(target, dict)
-        and target
-        and all(isinstance(p, (int, float)) and p > 0 for p in target.values())
-    )
-    if not fits or abs(sum(target.values()) - 1) > 1e-9:
+    target = row.get("parameters", {}).get("target")
+    if not _is_distribution(target):
         raise InputError(
             wanted="parameters.target with positive weights that sum to 1",
             got=f"{target} in {name}",
             attempt="target = { a = 0.5, b = 0.5 }",
         )
+
+
+def _is_distribution(target: Any) -> bool:
+    if not isinstance(target, dict) or not target:
+        return False
+    weights = list(target.values())
+    if not all(_is_number(weight) and weight > 0 for weight in weights):
+        return False
+    return abs(sum(weights) - 1) <= 1e-9
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _check_words(row: dict[str, Any]) -> None:
+    for pattern in row.get("words", {}):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputError(
+                wanted="regular expressions in words",
+                got=f"{pattern}: {error}",
+                attempt="escape it",
+            ) from None

@@ -16,6 +16,9 @@ from headwright.types import Float, Keys, Values
 
 SEED = 20240229
 SIZES = ((5, 9), (10, 16), (50, 64))
+# Where the keys of the questions stand; neither first nor side by side, so that an index that is
+# read wrongly finds another key.
+_PLACES = (("a", 1), ("b", 3), ("j", 2))
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Instance:
     V: Values
     A: Float[np.ndarray, "d m"]
     B: Float[np.ndarray, "d p"]
-    places: tuple[tuple[str, int], ...]
+    places: tuple[tuple[str, int], ...] = _PLACES
 
     @property
     def n(self) -> int:
@@ -37,13 +40,43 @@ class Instance:
     def d(self) -> int:
         return self.K.shape[1]
 
+    @property
+    def m(self) -> int:
+        """How many vectors the basis A has."""
+        return self.A.shape[1]
+
     def place(self, letter: str) -> int | None:
         return dict(self.places).get(letter)
+
+    @property
+    def a(self) -> int:
+        """The place of key a."""
+        return dict(self.places)["a"]
+
+    @property
+    def b(self) -> int:
+        """The place of key b."""
+        return dict(self.places)["b"]
+
+    @property
+    def j(self) -> int:
+        """The place of key j, which should take all the weight."""
+        return dict(self.places)["j"]
+
+    @property
+    def v_a(self) -> np.ndarray:
+        return self.V[self.a]
+
+    @property
+    def v_b(self) -> np.ndarray:
+        return self.V[self.b]
 
 
 def orthonormal(rows: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """`rows` random orthonormal vectors in R^d."""
-    return np.linalg.qr(rng.standard_normal((d, d)))[0][:, :rows].T
+    square = rng.standard_normal((d, d))
+    columns = np.linalg.qr(square)[0]
+    return columns[:, :rows].T
 
 
 @functools.cache
@@ -53,13 +86,28 @@ def instances(seed: int = SEED) -> tuple[Instance, ...]:
     return tuple(_instance(n, d, rng) for n, d in SIZES)
 
 
+def smallest() -> Instance:
+    """The instance whose arrays are shown in a counterexample."""
+    return instances()[0]
+
+
+def of_ten_keys() -> Instance:
+    """The instance whose numbers are quoted in a verdict: n = 10 throughout."""
+    return instances()[1]
+
+
 def _instance(n: int, d: int, rng: np.random.Generator) -> Instance:
-    m, p = d // 4 + 1, d // 3
+    m = d // 4 + 1
+    p = d // 3
     basis = orthonormal(m + p, d, rng).T
-    A, B = basis[:, :m], basis[:, m:]
-    V = rng.standard_normal((n, d))
-    a, b = 1, 3
+    A = basis[:, :m]
+    B = basis[:, m:]
+
     # v_a in span(A), v_b in span(B), as the question about M assumes.
-    V[a], V[b] = A @ rng.standard_normal(m), B @ rng.standard_normal(p)
-    places = (("a", a), ("b", b), ("j", 2))
-    return Instance(K=orthonormal(n, d, rng), V=V, A=A, B=B, places=places)
+    place = dict(_PLACES)
+    V = rng.standard_normal((n, d))
+    V[place["a"]] = A @ rng.standard_normal(m)
+    V[place["b"]] = B @ rng.standard_normal(p)
+
+    K = orthonormal(n, d, rng)
+    return Instance(K=K, V=V, A=A, B=B)
