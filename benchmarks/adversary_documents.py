@@ -22,7 +22,7 @@ from typing import Any
 from tests.homework.corpus.documents import document
 
 from headwright.homework import exports
-from headwright.homework.batch import Judged, judge_many
+from headwright.homework.batch import JudgedDocument, judge_many
 from headwright.homework.limits import OUR_FAULT
 from headwright.homework.reading.sources import Source, printable
 from headwright.homework.verdict import Verdict
@@ -105,7 +105,7 @@ def _searched(name: str, family: Family, count: int) -> dict[str, Any]:
     }
 
 
-def _outcomes(cases: Iterator[Case]) -> Iterator[tuple[Case, Judged]]:
+def _outcomes(cases: Iterator[Case]) -> Iterator[tuple[Case, JudgedDocument]]:
     """Judged by workers, as a class is, each in a file of its own, with the page that would be
     written."""
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +119,7 @@ def _outcomes(cases: Iterator[Case]) -> Iterator[tuple[Case, Judged]]:
         yield from zip(kept, judge_many(documents, workers=2, pages=True), strict=True)
 
 
-def violations_of(outcome: Judged, must: tuple[str, str] | None = None) -> list[str]:
+def violations_of(outcome: JudgedDocument, must: tuple[str, str] | None = None) -> list[str]:
     """What is broken about this outcome; empty when nothing is."""
     found = []
     for verdict in (v for one in outcome.report.verdicts for v in (one, *one.steps)):

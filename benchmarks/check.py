@@ -17,7 +17,8 @@ import psutil
 from tests.homework.corpus.documents import document
 from tests.homework.corpus.scoring import score
 
-from headwright.homework.batch import end_idle_workers, judge_many
+from headwright.homework.batch import judge_many
+from headwright.homework.processes import end_idle
 from headwright.homework.reading.formats import read_file
 from headwright.homework.reading.sources import Source
 
@@ -87,7 +88,7 @@ def _judging(
 ) -> tuple[list[dict[str, str]], float, float, tuple[int, int]]:
     statuses: list[dict[str, str]] = []
     quarter = 0
-    end_idle_workers()
+    end_idle()
     started = time.perf_counter()
     for outcome in judge_many(documents, workers=workers):
         statuses.append({v.question: v.status for v in outcome.report.verdicts})

@@ -28,7 +28,7 @@ from headwright.result import plain
 MOST_UNPACKED = 1 << 30
 
 
-# ------------------------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------------------------ reading
 
 
 def read_array(path: str | Path) -> np.ndarray:
@@ -103,7 +103,8 @@ def _read_npz(file: Path, member: str) -> np.ndarray:
             raise InputError(
                 wanted=f"an array of at most {most:,} bytes in {file.name}",
                 got=f"{size:,} bytes once unpacked",
-                attempt="save it without compression: np.save, or np.savez instead of np.savez_compressed",
+                attempt="save it without compression: np.save, or np.savez instead of "
+                "np.savez_compressed",
             )
         with archive.open(entry) as stream:
             return _read_numbers(stream, size)
@@ -161,7 +162,7 @@ def _first_line(reason: Exception) -> str:
     return (str(reason).splitlines() or [type(reason).__name__])[0][:200]
 
 
-# ------------------------------------------------------------------------------------------- writing
+# ------------------------------------------------------------------------------------------ writing
 
 
 _finished: ContextVar[list[Path] | None] = ContextVar("finished", default=None)

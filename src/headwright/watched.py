@@ -138,7 +138,7 @@ class Watched:
             self._process.stdin.flush()
 
     def _listen(self) -> None:
-        """Lines as they come. A pipe cannot be read with a time limit on every system; a queue can."""
+        """Lines as they come. Not every system reads a pipe with a time limit; a queue has one."""
         assert self._process.stdout is not None
         with suppress(OSError, ValueError):  # closed under our hands
             for line in self._process.stdout:

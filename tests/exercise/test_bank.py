@@ -1,4 +1,4 @@
-"""The question bank: the built-in one is complete, and a teacher's file is read by the same rules."""
+"""The question bank: the built-in one is complete, a teacher's file is read by the same rules."""
 
 import pytest
 

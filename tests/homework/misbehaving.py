@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from headwright.homework import pages, worker
+from headwright.homework import judging_process, one_document, pages
 from headwright.homework.reading.document import Document
 from headwright.homework.verdict import Report, Verdict
 
@@ -16,9 +16,9 @@ KEPT: list[bytearray] = []
 
 
 def main() -> None:
-    worker.judge_document = lambda document, bank: misbehave(document)
+    one_document.judge_document = lambda document, bank: misbehave(document)
     pages.drawn = draw
-    worker.main()
+    judging_process.main()
 
 
 def draw(latex: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks import adversary_documents
 
-from headwright.homework.batch import Judged
+from headwright.homework.batch import JudgedDocument
 from headwright.homework.limits import OUR_FAULT
 from headwright.homework.verdict import Report, Span, Verdict
 
@@ -33,12 +33,12 @@ def test_a_small_search_finds_nothing():
     ],
 )
 def test_the_search_notices_what_is_broken(verdict):
-    assert adversary_documents.violations_of(Judged("d", Report("d", (FINE,)))) == []
-    assert adversary_documents.violations_of(Judged("d", Report("d", (FINE, verdict))))
+    assert adversary_documents.violations_of(JudgedDocument("d", Report("d", (FINE,)))) == []
+    assert adversary_documents.violations_of(JudgedDocument("d", Report("d", (FINE, verdict))))
 
 
 def test_the_search_notices_a_verdict_that_a_closed_form_contradicts():
-    judged = Judged("d", Report("d", (FINE,)))
+    judged = JudgedDocument("d", Report("d", (FINE,)))
     assert adversary_documents.violations_of(judged, ("b.q", "wrong")) == []
     assert adversary_documents.violations_of(judged, ("b.q", "correct")) == [
         "b.q is wrong, not correct"

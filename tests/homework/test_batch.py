@@ -15,7 +15,7 @@ import pytest
 import headwright as hw
 from headwright import watched
 from headwright.errors import HeadwrightError, InputError
-from headwright.homework import batch, limits
+from headwright.homework import batch, limits, processes
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
@@ -82,7 +82,7 @@ def test_refused_documents_are_unread_with_the_reason():
 
 def test_an_answer_of_the_parent_is_the_answer_of_the_worker():
     """The report comes back as it was made: nothing is lost between the processes."""
-    from headwright.homework import judge_document
+    from headwright.homework.one_document import judge_document
     from headwright.homework.reading.formats import read_text
     from headwright.result import plain
 
@@ -91,7 +91,7 @@ def test_an_answer_of_the_parent_is_the_answer_of_the_worker():
     assert plain(report) == plain(judge_document(read_text(WRONG, name="text")))
 
 
-# ------------------------------------------------------------------------------------- names of files
+# ----------------------------------------------------------------------------------- names of files
 
 
 @pytest.mark.parametrize("text", ["注意力" * 80, "a" * 5_000, "a\0b", "\ud800"])
@@ -126,16 +126,16 @@ def test_files_whose_names_are_shown_alike_are_two(tmp_path):
     assert [status(o, "b.q") for o in judge_many(found)] == ["correct", "correct"]
 
 
-# -------------------------------------------------------------------------- documents that misbehave
+# ------------------------------------------------------------------------- documents that misbehave
 
 
 @pytest.fixture
 def misbehaving(monkeypatch):
     """Workers in which a document does what its name says; none of them is kept for other tests."""
-    batch.end_idle_workers()
-    monkeypatch.setattr(batch, "WORKER", "tests.homework.misbehaving")
+    processes.end_idle()
+    monkeypatch.setattr(processes, "MODULE", "tests.homework.misbehaving")
     yield
-    batch.end_idle_workers()
+    processes.end_idle()
 
 
 def reasons_of(names, text="$q$", **options):
@@ -167,7 +167,7 @@ def test_a_worker_that_keeps_memory_is_replaced(misbehaving, monkeypatch):
     names = ["says who", "says who", "keeps memory", "says who"]
     first, again, _, other = reasons_of(names, workers=1)
     assert first == again == other
-    batch.end_idle_workers()
+    processes.end_idle()
     monkeypatch.setattr(limits, "WORKER_MEMORY", 200_000_000)
     first, again, _, other = reasons_of(names, workers=1)
     assert first == again != other
@@ -207,13 +207,13 @@ def test_what_a_library_prints_is_no_answer(misbehaving, capfd):
 
 
 def test_workers_that_cannot_start_are_said_once(monkeypatch, capfd):
-    batch.end_idle_workers()
-    monkeypatch.setattr(batch, "WORKER", "tests.homework.no_such_module")
+    processes.end_idle()
+    monkeypatch.setattr(processes, "MODULE", "tests.homework.no_such_module")
     with pytest.raises(HeadwrightError, match="got none that starts"):
         hw.check(RIGHT)
 
 
-# ------------------------------------------------------------------------------- lives of the workers
+# ----------------------------------------------------------------------------- lives of the workers
 
 
 def children() -> list[psutil.Process]:
@@ -223,7 +223,7 @@ def children() -> list[psutil.Process]:
 
 
 def test_one_worker_serves_many_calls_and_threads_get_their_own():
-    batch.end_idle_workers()
+    processes.end_idle()
     hw.check(RIGHT)
     (worker,) = children()
     hw.check(WRONG)
@@ -238,8 +238,8 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
     for thread in threads:
         thread.join()
     assert found == ["correct"] * 4
-    assert len(children()) <= batch.cores()
-    batch.end_idle_workers()
+    assert len(children()) <= processes.cores()
+    processes.end_idle()
     assert children() == []
 
 
@@ -249,14 +249,14 @@ def test_stopping_early_ends_the_busy_workers(misbehaving):
     )
     next(run)
     run.close()
-    batch.end_idle_workers()
+    processes.end_idle()
     assert children() == []
 
 
 SCRIPT = """
-from headwright.homework import batch
+from headwright.homework import batch, processes
 from headwright.homework.reading.sources import Source
-batch.WORKER = "tests.homework.misbehaving"
+processes.MODULE = "tests.homework.misbehaving"
 print("started", flush=True)
 list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """

@@ -145,12 +145,14 @@ ROWS = [
 # (answer, step, status)
 STEPS = [
     (
-        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{e^\beta}{n-2+2e^\beta} \approx \frac{1}{2}$$",
+        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. "
+        r"$$\alpha_a = \frac{e^\beta}{n-2+2e^\beta} \approx \frac{1}{2}$$",
         "b.q/step:weights",
         "correct",
     ),
     (
-        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. $$\alpha_a = \frac{e^\beta}{n+2e^\beta} \approx \frac{1}{2}$$",
+        r"(b) ii. $q = \beta(k_a+k_b)$, $\beta\gg0$. "
+        r"$$\alpha_a = \frac{e^\beta}{n+2e^\beta} \approx \frac{1}{2}$$",
         "b.q/step:weights",
         "wrong",
     ),
@@ -165,7 +167,8 @@ STEPS = [
     (r"(c) ii. $$\gamma_b \sim N(1, \frac{1}{2})$$", "c.var/step:gamma_b", "wrong"),
     (r"(c) ii. $$\gamma \sim N(1, \frac{1}{4})$$", "c.var/step:gamma", "wrong"),
     (
-        r"(d) i. $q_1=\beta\mu_a$, $q_2=\beta\mu_b$, $\beta\gg0$ $$c_1 \approx v_a, \quad c_2 \approx v_a$$",
+        r"(d) i. $q_1=\beta\mu_a$, $q_2=\beta\mu_b$, $\beta\gg0$ "
+        r"$$c_1 \approx v_a, \quad c_2 \approx v_a$$",
         "d.q/step:c2",
         "wrong",
     ),
@@ -239,3 +242,13 @@ def test_much_larger_leaves_nothing_to_the_others(reports):
         v for v in reports[r"(a) ii. $k_j^T q \gg k_i^T q$ for all $i \ne j$"]["verdicts"]
     )
     assert "alpha_j >= 1.000" in verdict["reason"]
+
+
+def test_every_test_of_the_bank_has_a_judge():
+    """In a process of its own, as above: the judges are not imported where documents are not
+    judged."""
+    program = (
+        "from headwright.exercise.bank import TESTS; from headwright.homework import one_answer; "
+        "assert list(one_answer.JUDGES) == list(TESTS) and set(one_answer.STEPS) <= set(TESTS)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

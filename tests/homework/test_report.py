@@ -92,8 +92,12 @@ def test_rows_are_json_with_the_promised_fields():
 def test_csv_has_one_row_per_document_and_question_and_runs_nothing():
     rows = list(csv.DictReader(io.StringIO(exports.as_csv(REPORTS))))
     assert [(row["question"], row["status"]) for row in rows] == [
-        ("b.q", "wrong"), ("a.out", "correct"), ("b.q", "wrong"), ("a.intu", "unread"), ("*", "unread"),
-    ]  # fmt: skip
+        ("b.q", "wrong"),
+        ("a.out", "correct"),
+        ("b.q", "wrong"),
+        ("a.intu", "unread"),
+        ("*", "unread"),
+    ]
     assert rows[2]["answer"] == "'=1+1"
     assert rows[0]["line_start"] == "2"
     assert json.loads(rows[0]["counterexample"])["a"] == 0

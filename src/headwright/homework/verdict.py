@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from headwright.homework.limits import OUR_FAULT
+
 Status = Literal["correct", "incomplete", "wrong", "missing", "unread"]
 WHOLE = "*"  # the question id of a verdict on a document that could not be read at all
 
@@ -65,23 +67,26 @@ class Report:
 
 def unreadable(name: str, reason: str) -> Report:
     """The report of a document that could not be read: one verdict about the whole."""
-    return Report(name, (Verdict(question=WHOLE, answer="", status="unread", reason=reason),), ())
+    verdict = Verdict(question=WHOLE, answer="", status="unread", reason=reason)
+    return Report(name, (verdict,), ())
+
+
+def our_fault(fault: Exception) -> str:
+    """The reason of a verdict where this program failed, not the student."""
+    return f"{OUR_FAULT} ({type(fault).__name__}: {str(fault)[:200]}); read it yourself"
 
 
 def restored(record: Mapping[str, Any]) -> Report:
     """The report that `result.plain` turned into this record; arrays in it stay lists."""
-    return Report(
-        record["document"], tuple(map(_verdict, record["verdicts"])), tuple(record["notes"])
-    )
+    verdicts = tuple(_verdict(entry) for entry in record["verdicts"])
+    return Report(record["document"], verdicts, tuple(record["notes"]))
 
 
 def _verdict(record: Mapping[str, Any]) -> Verdict:
     span = record["span"]
-    return Verdict(
-        **{
-            **record,
-            "span": Span(**span) if span is not None else None,
-            "steps": tuple(map(_verdict, record["steps"])),
-            "remarks": tuple(record["remarks"]),
-        }
-    )
+    rebuilt = {
+        "span": Span(**span) if span is not None else None,
+        "steps": tuple(_verdict(step) for step in record["steps"]),
+        "remarks": tuple(record["remarks"]),
+    }
+    return Verdict(**{**record, **rebuilt})

@@ -1,47 +1,84 @@
-"""What claims about weights and outputs share: names of values, readable members, how much is said
-in words."""
+"""What several judges ask of a statement: its letters, the values of its members, how much is said
+beside it in words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Missing, Node
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.meaning.statements import Said
+from headwright.homework.meaning.terms import OUTPUTS, VALUES, head
 from headwright.homework.reading.document import Segment
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value
-from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.scene import Scene
+from headwright.homework.scenes.evaluate import World, evaluate
 
-VALUE_NAMES = {"v": "values", "V": "values", "nu": "values", "N": "values"}
+LETTERS_OF_PAIR = ("a", "b")  # in this order, which is also the order in which they are quoted
+EQUALITIES = {"=", "~="}
+VALUE_ROLES = dict.fromkeys(sorted(VALUES), "values")
+NEAR = 1e-6  # how far a stated vector may be from the true one, where only rounding is in between
 
 
-NEAR = 1e-6
+def letters(terms: Iterable[Node]) -> list[Symbol]:
+    """The symbols of all terms, in written order."""
+    return [symbol for term in terms for symbol in symbols(term)]
 
 
-def members(terms: tuple[Node, ...], scene: Scene) -> list[Value]:
-    """The values of those terms that can be evaluated."""
-    out = []
+def nodes(terms: Iterable[Node]) -> Iterator[Node]:
+    """All terms and everything below them."""
     for term in terms:
+        yield from walk(term)
+
+
+def has_exponential(terms: Iterable[Node]) -> bool:
+    return any(isinstance(n, tree.Call) and n.function == "exp" for n in nodes(terms))
+
+
+def about_output(chain: Chain) -> bool:
+    """Is the statement about c itself, the output of the only head or of all heads?"""
+    subject = head(chain)
+    return subject is not None and subject.name in OUTPUTS and not subject.index
+
+
+def evaluated(terms: Iterable[Node], world: World) -> list[tuple[Node, Value]]:
+    """Those terms that have a value, with it; a `Mismatch` is the caller's to handle."""
+    found = []
+    for term in terms:
+        if isinstance(term, Missing):
+            continue
         try:
-            if not isinstance(term, Missing):
-                out.append(evaluate(term, scene))
+            found.append((term, evaluate(term, world)))
         except Unknown:
             continue
-    return out
+    return found
 
 
-def attempted(terms: tuple[Node, ...], scene: Scene) -> list[Value]:
+def members(terms: Iterable[Node], world: World) -> list[Value]:
+    """The values of those terms that can be evaluated."""
+    return [value for _, value in evaluated(terms, world)]
+
+
+def consistent_members(terms: Iterable[Node], world: World) -> list[Value]:
+    """As `members`; none where the shapes contradict each other."""
     try:
-        return members(terms, scene)
+        return members(terms, world)
     except Mismatch:
         return []
 
 
-def length(answer: Answer) -> float:
+def words_spent(answer: Answer) -> float:
     """How many words the student spends outside formulas and headings."""
     segments = answer.document.segments
-    own = [p.text for p in answer.pieces if isinstance(p, Said) and _speaks(segments[p.segment])]
-    return sum(len(text) / 3 if words.unspaced(text) else len(text.split()) for text in own)
+    said = [piece for piece in answer.pieces if isinstance(piece, Said)]
+    own = [piece.text for piece in said if _speaks(segments[piece.segment])]
+    return sum(_word_count(text) for text in own)
+
+
+def _word_count(text: str) -> float:
+    if words.unspaced(text):
+        return len(text) / 3  # about three characters make a word where none is separated
+    return len(text.split())
 
 
 def _speaks(segment: Segment) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
+from headwright.homework.judges.claims import EQUALITIES
 from headwright.homework.locating.answer import Answer, Judged, decide, unread
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.meaning.statements import Statement
@@ -22,7 +23,8 @@ ROLES = {
     "v": "values",
     "V": "values",
 }
-EXACT = 1e-9
+EXACT = 1e-9  # relative error per dimension
+REPAIR = "M = A A'"
 
 
 def judge_matrix(answer: Answer) -> Judged:
@@ -36,23 +38,20 @@ def judge_matrix(answer: Answer) -> Judged:
 def _members(chain: Chain) -> list[Node]:
     """What M equals: every side that is not M itself."""
     symbol = bare(chain.terms[0])
-    if (
-        symbol is None
-        or symbol.name != "M"
-        or symbol.index
-        or not set(chain.relations) <= {"=", "~="}
-    ):
+    if symbol != Symbol("M") or not set(chain.relations) <= EQUALITIES:
         return []
-    return [t for t in chain.terms[1:] if not isinstance(t, Missing) and bare(t) != symbol]
+    sides = [term for term in chain.terms[1:] if not isinstance(term, Missing)]
+    return [side for side in sides if bare(side) != symbol]
 
 
 def _rows_convention(chain: Chain) -> bool:
     """Does the student define A with the basis vectors as rows?"""
-    symbol = bare(chain.terms[0])
-    if symbol != Symbol("A") or len(chain.terms) < 2 or not isinstance(chain.terms[1], tree.Matrix):
+    if bare(chain.terms[0]) != Symbol("A") or len(chain.terms) < 2:
         return False
-    rows = chain.terms[1].rows
-    return len(rows) > 1 and isinstance(rows[0][0], (tree.Transpose, tree.Prime))
+    matrix = chain.terms[1]
+    if not isinstance(matrix, tree.Matrix) or len(matrix.rows) < 2:
+        return False
+    return isinstance(matrix.rows[0][0], (tree.Transpose, tree.Prime))
 
 
 def _outcome(statement: Statement, rows: bool) -> Outcome:
@@ -62,15 +61,16 @@ def _outcome(statement: Statement, rows: bool) -> Outcome:
 
 
 def _of(expression: Node, rows: bool) -> Outcome:
-    if any(isinstance(n, tree.Matrix) for n in walk(expression)) and not symbols(expression):
+    used = symbols(expression)
+    if not used and any(isinstance(n, tree.Matrix) for n in walk(expression)):
         return Outcome("unread", "a matrix of numbers cannot be the general answer")
     try:
         results = [(i, evaluate(expression, _scene(i, rows))) for i in instances()]
     except Unknown as error:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
-        return Outcome("wrong", f"the matrix has no value: {error}", repair="M = A A'")
-    return _judged(results, uses_vectors=any(s.name in ("v", "V") for s in symbols(expression)))
+        return Outcome("wrong", f"the matrix has no value: {error}", repair=REPAIR)
+    return _judged(results, uses_vectors=any(s.name in ("v", "V") for s in used))
 
 
 def _scene(instance: Instance, rows: bool) -> Scene:
@@ -79,56 +79,53 @@ def _scene(instance: Instance, rows: bool) -> Scene:
 
 
 def _judged(results: list[tuple[Instance, Value]], *, uses_vectors: bool) -> Outcome:
-    for instance, M in results:
-        s = instance.V[1] + instance.V[3]
-        if not isinstance(M, np.ndarray):
-            return Outcome("wrong", "M is a number here, not a d x d matrix", repair="M = A A'")
-        if M.shape[1] != instance.d:
-            return Outcome(
-                "wrong",
-                f"M is {describe(M)} and cannot be applied to v_a + v_b in R^{instance.d} (m = {instance.A.shape[1]})",
-                _example(instance, M),
-                "M = A A'",
-            )
-        if M.shape[0] != instance.d:
-            back = (
-                np.allclose(instance.A @ (M @ s), instance.V[1])
-                if M.shape[0] == instance.A.shape[1]
-                else False
-            )
-            what = (
-                f"the {M.shape[0]} coordinates of v_a in the basis A"
-                if back
-                else f"a vector of {M.shape[0]}"
-            )
-            return Outcome(
-                "wrong",
-                f"M is {describe(M)}: M(v_a + v_b) is {what}, not v_a itself, which lies in R^{instance.d}",
-                _example(instance, M),
-                "multiply by A from the left: M = A A'" if back else "M = A A'",
-            )
-        error = float(np.linalg.norm(M @ s - instance.V[1]) / np.linalg.norm(instance.V[1]))
-        if error > EXACT * instance.d:
-            sizes = f"d = {instance.d}, m = {instance.A.shape[1]}"
-            reason = f"M(v_a + v_b) differs from v_a by {100 * error:.0f} % of its length ({sizes})"
-            return Outcome("wrong", reason, _example(instance, M), "M = A A'")
+    faults = (_fault(instance, M) for instance, M in results)
+    fault = next((fault for fault in faults if fault is not None), None)
+    if fault is not None:
+        return fault
     if uses_vectors:
-        return Outcome(
-            "incomplete",
-            "M is made of v_a or v_b, which are not known; it must be made of the bases",
-            repair="M = A A'",
-        )
-    sizes = ", ".join(f"d = {i.d}, m = {i.A.shape[1]}" for i, _ in results)
-    return Outcome(
-        "correct", f"M(v_a + v_b) = v_a to rounding for random orthonormal A, B ({sizes})"
-    )
+        reason = "M is made of v_a or v_b, which are not known; it must be made of the bases"
+        return Outcome("incomplete", reason, repair=REPAIR)
+    sizes = ", ".join(_size(instance) for instance, _ in results)
+    reason = f"M(v_a + v_b) = v_a to rounding for random orthonormal A, B ({sizes})"
+    return Outcome("correct", reason)
+
+
+def _size(instance: Instance) -> str:
+    return f"d = {instance.d}, m = {instance.m}"
+
+
+def _fault(instance: Instance, M: Value) -> Outcome | None:
+    """What is wrong with M in one instance: its shape, or what it makes of v_a + v_b."""
+    if not isinstance(M, np.ndarray):
+        return Outcome("wrong", "M is a number here, not a d x d matrix", repair=REPAIR)
+    example = _example(instance, M)
+    if M.shape[1] != instance.d:
+        applied = f"cannot be applied to v_a + v_b in R^{instance.d} (m = {instance.m})"
+        return Outcome("wrong", f"M is {describe(M)} and {applied}", example, REPAIR)
+
+    found = M @ (instance.v_a + instance.v_b)
+    if M.shape[0] != instance.d:
+        coordinates = len(found) == instance.m and np.allclose(instance.A @ found, instance.v_a)
+        what = f"the {len(found)} coordinates of v_a in the basis A"
+        if not coordinates:
+            what = f"a vector of {len(found)}"
+        missed = f"M(v_a + v_b) is {what}, not v_a itself, which lies in R^{instance.d}"
+        repair = f"multiply by A from the left: {REPAIR}" if coordinates else REPAIR
+        return Outcome("wrong", f"M is {describe(M)}: {missed}", example, repair)
+
+    error = float(np.linalg.norm(found - instance.v_a) / np.linalg.norm(instance.v_a))
+    if error > EXACT * instance.d:
+        missed = f"{100 * error:.0f} % of its length ({_size(instance)})"
+        return Outcome("wrong", f"M(v_a + v_b) differs from v_a by {missed}", example, REPAIR)
+    return None
 
 
 def _example(instance: Instance, M: np.ndarray) -> dict[str, object]:
     """The smallest case with m < d: A = e_1, B = e_2 in R^3."""
     return {
         "d": instance.d,
-        "m": instance.A.shape[1],
+        "m": instance.m,
         "shape of M": list(M.shape),
         "small case": {
             "A": [[1], [0], [0]],

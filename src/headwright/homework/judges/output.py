@@ -7,18 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.exercise.instances import instances
-from headwright.homework.judges.claims import NEAR, VALUE_NAMES, members
+from headwright.exercise.instances import Instance, of_ten_keys
+from headwright.homework.judges.claims import NEAR, VALUE_ROLES, about_output, letters, members
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
 from headwright.homework.meaning.shapes import tags
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.target import LETTERS, target_letter
-from headwright.homework.meaning.terms import KEYS, OUTPUTS, bare, head
-from headwright.homework.scenes.arithmetic import Mismatch, agree
+from headwright.homework.meaning.terms import KEYS, bare
+from headwright.homework.scenes.arithmetic import Mismatch, Value, agree
 from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
+
+LEAD = 40.0  # of key j over all others: their weight is nothing in floating point
 
 
 def judge_output(answer: Answer) -> Judged:
@@ -26,93 +28,86 @@ def judge_output(answer: Answer) -> Judged:
     found = [s for s in answer.statements if _says_output(s.chain)] or _worded(answer)
     if not found:
         return unread("no statement about c was found")
-    conditions = [
-        p
-        for p in answer.everything
-        if isinstance(p, Statement) and "scores compared" in tags(p.chain)
-    ]
-    letter = target_letter(answer.everything, conditions)
-    return Judged(_copied(found[-1].chain, letter), (found[-1],))
+    stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
+    conditions = [s for s in stated if "scores compared" in tags(s.chain)]
+    winner = target_letter(answer.everything, conditions)
+    return Judged(_outcome(found[-1].chain, winner), (found[-1],))
 
 
 def _says_output(chain: Chain) -> bool:
     """A statement `c = ...` that says more than the definition `c = sum_i alpha_i v_i`."""
-    first = head(chain)
-    if (
-        first is None
-        or first.name not in OUTPUTS
-        or first.index
-        or not set(chain.relations) <= {"=", "~=", "->", "~"}
-    ):
+    if not about_output(chain) or not set(chain.relations) <= {"=", "~=", "->", "~"}:
         return False
-    return any(not isinstance(t, Missing) and not _definition(t) for t in chain.terms[1:])
+    said = [term for term in chain.terms[1:] if not isinstance(term, Missing)]
+    return any(not _is_definition(term) for term in said)
 
 
-def _definition(node: Node) -> bool:
-    weighted = [
-        n for n in walk(node) if isinstance(n, tree.Sum) and "alpha" in {s.name for s in symbols(n)}
-    ]
-    return bool(weighted) or (
-        isinstance(node, tree.Add) and any(isinstance(t, tree.Dots) for t in node.terms)
-    )
+def _is_definition(node: Node) -> bool:
+    if isinstance(node, tree.Add) and any(isinstance(t, tree.Dots) for t in node.terms):
+        return True
+    sums = [n for n in walk(node) if isinstance(n, tree.Sum)]
+    return any(symbol.name == "alpha" for symbol in letters(sums))
 
 
 def _worded(answer: Answer) -> list[Statement]:
     """ "The output is approximately" `v_j`: a lone value behind words of likeness."""
-    lone = [
-        s
-        for s in answer.statements
-        if (v := bare(s.chain.terms[0])) is not None
-        and v.name in VALUE_NAMES
-        and not s.chain.relations
-    ]
-    near = [
-        s
-        for s in lone
-        if words.says("close_to", s.before[-45:])
-        and not words.says("negation", s.before + s.after[:25])
-    ]
+    near = [s for s in answer.statements if _is_lone_value(s.chain) and _is_likened(s)]
     distinct = {s.chain.terms[0] for s in near}
     if len(distinct) != 1:
         return []
-    return [replace(s, chain=Chain((Symbol("c"), s.chain.terms[0]), ("~=",))) for s in near]
+    equation = Chain((Symbol("c"), distinct.pop()), ("~=",))
+    return [replace(s, chain=equation) for s in near]
 
 
-def _copied(chain: Chain, letter: str | None) -> Outcome:
+def _is_lone_value(chain: Chain) -> bool:
+    symbol = bare(chain.terms[0])
+    return symbol is not None and symbol.name in VALUE_ROLES and not chain.relations
+
+
+def _is_likened(statement: Statement) -> bool:
+    denied = words.says("negation", statement.before + statement.after[:25])
+    return words.says("close_to", statement.before[-45:]) and not denied
+
+
+def _outcome(chain: Chain, winner: str | None) -> Outcome:
     """In the world where key j has weight one, c is v_j."""
-    instance = instances()[1]
-    j = instance.place("j")
-    assert j is not None
-    used = {s.index for t in chain.terms for s in symbols(t) if s.name in VALUE_NAMES} & LETTERS
-    own = next(iter(used)) if len(used) == 1 and letter is None else letter or "j"
-    alpha = np.zeros(instance.n)
-    alpha[j] = 1.0
-    names = {**VALUE_NAMES, **dict.fromkeys(KEYS, "keys")}
-    given = {Symbol("q"): 40.0 * instance.K[j][:, None]}
-    scene = Scene(
-        instance,
-        Roles(names, {own: "j"} | ({"j": "i"} if own != "j" else {})),
-        given=given,
-        indexed={"alpha": alpha},
-    )
-    truth = instance.V[j][:, None]
+    instance = of_ten_keys()
+    letter = winner or _only_letter(chain) or "j"
+    weights = np.zeros(instance.n)
+    weights[instance.j] = 1.0
+    truth = instance.V[instance.j][:, None]
+    repair = f"c ~ v_{letter}"
     try:
-        found = members(chain.terms[1:], scene)
+        found = members(chain.terms[1:], _scene(instance, letter, weights))
     except Mismatch as error:
-        return Outcome("wrong", f"the statement has no value: {error}", repair=f"c ~ v_{own}")
+        return Outcome("wrong", f"the statement has no value: {error}", repair=repair)
     if not found:
         return Outcome("unread", "the statement about c could not be evaluated")
-    if all(agree(m, truth, NEAR) for m in found):
-        return Outcome("correct", f"with all weight on key {own} the output is v_{own}")
-    off = (
-        float(np.linalg.norm(np.subtract(found[-1], truth)) / np.linalg.norm(truth))
-        if np.shape(found[-1]) == truth.shape
-        else 1.0
-    )
-    missed = f"the stated vector is off by {100 * off:.0f} % of its length"
-    return Outcome(
-        "wrong",
-        f"with all weight on key {own} the output is v_{own}; {missed}",
-        {"weights": alpha, "j": j},
-        f"c ~ v_{own}",
-    )
+
+    right = f"with all weight on key {letter} the output is v_{letter}"
+    if all(agree(member, truth, NEAR) for member in found):
+        return Outcome("correct", right)
+    missed = f"the stated vector is off by {100 * _off(found[-1], truth):.0f} % of its length"
+    example = {"weights": weights, "j": instance.j}
+    return Outcome("wrong", f"{right}; {missed}", example, repair)
+
+
+def _only_letter(chain: Chain) -> str:
+    """The index of the values in a statement, where it is one letter."""
+    indices = {s.index for s in letters(chain.terms) if s.name in VALUE_ROLES} & LETTERS
+    return indices.pop() if len(indices) == 1 else ""
+
+
+def _scene(instance: Instance, letter: str, weights: np.ndarray) -> Scene:
+    roles = VALUE_ROLES | dict.fromkeys(KEYS, "keys")
+    # The student's letter is key j; then j itself, if it is written, is some other key.
+    indices = {"j": "j"} if letter == "j" else {letter: "j", "j": "i"}
+    query = {Symbol("q"): LEAD * instance.K[instance.j][:, None]}
+    return Scene(instance, Roles(roles, indices), given=query, indexed={"alpha": weights})
+
+
+def _off(found: Value, truth: np.ndarray) -> float:
+    """The error as a share of the true vector's length; all of it for anything else."""
+    if np.shape(found) != truth.shape:
+        return 1.0
+    return float(np.linalg.norm(np.subtract(found, truth)) / np.linalg.norm(truth))

@@ -148,7 +148,7 @@ def check(body: dict[str, Any]) -> dict[str, Any]:
         )
     # Not hw.check: it opens a file when the text names one, and this text comes from a browser.
     from headwright.exercise.bank import load
-    from headwright.homework import judge_document
+    from headwright.homework.one_document import judge_document
     from headwright.homework.reading.formats import read_text
 
     document = read_text(text, name="answer")

@@ -1,210 +1,208 @@
-"""The kinds of steps: weights, scores, outputs of heads, the range and the law of a key's length."""
+"""The kinds of steps: weights, scores, outputs of heads, range and law of a key's length."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from headwright import attention
-from headwright.exercise.instances import instances
-from headwright.homework.judges.steps.points import LENGTHS, VALUES, Setting
+from headwright.exercise.instances import smallest
+from headwright.homework.judges.claims import EQUALITIES, letters, nodes
+from headwright.homework.judges.steps.points import LENGTHS, VALUE_ROLES, StepContext
 from headwright.homework.judges.steps.truth import consistent, readable, true_everywhere
-from headwright.homework.meaning.formula import Chain, Node, Symbol, symbols, tree, walk
-from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import PAIR, head, is_score
+from headwright.homework.meaning.formula import Chain, Node, Symbol, symbols, tree
+from headwright.homework.meaning.terms import KEYS, PAIR, head, is_score
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, agree
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.queries import values
+from headwright.homework.scenes.queries import Heads, values
 from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
 
-SIGMA = math.sqrt(0.5)
+VARIANCE = 0.5  # of gamma, the length of k_a along mu_a
+SIGMA = math.sqrt(VARIANCE)
+MOST_SAMPLES = 0.9  # a stated range of gamma must hold so often
+SHARP = 30.0  # a scale at which a head has decided
+CLOSE = 1e-3
+
+Test = Callable[[Chain, StepContext], Outcome | None]
 
 
-def _weights(statement: Statement, setting: Setting) -> Outcome | None:
+def _weights(chain: Chain, context: StepContext) -> Outcome | None:
     """`alpha_a = ...`"""
-    chain = statement.chain
-    first = head(chain)
-    if first is None or first.name != "alpha" or first.index not in PAIR or len(chain.terms) < 2:
+    subject = head(chain)
+    if subject is None or subject.name != "alpha" or subject.index not in PAIR:
         return None
-    chain = _without_limits(chain)
-    formula = [
-        t
-        for t in chain.terms[1:]
-        if any(isinstance(n, tree.Divide) for n in walk(t)) and symbols(t)
-    ]
-    if not formula:
+    formula = _without_limits(chain)
+    if not any(_is_fraction(term) for term in formula.terms[1:]):
         return None
-    truth = (
-        None if setting.many or not readable(chain, setting) else true_everywhere(chain, setting)
-    )
+    truth = None
+    if not context.several_heads and readable(formula, context):
+        truth = true_everywhere(formula, context)
     if truth is not None and truth.status == "correct":
         return truth
-    inner = consistent(chain, setting)
-    if inner is not None and inner.status == "wrong":
-        return inner
-    return truth
+    return _inconsistency(formula) or truth
+
+
+def _is_fraction(term: Node) -> bool:
+    return bool(symbols(term)) and any(isinstance(n, tree.Divide) for n in nodes([term]))
+
+
+def _inconsistency(chain: Chain) -> Outcome | None:
+    inner = consistent(chain)
+    return inner if inner is not None and inner.status == "wrong" else None
 
 
 def _without_limits(chain: Chain) -> Chain:
     """Drop members with infinity in them: `1/(1 + inf)` belongs to one case, not to the formula."""
-    keep = [
-        k
-        for k, t in enumerate(chain.terms)
-        if not any(isinstance(n, tree.Infinity) for n in walk(t))
-    ]
-    return Chain(
-        tuple(chain.terms[k] for k in keep), tuple(chain.relations[k - 1] for k in keep if k)
-    )
+    keep = [k for k, term in enumerate(chain.terms) if not _is_infinite(term)]
+    terms = tuple(chain.terms[k] for k in keep)
+    relations = tuple(chain.relations[k - 1] for k in keep if k)
+    return Chain(terms, relations)
 
 
-def _scores(statement: Statement, setting: Setting) -> Outcome | None:
+def _is_infinite(term: Node) -> bool:
+    return any(isinstance(n, tree.Infinity) for n in nodes([term]))
+
+
+def _scores(chain: Chain, context: StepContext) -> Outcome | None:
     """`k_a' q = ...`"""
-    chain = statement.chain
-    if (
-        not is_score(chain.terms[0])
-        or len(chain.terms) < 2
-        or not set(chain.relations) <= {"=", "~="}
-    ):
+    score = chain.terms[0]
+    if context.heads is None or not is_score(score):
         return None
-    if not any(s.name in ("k", "K") and s.index in PAIR for s in symbols(chain.terms[0])):
+    if len(chain.terms) < 2 or not set(chain.relations) <= EQUALITIES:
         return None
-    if setting.heads is None:
-        return None
-    return true_everywhere(chain, setting)
+    of_pair = any(s.name in KEYS and s.index in PAIR for s in symbols(score))
+    return true_everywhere(chain, context) if of_pair else None
 
 
-def _outputs(statement: Statement, setting: Setting) -> Outcome | None:
+def _outputs(chain: Chain, context: StepContext) -> Outcome | None:
     """`c_1 = v_a`; for one head a formula `c = ... v_a + ... v_b`."""
-    chain = statement.chain
-    first = head(chain)
-    if (
-        first is None
-        or first.name not in ("c", "C")
-        or len(chain.terms) < 2
-        or not set(chain.relations) <= {"=", "~=", "->"}
-    ):
+    subject = head(chain)
+    if subject is None or subject.name not in ("c", "C"):
         return None
-    valued = [t for t in chain.terms[1:] if {s.name for s in symbols(t)} & set(VALUES)]
+    if not set(chain.relations) <= EQUALITIES | {"->"}:
+        return None
+    valued = [term for term in chain.terms[1:] if _mentions_values(term)]
     if not valued:
         return None
-    if first.index in ("1", "2"):
-        return _head_output(first, valued[-1], setting)
-    if not first.index and setting.varies and not setting.many:
-        return formula_in_length(chain, setting)
+    if subject.index in ("1", "2") and context.heads is not None:
+        return _head_output(subject.index, valued[-1], context.heads)
+    if not subject.index and context.varies and not context.several_heads:
+        return formula_in_length(chain, context)
     return None
 
 
-def _head_output(first: Symbol, term: Node, setting: Setting) -> Outcome | None:
+def _mentions_values(term: Node) -> bool:
+    return any(symbol.name in VALUE_ROLES for symbol in symbols(term))
+
+
+def _head_output(number: str, term: Node, heads: Heads) -> Outcome | None:
     """With the student's own queries, made sharp, at the means."""
-    if setting.heads is None or len(setting.heads.expressions) < 2:
+    if len(heads.expressions) < 2:
         return None
-    instance = instances()[0]
-    Q = values(setting.heads, instance, 30.0)
-    Q = Q * max(1.0, 30.0 / float(np.linalg.norm(Q, axis=1).min() or 1.0))
-    truth = (attention.weights(Q @ instance.K.T) @ instance.V)[int(first.index) - 1][:, None]
+    instance = smallest()
+    Q = values(heads, instance, SHARP)
+    shortest = float(np.linalg.norm(Q, axis=1).min() or 1.0)
+    Q = Q * max(1.0, SHARP / shortest)
+    alpha = attention.weights(Q @ instance.K.T)
+    row = int(number) - 1
+    truth = (alpha @ instance.V)[row][:, None]
     try:
-        stated = evaluate(term, Scene(instance, Roles(VALUES, setting.heads.roles.indices)))
+        stated = evaluate(term, Scene(instance, Roles(VALUE_ROLES, heads.roles.indices)))
     except (Unknown, Mismatch):
         return None
-    if agree(stated, truth, 1e-3):
-        return Outcome("correct", f"that is what head {first.index} gives")
-    alpha = attention.weights(Q @ instance.K.T)[int(first.index) - 1]
-    return Outcome(
-        "wrong",
-        f"head {first.index} puts {alpha[1]:.2f} on a and {alpha[3]:.2f} on b",
-        {"weights": alpha.round(3)},
-    )
+    if agree(stated, truth, CLOSE):
+        return Outcome("correct", f"that is what head {number} gives")
+    own = alpha[row]
+    found = f"{own[instance.a]:.2f} on a and {own[instance.b]:.2f} on b"
+    return Outcome("wrong", f"head {number} puts {found}", {"weights": own.round(3)})
 
 
-def formula_in_length(chain: Chain, setting: Setting | None = None) -> Outcome | None:
+def formula_in_length(chain: Chain, context: StepContext) -> Outcome | None:
     """A formula for c or alpha_a in which the length of k_a appears; None for anything else."""
-    setting = setting or Setting(None, True, False, {"mu": "means"})
-    first = head(chain)
-    if first is None or not (
-        (first.name in ("c", "C") and not first.index) or first == Symbol("alpha", "a")
-    ):
+    if head(chain) not in (Symbol("c"), Symbol("C"), Symbol("alpha", "a")):
         return None
-    scales = setting.heads.scales if setting.heads is not None else []
-    used = [s for t in chain.terms[1:] for s in symbols(t) if s not in scales]
-    if not any(s.name in LENGTHS and s.index in ("", "a", "1") for s in used):
+    scales = context.heads.scales if context.heads is not None else []
+    used = [s for s in letters(chain.terms[1:]) if s not in scales]
+    indices = {s.index for s in used if s.name in LENGTHS}
+    if not indices & {"", "a", "1"}:
         return None
-    if any(s.name in LENGTHS and s.index not in ("", "a", "b", "1") for s in used):
+    if not indices <= {"", "a", "b", "1"}:
         return None  # epsilon_i in a sum is some small number, not a length
-    inner = consistent(chain, setting)
-    if inner is not None and inner.status == "wrong":
-        return inner
-    return true_everywhere(chain, setting)
+    return _inconsistency(chain) or true_everywhere(chain, context)
 
 
-def _range(statement: Statement, setting: Setting) -> Outcome | None:
+def _range(chain: Chain, context: StepContext) -> Outcome | None:
     """`gamma in [0.5, 1.5]`: how often is that true?"""
-    chain = statement.chain
-    first = head(chain)
-    if not setting.varies or setting.many or first is None or chain.relations != ("in",):
+    subject = head(chain)
+    if subject is None or not context.varies or context.several_heads:
+        return None
+    is_length = subject.name in LENGTHS or (subject.name in KEYS and subject.index == "a")
+    if not is_length or chain.relations != ("in",):
         return None
     interval = chain.terms[1]
-    about = first.name in LENGTHS or (first.name in ("k", "K") and first.index == "a")
-    if not about or not isinstance(interval, tree.Bracket) or len(interval.items) != 2:
+    if not isinstance(interval, tree.Bracket) or len(interval.items) != 2:
         return None
-    ends = [_coefficient(e, setting) for e in interval.items]
-    if any(e is None for e in ends):
+    low, high = (_along_a(end, context) for end in interval.items)
+    if low is None or high is None:
         return None
-    low, high = ends
-    mass = _normal((high - 1) / SIGMA) - _normal((low - 1) / SIGMA)  # type: ignore[operator]
-    if mass >= 0.9:
+
+    mass = _normal((high - 1) / SIGMA) - _normal((low - 1) / SIGMA)
+    if mass >= MOST_SAMPLES:
         return Outcome("correct", f"gamma lies there {100 * mass:.0f} % of the time")
     held = f"only {100 * mass:.0f} % of the samples lie in [{low:g}, {high:g}]"
     reason = f"1/2 is the variance of gamma, its deviation is {SIGMA:.3f}: {held}"
     return Outcome("wrong", reason, {"probability": mass})
 
 
-def _coefficient(node: Node, setting: Setting) -> float | None:
-    instance = instances()[0]
+def _along_a(node: Node, context: StepContext) -> float | None:
+    """A number, or how long a vector is along mu_a; None where it has no value."""
+    instance = smallest()
+    roles = Roles({**context.means, "mu": "means", "u": "means"})
     try:
-        value = evaluate(
-            node, Scene(instance, Roles({**setting.means, "mu": "means", "u": "means"}))
-        )
+        value = evaluate(node, Scene(instance, roles))
     except (Unknown, Mismatch):
         return None
-    return float(value.ravel() @ instance.K[1]) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return float(value.ravel() @ instance.K[instance.a])
+    return value
 
 
 def _normal(x: float) -> float:
+    """The distribution function of N(0, 1)."""
     return 0.5 * (1 + math.erf(x / math.sqrt(2)))
 
 
-def _law(statement: Statement, setting: Setting) -> Outcome | None:
+def _law(chain: Chain, context: StepContext) -> Outcome | None:
     """`gamma ~ N(1, 1/2)`; the key b does not vary."""
-    chain = statement.chain
-    first = head(chain)
-    if (
-        not setting.varies
-        or first is None
-        or "~" not in chain.relations
-        or first.name not in LENGTHS
-    ):
+    subject = head(chain)
+    if subject is None or not context.varies:
+        return None
+    if subject.name not in LENGTHS or "~" not in chain.relations:
         return None
     law = chain.terms[-1]
-    if (
-        not isinstance(law, tree.Apply)
-        or len(law.arguments) != 2
-        or law.arguments[0] != tree.Number(1.0)
-    ):
+    if not isinstance(law, tree.Apply) or len(law.arguments) != 2:
         return None
-    if first.index == "b":
-        return Outcome(
-            "wrong",
-            "only k_a varies in length; k_b has covariance alpha I, so its factor is 1",
-            {"length of k_b": 1.0},
-        )
-    variance = _coefficient(law.arguments[1], setting)
+    mean, spread = law.arguments
+    if mean != tree.Number(1.0):
+        return None
+    if subject.index == "b":
+        reason = "only k_a varies in length; k_b has covariance alpha I, so its factor is 1"
+        return Outcome("wrong", reason, {"length of k_b": 1.0})
+    variance = _along_a(spread, context)
     if variance is None:
         return None
-    if abs(variance - 0.5) < 1e-9:
+    if abs(variance - VARIANCE) < 1e-9:
         return Outcome("correct", "the length of k_a along mu_a is N(1, 1/2)")
     return Outcome("wrong", f"the variance of the length is 1/2, not {variance:g}")
 
 
-KINDS = {"weights": _weights, "scores": _scores, "output": _outputs, "range": _range, "law": _law}
+KINDS: dict[str, Test] = {
+    "weights": _weights,
+    "scores": _scores,
+    "output": _outputs,
+    "range": _range,
+    "law": _law,
+}

@@ -13,39 +13,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright import attention
-from headwright.exercise.instances import Instance, instances
+from headwright.exercise.instances import Instance, of_ten_keys, smallest
+from headwright.homework.judges.claims import letters
 from headwright.homework.locating.answer import Answer
-from headwright.homework.meaning.formula import Chain, Symbol, symbols
+from headwright.homework.meaning.formula import Chain, Symbol
+from headwright.homework.meaning.terms import KEYS, VALUES
 from headwright.homework.scenes.arithmetic import Value
 from headwright.homework.scenes.queries import Heads, values
 from headwright.homework.scenes.scene import Roles, Scene
 
-LENGTHS = {
-    "gamma",
-    "epsilon",
-    "lambda",
-    "delta",
-    "eta",
-    "xi",
-    "rho",
-    "r",
-    "s",
-    "x",
-    "z",
-    "w",
-    "g",
-    "theta",
-    "l",
-}
-
-
-COUNTS = {"m", "N", "l", "T", "L", "n", "M"}
-
-
-VALUES = {"v": "values", "V": "values", "nu": "values"}
-
-
-MOST_UNKNOWN = 4
+# Letters that may stand for the length of a key
+LENGTHS = set("glrswxz")
+LENGTHS |= {"gamma", "delta", "epsilon", "eta", "lambda", "rho", "theta", "xi"}
+COUNTS = set("LMNTlmn")
+# In a step N is a number of keys, not the values.
+VALUE_ROLES = dict.fromkeys(sorted(VALUES - COUNTS), "values")
+MOST_UNKNOWN = 4  # scalars of one equation whose roles are searched
+_KEY_ROLES = dict.fromkeys(sorted(KEYS), "keys")
+_FIXED = {"n", "d", "I", "pi", "e", "q"}
+_FIXED_INDICES = ("", "k", "1", "2", "a", "b")
+_QUERY_OF = {"c.var": "c.q", "d.var": "d.q"}  # the answer whose queries another one builds on
 
 
 @dataclass(frozen=True)
@@ -72,34 +59,39 @@ class Point:
 def points(varies: bool) -> list[Point]:
     """Moderate scales for exact formulas, large ones for limits; lengths near 1 so that nothing
     saturates."""
-    small, ten = instances()[0], instances()[1]
-    out = []
-    for instance, scale in ((small, 2.0), (ten, 3.3)):
-        out.append(Point(instance, scale, 0.8 if varies else 1.0, 1.0, limit=False))
-    for instance, scale, shift, other in ((small, 40.0, -1.5, 0.4), (ten, 36.0, 0.7, -0.3)):
-        a, b = (1 + shift / scale, 1 + other / scale) if varies else (1.0, 1.0)
-        out.append(Point(instance, scale, a, b, limit=True))
-    return out
+    small = smallest()
+    ten = of_ten_keys()
+    if not varies:
+        exact = [Point(i, scale, 1.0, 1.0, limit=False) for i, scale in ((small, 2.0), (ten, 3.3))]
+        large = [Point(i, scale, 1.0, 1.0, limit=True) for i, scale in ((small, 40.0), (ten, 36.0))]
+        return exact + large
+    return [
+        Point(small, 2.0, 0.8, 1.0, limit=False),
+        Point(ten, 3.3, 0.8, 1.0, limit=False),
+        Point(small, 40.0, 1 - 1.5 / 40.0, 1 + 0.4 / 40.0, limit=True),
+        Point(ten, 36.0, 1 + 0.7 / 36.0, 1 - 0.3 / 36.0, limit=True),
+    ]
 
 
 @dataclass(frozen=True)
-class Setting:
+class StepContext:
     """What the steps of one answer may refer to."""
 
     heads: Heads | None
-    varies: bool
-    many: bool
+    varies: bool  # the length of k_a
+    several_heads: bool
     means: dict[str, str]
 
 
-def setting_of(answer: Answer) -> Setting:
-    part, id = answer.question.part, answer.question.id
-    heads = answer.heads.get(id) or answer.heads.get({"c.var": "c.q", "d.var": "d.q"}.get(id, ""))
-    letters = dict(heads.roles.of) if heads is not None else {}
-    means = {"mu": "means"} | {
-        letter: role for letter, role in letters.items() if role in ("means", "keys")
-    }
-    return Setting(heads, answer.question.test == "variation", part == "d", means)
+def step_context(answer: Answer) -> StepContext:
+    question = answer.question
+    earlier = _QUERY_OF.get(question.id, "")
+    heads = answer.heads.get(question.id) or answer.heads.get(earlier)
+    means = {"mu": "means"}
+    if heads is not None:
+        vectors = ("means", "keys")
+        means |= {name: role for name, role in heads.roles.of.items() if role in vectors}
+    return StepContext(heads, question.test == "variation", question.part == "d", means)
 
 
 def readings(
@@ -108,68 +100,76 @@ def readings(
     """Every way to give roles to scalars, the usual one first."""
     if len(unknown) > MOST_UNKNOWN:
         return
-    domains = [_domain(s, varies, scales) for s in unknown]
-    for roles in itertools.product(*domains):
+    possible = [_possible_roles(symbol, varies, scales) for symbol in unknown]
+    for roles in itertools.product(*possible):
         yield dict(zip(unknown, roles, strict=True))
 
 
-def _domain(symbol: Symbol, varies: bool, scales: list[Symbol]) -> list[str]:
+def _possible_roles(symbol: Symbol, varies: bool, scales: list[Symbol]) -> list[str]:
     if symbol in scales:
         return ["scale"]
     if symbol.name in LENGTHS and varies:
-        return (
-            ["length b"]
-            if symbol.index == "b"
-            else ["length", "scale"]
-            if not symbol.index
-            else ["length"]
-        )
+        if symbol.index == "b":
+            return ["length b"]
+        return ["length"] if symbol.index else ["length", "scale"]
     if symbol.name in COUNTS and not symbol.index:
         return ["count", "scale"]
     return ["scale", "length"] if varies and symbol.name not in ("beta", "C") else ["scale"]
 
 
-def scene_at(point: Point, reading: dict[Symbol, str], setting: Setting) -> Scene:
-    lengths = {1: point.length_a, 3: point.length_b if "length b" in reading.values() else 1.0}
-    K = np.array([lengths.get(k, 1.0) * row for k, row in enumerate(point.instance.K)])
-    given: dict[Symbol, Value] = {}
-    if setting.heads is not None:
-        Q = values(setting.heads, point.instance, point.scale)
-        names = [("",)] if len(Q) == 1 else [("1", "a"), ("2", "b")]
-        given = {
-            Symbol("q", n): q[:, None]
-            for q, indices in zip(Q, names, strict=False)
-            for n in indices
-        }
-    else:
-        Q = point.scale * (point.instance.K[[1]] + point.instance.K[[3]])
-        given = {} if setting.many else {Symbol("q"): Q.T}
+def scene_at(point: Point, reading: dict[Symbol, str], context: StepContext) -> Scene:
+    """The symbols of a step at one point: the vectors, the heads' queries, weights and outputs, and
+    the scalars in their roles."""
+    instance = point.instance
+    length_b = point.length_b if "length b" in reading.values() else 1.0
+    lengths = {instance.a: point.length_a, instance.b: length_b}
+    K = np.array([lengths.get(k, 1.0) * row for k, row in enumerate(instance.K)])
+
+    Q, given = _queries(point, context)
     alpha = attention.weights(Q @ K.T)
-    roles = Roles(
-        {**VALUES, **setting.means, "k": "keys", "K": "keys"},
-        setting.heads.roles.indices if setting.heads else {},
+    given |= _outputs(alpha, instance)
+    scalars = {symbol: point.role(role) for symbol, role in reading.items()}
+    given = {symbol: value for symbol, value in given.items() if symbol not in scalars}
+
+    indices = context.heads.roles.indices if context.heads is not None else {}
+    weights = {"alpha": alpha[0]} if len(alpha) == 1 else {}
+    return Scene(
+        instance, Roles(_roles(context), indices), scalars, given, weights, lengths=lengths
     )
-    scalars = {s: point.role(r) for s, r in reading.items()}
-    for h, row in enumerate(alpha):
-        given |= {
-            Symbol(x, "" if len(alpha) == 1 else str(h + 1)): (row @ point.instance.V)[:, None]
-            for x in ("c", "C")
-        }
-    given = {s: v for s, v in given.items() if s not in scalars}
-    indexed = {"alpha": alpha[0]} if len(alpha) == 1 else {}
-    return Scene(point.instance, roles, scalars, given, indexed, lengths=lengths)
 
 
-def unknown_scalars(chain: Chain, setting: Setting) -> list[Symbol]:
+def _queries(point: Point, context: StepContext) -> tuple[np.ndarray, dict[Symbol, Value]]:
+    """The heads' queries and their names; where the answer gave none, the right one of one head."""
+    instance = point.instance
+    if context.heads is None:
+        Q = point.scale * (instance.K[[instance.a]] + instance.K[[instance.b]])
+        return Q, {} if context.several_heads else {Symbol("q"): Q.T}
+    Q = values(context.heads, instance, point.scale)
+    names = [("",)] if len(Q) == 1 else [("1", "a"), ("2", "b")]
+    given: dict[Symbol, Value] = {}
+    for q, indices in zip(Q, names, strict=False):
+        for index in indices:
+            given[Symbol("q", index)] = q[:, None]
+    return Q, given
+
+
+def _outputs(alpha: np.ndarray, instance: Instance) -> dict[Symbol, Value]:
+    """c of the only head, or c_1, c_2, ..."""
+    outputs: dict[Symbol, Value] = {}
+    for h, row in enumerate(alpha, start=1):
+        index = "" if len(alpha) == 1 else str(h)
+        c = (row @ instance.V)[:, None]
+        outputs |= {Symbol("c", index): c, Symbol("C", index): c}
+    return outputs
+
+
+def _roles(context: StepContext) -> dict[str, str]:
+    return VALUE_ROLES | context.means | _KEY_ROLES
+
+
+def unknown_scalars(chain: Chain, context: StepContext) -> list[Symbol]:
     """Scalars whose role must be found. `alpha` without index is the weights or the noise, never a
     scale."""
-    roles = {**VALUES, **setting.means, "k": "keys", "K": "keys"}
-    fixed = {"n", "d", "I", "pi", "e", "q"}
-    found = dict.fromkeys(s for t in chain.terms[1:] for s in symbols(t))
-    return [
-        s
-        for s in found
-        if s.name not in roles
-        and s.name != "alpha"
-        and not (s.name in fixed and s.index in ("", "k", "1", "2", "a", "b"))
-    ]
+    known = _roles(context) | {"alpha": "weights"}
+    found = dict.fromkeys(s for s in letters(chain.terms[1:]) if s.name not in known)
+    return [s for s in found if s.name not in _FIXED or s.index not in _FIXED_INDICES]

@@ -11,70 +11,69 @@ import itertools
 
 import numpy as np
 
-from headwright.exercise.instances import instances
+from headwright.exercise.instances import smallest
+from headwright.homework.judges.claims import letters, nodes
 from headwright.homework.judges.steps.points import (
     MOST_UNKNOWN,
-    VALUES,
+    VALUE_ROLES,
     Point,
-    Setting,
+    StepContext,
     points,
     readings,
     scene_at,
     unknown_scalars,
 )
-from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, agree, describe
 from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.scenes.scene import Roles, Scene
 from headwright.homework.verdict import Outcome
 
-EXACT, LIMIT = 1e-9, 1e-4
+EXACT = 1e-9
+LIMIT = 1e-4  # e^-36 is far below it, 1/36 far above
+# Numbers without a relation to each other, and one so large that its exponential is a limit
+_GENERIC = (0.7, 1.9, 1.3, 2.4)
+_LARGE = 35.0
 
 
-def true_everywhere(chain: Chain, setting: Setting) -> Outcome | None:
+def true_everywhere(chain: Chain, context: StepContext) -> Outcome | None:
     """Right if some reading makes all members agree at all points; None where nothing could be
     evaluated."""
-    unknown = unknown_scalars(chain, setting)
-    scales = [s for s in unknown if setting.heads is not None and s in setting.heads.scales]
+    unknown = unknown_scalars(chain, context)
+    own_scales = context.heads.scales if context.heads is not None else []
+    scales = [symbol for symbol in unknown if symbol in own_scales]
+    counts = _counts_keys(chain)
     failure: Outcome | None = None
-    counts = _counts(chain)
-    for reading in readings(unknown, setting.varies, scales):
-        usable = [
-            p for p in points(setting.varies) if p.limit or (counts or "count" in reading.values())
-        ]
+    for reading in readings(unknown, context.varies, scales):
+        exact = counts or "count" in reading.values()
+        usable = [point for point in points(context.varies) if point.limit or exact]
         try:
-            results = [_at(chain, p, scene_at(p, reading, setting)) for p in usable]
+            results = [_fault_at(chain, p, scene_at(p, reading, context)) for p in usable]
         except Unknown:
             continue
-        broken = [r for r in results if r is not None]
-        if not broken:
-            exact = any(not p.limit for p in usable)
-            return Outcome(
-                "correct",
-                "equals the softmax on all instances" if exact else "right when the scale is large",
-            )
-        failure = failure or broken[-1]
+        faults = [result for result in results if result is not None]
+        if not faults:
+            where = "equals the softmax on all instances"
+            return Outcome("correct", where if exact else "right when the scale is large")
+        failure = failure or faults[-1]
     return failure
 
 
-def _counts(chain: Chain) -> bool:
+def _counts_keys(chain: Chain) -> bool:
     """Does the formula count the other keys (n, or a sum over them)?"""
-    return any(s == Symbol("n") for t in chain.terms[1:] for s in symbols(t)) or any(
-        isinstance(n, tree.Sum) for t in chain.terms[1:] for n in walk(t)
-    )
+    formulas = chain.terms[1:]
+    if Symbol("n") in letters(formulas):
+        return True
+    return any(isinstance(n, tree.Sum) for n in nodes(formulas))
 
 
-def _at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
+def _fault_at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
     """None where the statement is true at this point; Unknown where fewer than two members have a
     value."""
-    found: list[tuple[Node, Value]] = []
-    for k, term in enumerate(chain.terms):
-        if isinstance(term, Missing) or (k and chain.relations[k - 1] not in ("=", "~=", "->")):
-            continue
-        if not point.limit and k and {"~=", "->"} & set(chain.relations[:k]):
-            continue  # what follows an approximation is true in the limit only
+    found = []
+    for term in _comparable(chain, limit=point.limit):
         try:
-            found.append((term, evaluate(term, scene)))
+            found.append(evaluate(term, scene))
         except Unknown:
             continue
         except Mismatch as error:
@@ -85,77 +84,90 @@ def _at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
     if len(found) < 2:
         raise Unknown("two members with a value")
     tolerance = LIMIT if point.limit else EXACT
-    for (_, left), (_, right) in itertools.pairwise(found):
+    for left, right in itertools.pairwise(found):
         if not agree(left, right, tolerance):
-            return _disagree(left, right, point)
+            return _disagreement(left, right, point)
     return None
 
 
-def _disagree(left: Value, right: Value, point: Point) -> Outcome:
+def _comparable(chain: Chain, *, limit: bool) -> list[Node]:
+    """The members that are said to be equal; what follows an approximation is so in the limit
+    only."""
+    found = []
+    approximate = False
+    for relation, term in zip(("=", *chain.relations), chain.terms, strict=True):
+        approximate = approximate or relation in ("~=", "->")
+        if isinstance(term, Missing) or relation not in ("=", "~=", "->"):
+            continue
+        if limit or not approximate:
+            found.append(term)
+    return found
+
+
+def _disagreement(left: Value, right: Value, point: Point) -> Outcome:
     where = f"n = {point.instance.n}, scale {point.scale:g}"
     if np.shape(left) != np.shape(right):
         return Outcome("wrong", f"one side is {describe(left)}, the other {describe(right)}")
     if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
+        example = {
+            "n": point.instance.n,
+            "scale": point.scale,
+            "length of k_a": point.length_a,
+            "left": left,
+            "right": right,
+        }
         reason = f"the two sides are {left:.4g} and {right:.4g} at {where}"
-        return Outcome(
-            "wrong",
-            reason,
-            {
-                "n": point.instance.n,
-                "scale": point.scale,
-                "length of k_a": point.length_a,
-                "left": left,
-                "right": right,
-            },
-        )
-    off = float(np.linalg.norm(np.subtract(left, right)) / max(float(np.linalg.norm(left)), 1e-12))
-    return Outcome(
-        "wrong",
-        f"the two sides differ by {100 * off:.0f} % at {where}",
-        {"left": np.ravel(left)[:6], "right": np.ravel(right)[:6]},
-    )
+        return Outcome("wrong", reason, example)
+    length = max(float(np.linalg.norm(left)), 1e-12)
+    off = float(np.linalg.norm(np.subtract(left, right)) / length)
+    parts = {"left": np.ravel(left)[:6], "right": np.ravel(right)[:6]}
+    return Outcome("wrong", f"the two sides differ by {100 * off:.0f} % at {where}", parts)
 
 
-def consistent(chain: Chain, setting: Setting) -> Outcome | None:
+def consistent(chain: Chain) -> Outcome | None:
     """Do the members after the first agree with each other, whatever the first is?"""
     if len(chain.terms) < 3:
         return None
     rest = Chain(chain.terms[1:], chain.relations[1:])
-    unknown = [
-        s for t in rest.terms for s in symbols(t) if s.name not in VALUES and s.name != "alpha"
-    ]
-    unknown = list(dict.fromkeys(unknown))
+    known = VALUE_ROLES | {"alpha": "weights"}
+    unknown = list(dict.fromkeys(s for s in letters(rest.terms) if s.name not in known))
     if not unknown or len(unknown) > MOST_UNKNOWN:
         return None
-    generic = [0.7, 1.9, 1.3, 2.4]
-    outcomes = []
     # Generic values, then every subset of scalars large: "=" may mean "in the limit".
-    for large in itertools.product((False, True), repeat=len(unknown)):
-        assigned = {
-            s: (35.0 + k if big else generic[k])
-            for k, (s, big) in enumerate(zip(unknown, large, strict=True))
-        }
-        scene = Scene(instances()[0], Roles(VALUES), assigned)
-        point = Point(instances()[0], 35.0 if any(large) else 1.0, 1.0, 1.0, limit=any(large))
-        try:
-            outcomes.append(_at(rest, point, scene))
-        except Unknown:
-            return None
-    if any(o is None for o in outcomes):
+    subsets = itertools.product((False, True), repeat=len(unknown))
+    try:
+        faults = [_fault_at_numbers(rest, unknown, large) for large in subsets]
+    except Unknown:
+        return None
+    if any(fault is None for fault in faults):
         return Outcome("correct", "the members agree")
-    return outcomes[0]
+    return faults[0]
 
 
-def readable(chain: Chain, setting: Setting) -> bool:
+def _fault_at_numbers(
+    chain: Chain, unknown: list[Symbol], large: tuple[bool, ...]
+) -> Outcome | None:
+    """What is wrong when the scalars are any numbers, those marked as large being so."""
+    scalars = {}
+    for k, (symbol, is_large) in enumerate(zip(unknown, large, strict=True)):
+        scalars[symbol] = _LARGE + k if is_large else _GENERIC[k]
+    limit = any(large)
+    instance = smallest()
+    point = Point(instance, _LARGE if limit else 1.0, 1.0, 1.0, limit=limit)
+    return _fault_at(chain, point, Scene(instance, Roles(VALUE_ROLES), scalars))
+
+
+def readable(chain: Chain, context: StepContext) -> bool:
     """Every member has a value: a formula of which only the rest could be read must not pass for
     right."""
-    reading = dict.fromkeys(unknown_scalars(chain, setting), "scale")
-    scene = scene_at(points(setting.varies)[0], reading, setting)
+    reading = dict.fromkeys(unknown_scalars(chain, context), "scale")
+    scene = scene_at(points(context.varies)[0], reading, context)
     try:
-        return all(
-            evaluate(t, scene) is not None for t in chain.terms if not isinstance(t, Missing)
-        )
+        for term in chain.terms:
+            if not isinstance(term, Missing):
+                evaluate(term, scene)
     except Unknown:
         return False
     except Mismatch:
         return True
+    return True

@@ -1,0 +1,158 @@
+"""A query is computed on several instances while its scale grows: do the weights tend to the
+target? Then what was said about the scale is held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headwright.homework.judges.claims import EQUALITIES
+from headwright.homework.judges.query.definitions import queries_of_two_heads, query_of_one_head
+from headwright.homework.judges.query.outcomes import (
+    LONG,
+    different,
+    fails,
+    fixed,
+    no_scale,
+    passes,
+    random_keys,
+    roles_of,
+)
+from headwright.homework.judges.query.scales import noise_scaled, size_fault
+from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.meaning.formula import Node, Symbol, symbols
+from headwright.homework.meaning.sizes import size_of
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import bare
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.queries import NOISE, SMALL, Heads, reaches, reaches_times
+from headwright.homework.scenes.roles import glued, rejoined, vector_roles
+from headwright.homework.scenes.scene import spell
+from headwright.homework.verdict import Outcome
+
+
+def judge_query(answer: Answer) -> Judged:
+    """One head: the last statement `q = ...` decides."""
+    found = [(s, query_of_one_head(s.chain)) for s in answer.statements]
+    defined = {id(s): expression for s, expression in found if expression is not None}
+    candidates = [s for s in answer.statements if id(s) in defined]
+    if not candidates:
+        return unread("no statement of the form q = ... was found")
+    judged = decide(candidates, lambda s: _outcome(answer, [s], [defined[id(s)]]))
+    return _with_heads(answer, judged, [defined[id(s)] for s in judged.chosen])
+
+
+def judge_queries(answer: Answer) -> Judged:
+    """Several heads: the last firm definition of each head's query."""
+    found = list(queries_of_two_heads(answer.statements).values())
+    if len(found) < 2:
+        return unread("two queries q_1 = ..., q_2 = ... were not found")
+    # One statement may define both.
+    statements = list({id(statement): statement for statement, _ in found}.values())
+    expressions = glued([expression for _, expression in found])
+    outcome = _outcome(answer, statements, expressions)
+    return _with_heads(answer, Judged(outcome, tuple(statements)), expressions)
+
+
+def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> Judged:
+    """With the queries that later answers build on, where their letters can be told."""
+    if not expressions:
+        return judged
+    try:
+        roles = vector_roles(expressions, answer.question.parameters["vectors"])
+    except Unknown:
+        return judged
+    return replace(judged, heads=Heads(tuple(expressions), roles))
+
+
+def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node]) -> Outcome:
+    target = dict(answer.question.parameters["target"])
+    try:
+        heads = _read(expressions, answer.question.parameters["vectors"], target)
+        return _tested(answer, statements, heads, target)
+    except Unknown as error:
+        return Outcome("unread", f"could not tell {error}")
+    except Mismatch as error:
+        repair = "give a vector of the keys' length: a scale times keys or means"
+        return Outcome("wrong", f"the formula has no value: {error}", repair=repair)
+
+
+def _read(expressions: list[Node], vectors: str, target: dict[str, float]) -> Heads:
+    """The queries with the roles of their letters. An epsilon shrinks as the other scales grow,
+    where that reaches the target."""
+    repaired = [_with_indices(expression) for expression in expressions]
+    heads = Heads(tuple(repaired), vector_roles(repaired, vectors))
+    shrinking = frozenset(s for s in heads.scales if s.name in SMALL)
+    bounded = replace(heads, small=shrinking)
+    return bounded if shrinking and reaches(bounded, target) else heads
+
+
+def _with_indices(expression: Node) -> Node:
+    """Where no letter has an index, those that were written beside their letters are put back."""
+    if any(symbol.index for symbol in symbols(expression)):
+        return expression
+    return rejoined(expression)
+
+
+def _tested(
+    answer: Answer, statements: list[Statement], heads: Heads, target: dict[str, float]
+) -> Outcome:
+    about_means = answer.question.parameters["vectors"] == "means"
+    roles = roles_of(heads)
+    if "values" in roles and about_means:
+        return Outcome("unread", "v may be a scanned mu; the formula was not judged")
+    if Symbol(NOISE) in heads.scales and about_means:
+        return noise_scaled(heads, target)
+    if any("propto" in s.chain.relations for s in statements):
+        return _up_to_scale(heads, target)
+    if not heads.scales and not heads.worded:
+        return fixed(heads, target)
+    several = len(heads.expressions) > 1
+    if not reaches(heads, target):
+        # One head may have a scale while the other has none.
+        return _up_to_scale(heads, target) if several else fails(heads, target)
+
+    faults = [*_unequal_scales(answer, heads, target), *_sizes(answer, heads, target)]
+    if faults:
+        return max(faults, key=lambda o: ("incomplete", "wrong").index(o.status))
+    if several:
+        return different(heads, target)
+    if "keys" in roles and about_means:
+        return random_keys()
+    return passes(heads, target)
+
+
+def _up_to_scale(heads: Heads, target: dict[str, float]) -> Outcome:
+    """The directions are right or not; a scale was not given either way."""
+    right = reaches_times(heads, target, LONG)
+    return no_scale(heads, target) if right else fails(heads, target)
+
+
+def _sizes(answer: Answer, heads: Heads, target: dict[str, float]) -> list[Outcome]:
+    """Faults in what was said about the size of each scale."""
+    faults = []
+    for symbol in heads.scales:
+        if symbol in heads.small:
+            continue
+        size = size_of(symbol, list(answer.pieces))
+        fault = size_fault(symbol, size, heads, target)
+        if fault is not None:
+            faults.append(fault)
+    return faults
+
+
+def _unequal_scales(answer: Answer, heads: Heads, target: dict[str, float]) -> list[Outcome]:
+    """Several scales inside one query must be equal."""
+    if len(heads.scales) < 2 or reaches(heads, target, apart=True):
+        return []
+    if any(_equates(statement, heads.scales) for statement in answer.statements):
+        return []
+    names = [spell(symbol) for symbol in heads.scales]
+    reason = f"works only if {' and '.join(names)} are equal, which is not said"
+    repair = f"use one scale for all: {' = '.join(names)}"
+    return [Outcome("incomplete", reason, repair=repair)]
+
+
+def _equates(statement: Statement, scales: list[Symbol]) -> bool:
+    sides = {bare(term) for term in statement.chain.terms}
+    return sides >= set(scales) and set(statement.chain.relations) <= EQUALITIES

@@ -1,0 +1,57 @@
+"""All steps of one answer that can be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headwright.homework.judges.steps.kinds import KINDS, Test
+from headwright.homework.judges.steps.points import StepContext, step_context
+from headwright.homework.locating.answer import Answer, Judged, tentative
+from headwright.homework.meaning.formula import Chain, Symbol
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import head
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.scene import spell
+from headwright.homework.verdict import Outcome
+
+Step = tuple[str, Statement, Outcome]
+
+
+def check_steps(answer: Answer, judged: Judged) -> Iterator[Step]:
+    """Every step that can be judged: its name, where it stands and what came out."""
+    context = step_context(answer)
+    # "if x = 1, y = 2" supposes both
+    supposed = {s.segment for s in answer.statements if tentative(s)}
+    for statement in answer.statements:
+        if statement.segment in supposed or _is_the_answer(statement, judged):
+            continue
+        for name, test in KINDS.items():
+            outcome = _tried(test, statement, context)
+            if outcome is not None:
+                yield _named(name, statement.chain), statement, outcome
+                break
+
+
+def _is_the_answer(statement: Statement, judged: Judged) -> bool:
+    subject = head(statement.chain)
+    answers = subject is not None and subject.name in ("q", "Q", "M")
+    return answers and statement in judged.chosen
+
+
+def _tried(test: Test, statement: Statement, context: StepContext) -> Outcome | None:
+    try:
+        return test(statement.chain, context)
+    except (Unknown, Mismatch):
+        return None  # the answer's own query has no value, so nothing can be compared with it
+
+
+def _named(name: str, chain: Chain) -> str:
+    """Outputs and laws are named after what they are about: `c1`, `gamma_b`."""
+    subject = head(chain)
+    if name == "output":
+        return f"c{subject.index}" if subject is not None else "c"
+    if name == "law":
+        if subject is None:
+            return "law"
+        return spell(Symbol(subject.name.replace("epsilon", "eps"), subject.index))
+    return name

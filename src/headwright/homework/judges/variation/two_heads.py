@@ -1,0 +1,99 @@
+"""Two heads and a key of varying length: c stays near the average of v_a and v_b."""
+
+from __future__ import annotations
+
+from headwright.exercise.instances import smallest
+from headwright.homework.judges.claims import (
+    NEAR,
+    VALUE_ROLES,
+    about_output,
+    consistent_members,
+    words_spent,
+)
+from headwright.homework.judges.query.outcomes import FLIP
+from headwright.homework.judges.variation.one_head import BESIDE_AVERAGE, average
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Chain, Symbol, symbols
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import bare, head
+from headwright.homework.scenes.arithmetic import Value, agree
+from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.verdict import Outcome
+
+_VALUE_OF_HEAD = {"1": "a", "2": "b"}
+
+
+def judge_two_heads(answer: Answer) -> Judged:
+    claims = _claims_about_output(answer) or _lone_formula(answer)
+    if claims:
+        statement, is_average = claims[-1]
+        if is_average:
+            reason = "c stays at (v_a + v_b)/2 when k_a changes its length"
+            return Judged(Outcome("correct", reason, remarks=(FLIP,)), (statement,))
+    else:
+        first = [s for s in answer.statements if _is_head_output(s.chain, "1")]
+        second = [s for s in answer.statements if _is_head_output(s.chain, "2")]
+        if first and second:
+            reason = "each head keeps its value, so their average stays at (v_a + v_b)/2"
+            return Judged(Outcome("correct", reason, remarks=(FLIP,)), (first[-1], second[-1]))
+    return unread("what c does is said in words, which are not judged")
+
+
+def _claims_about_output(answer: Answer) -> list[tuple[Statement, bool]]:
+    """Statements `c = ...` that can be evaluated, and whether their last member is the average."""
+    scene = _scene()
+    truth = average(scene.instance)
+    claims = []
+    for statement in answer.statements:
+        if not about_output(statement.chain) or _is_doubtful(statement):
+            continue
+        found = _made_of_values(statement.chain, scene)
+        if found:
+            claims.append((statement, agree(found[-1], truth, NEAR)))
+    return claims
+
+
+def _lone_formula(answer: Answer) -> list[tuple[Statement, bool]]:
+    """The whole answer is one formula, and nothing says that it is c."""
+    if len(answer.statements) != 1 or words_spent(answer) > BESIDE_AVERAGE:
+        return []
+    (lone,) = answer.statements
+    if lone.chain.relations:
+        return []
+    scene = _scene()
+    truth = average(scene.instance)
+    found = consistent_members(lone.chain.terms, scene)
+    return [(lone, any(agree(member, truth, NEAR) for member in found))]
+
+
+def _scene() -> Scene:
+    """The outputs of the heads are v_a and v_b; a scanned n is an a."""
+    instance = smallest()
+    outputs = {"1": instance.v_a[:, None], "2": instance.v_b[:, None]}
+    given = {Symbol(name, k): v for name in ("c", "C") for k, v in outputs.items()}
+    return Scene(instance, Roles(VALUE_ROLES, {"n": "a"}), given=given)
+
+
+def _made_of_values(chain: Chain, scene: Scene) -> list[Value]:
+    """The members behind the first that mention values, each evaluated alone."""
+    found = []
+    for term in chain.terms[1:]:
+        if any(symbol.name in VALUE_ROLES for symbol in symbols(term)):
+            found += consistent_members([term], scene)
+    return found
+
+
+def _is_head_output(chain: Chain, index: str) -> bool:
+    """`c_1 ~ v_a`, `c_2 ~ v_b`."""
+    first = head(chain)
+    last = bare(chain.terms[-1])
+    if first is None or last is None or first.name not in ("c", "C") or first.index != index:
+        return False
+    return last.name in VALUE_ROLES and last.index == _VALUE_OF_HEAD[index]
+
+
+def _is_doubtful(statement: Statement) -> bool:
+    before = statement.before[-60:]
+    near = f"{before} {statement.after[:30]}"
+    return words.says("negation", near) or words.says("earlier", before)

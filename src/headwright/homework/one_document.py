@@ -1,0 +1,56 @@
+"""The whole way of one document: read -> statements -> located answers -> verdicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from headwright.exercise.bank import Bank, load
+from headwright.homework import limits
+from headwright.homework.locating.locate import locate
+from headwright.homework.meaning.statements import stream
+from headwright.homework.one_answer import judge_answer
+from headwright.homework.reading.document import Document
+from headwright.homework.reading.formats import read_file, read_text
+from headwright.homework.reading.sources import Source
+from headwright.homework.scenes.queries import Heads
+from headwright.homework.verdict import Report, our_fault, unreadable
+
+
+def judge_source(source: Source, bank: Bank) -> tuple[Report, str]:
+    """The report on one document, and its text; whatever the content does, there is a report."""
+    document = Document(source.name, "")
+    try:
+        with np.errstate(all="ignore"):  # overflow is judged, not printed
+            document = _opened(source)
+            if not document.unread:
+                return judge_document(document, bank), document.text
+            reason = document.unread
+    except limits.LimitReached as limit:
+        reason = str(limit)
+    except MemoryError:
+        reason = "it needs more memory than there is"
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except Exception as fault:  # ours; it must not cost the other documents their verdicts
+        reason = our_fault(fault)
+    return unreadable(source.name, reason), document.text
+
+
+def _opened(source: Source) -> Document:
+    if source.refused:
+        return Document(source.name, "", unread=source.refused)
+    if source.path is None:
+        return read_text(source.text, name=source.name)
+    return read_file(source.path, name=source.name)
+
+
+def judge_document(document: Document, bank: Bank | str | Path | None = None) -> Report:
+    """All verdicts on a document that was read."""
+    questions = bank if isinstance(bank, Bank) else load(bank)
+    pieces = stream(document)
+    answers = locate(document, questions, pieces)
+    heads: dict[str, Heads] = {}  # the queries that later answers build on
+    verdicts = [judge_answer(found, questions, document, pieces, heads) for found in answers]
+    return Report(document.name, tuple(verdicts), document.notes)
