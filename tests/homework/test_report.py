@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from headwright.errors import InputError
-from headwright.homework import exports, page_folder, pages
+from headwright.homework import class_page, exports, page_folder, pages
 from headwright.homework.verdict import Report, Span, Verdict, unreadable
 from headwright.report.formula import MOST_NESTED, formula, nesting
 
@@ -140,7 +140,7 @@ def test_pages_escape_everything_and_mark_the_spans(tmp_path):
         for report in REPORTS:
             folder.add(report, pages.document_page(report, TEXT, {"b.q": EVIL}, draw=pages.drawn))
         titles = {"a.out": "Copy", "b.q": EVIL}
-        folder.finish(pages.index_page(folder.entries, titles, draw=pages.drawn))
+        folder.finish(class_page.index_page(folder.entries, titles, draw=pages.drawn))
     entries = folder.entries
     for file in tmp_path.iterdir():
         tags = Tags(file.read_text("utf-8"))
@@ -183,7 +183,7 @@ def test_pages_of_an_earlier_run_go_and_nothing_else(tmp_path):
         with page_folder.opened(tmp_path) as folder:
             for report in reports:
                 folder.add(report, pages.document_page(report, TEXT, {}))
-            folder.finish(pages.index_page(folder.entries, {}))
+            folder.finish(class_page.index_page(folder.entries, {}))
     assert sorted(f.name for f in tmp_path.iterdir()) == [
         folder.entries[0].file, "0007-mine.html", "index.html", "notes.txt",
     ]  # fmt: skip

@@ -130,7 +130,7 @@ def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iter
 def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Outputs) -> list[Any]:
     """The reports, with pages written on the way; what cannot be written is noted once and costs no
     verdict."""
-    from headwright.homework import batch, exports, page_folder, pages
+    from headwright.homework import batch, class_page, exports, page_folder, pages
 
     reports: list[Any] = []
     left = iter(_judged(documents, bank, pages=True))
@@ -146,7 +146,7 @@ def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Output
             def draw(latex: str) -> str:
                 return drawn.get(latex) or pages.as_text(latex)
 
-            folder.finish(pages.index_page(folder.entries, titles, draw=draw))
+            folder.finish(class_page.index_page(folder.entries, titles, draw=draw))
 
     outputs.attempt(write_pages)
     return reports + [outcome.report for outcome in left]

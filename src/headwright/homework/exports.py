@@ -22,9 +22,18 @@ from headwright.result import plain
 STATUSES = ("correct", "incomplete", "wrong", "missing", "unread")
 _SHARE = {"correct": 1.0, "incomplete": 0.5, "wrong": 0.0, "missing": 0.0}
 _COLUMNS = (
-    "document", "question", "status", "line_start", "line_end", "answer", "reason", "counterexample", "repair",
-    "remarks", "confidence",
-)  # fmt: skip
+    "document",
+    "question",
+    "status",
+    "line_start",
+    "line_end",
+    "answer",
+    "reason",
+    "counterexample",
+    "repair",
+    "remarks",
+    "confidence",
+)
 
 
 def rows(reports: Iterable[Report]) -> list[dict[str, Any]]:
@@ -48,6 +57,9 @@ def as_csv(reports: Iterable[Report]) -> str:
 
 def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
     span = verdict.span
+    example = ""
+    if verdict.counterexample:
+        example = json.dumps(plain(verdict.counterexample), ensure_ascii=False)
     return {
         "document": _inert(report.document),
         "question": verdict.question,
@@ -56,9 +68,7 @@ def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
         "line_end": span.line_end if span else "",
         "answer": _inert(verdict.answer),
         "reason": _inert(verdict.reason),
-        "counterexample": json.dumps(plain(verdict.counterexample), ensure_ascii=False)
-        if verdict.counterexample
-        else "",
+        "counterexample": example,
         "repair": _inert(verdict.repair or ""),
         "remarks": _inert(" ".join(verdict.remarks)),
         "confidence": f"{verdict.confidence:.2f}",
@@ -73,29 +83,34 @@ def _inert(cell: str) -> str:
 def gradescope(reports: Sequence[Report], bank: Any) -> dict[str, Any]:
     """The platform's results.json for one submission; several documents of it are merged question
     by question."""
-    tests = [_graded(question, _best(reports, question.id)) for question in bank]
-    tests = [test for test in tests if test is not None]
-    unreadable = [
-        f"{r.document}: {v.reason}"
-        for r in reports
-        for v in r.verdicts
-        if v.question == WHOLE and v.status == "unread"
-    ]
+    graded = [_graded(question, _best(reports, question.id)) for question in bank]
+    tests = [test for test in graded if test is not None]
+    opening = "Judged by computation; answers in words are left to a person."
     return {
         "score": sum(test["score"] for test in tests),
-        "output": "\n".join(
-            ["Judged by computation; answers in words are left to a person.", *unreadable]
-        ),
+        "output": "\n".join([opening, *_unreadable(reports)]),
         "visibility": "visible",
         "tests": tests,
     }
 
 
+def _unreadable(reports: Sequence[Report]) -> list[str]:
+    lines = []
+    for report in reports:
+        for verdict in report.verdicts:
+            if verdict.question == WHOLE and verdict.status == "unread":
+                lines.append(f"{report.document}: {verdict.reason}")
+    return lines
+
+
 def _best(reports: Sequence[Report], question: str) -> Verdict | None:
     found = [v for report in reports for v in report.verdicts if v.question == question]
-    return min(
-        found, key=lambda v: STATUSES.index(v.status) if v.status != "missing" else 9, default=None
-    )
+    return min(found, key=_rank, default=None)
+
+
+def _rank(verdict: Verdict) -> int:
+    """Whatever was written counts before what is missing in another document."""
+    return STATUSES.index(verdict.status) if verdict.status != "missing" else len(STATUSES)
 
 
 def _graded(question: Any, verdict: Verdict | None) -> dict[str, Any] | None:
@@ -124,7 +139,7 @@ def _sentences(verdict: Verdict) -> list[str]:
     return [line for line in (opening, verdict.answer, repair, *verdict.remarks, *steps) if line]
 
 
-# ------------------------------------------------------------------------------------------- the whole class
+# ---------------------------------------------------------------------------------- the whole class
 
 
 @dataclass(frozen=True)
@@ -139,7 +154,7 @@ class Fault:
 
 
 def tallies(reports: Iterable[Report], order: Iterable[str] = ()) -> dict[str, Counter[str]]:
-    """Statuses by question, in the given order of questions; unreadable documents are not counted."""
+    """Statuses by question, in the given order of questions; without unreadable documents."""
     counts: dict[str, Counter[str]] = {question: Counter() for question in order}
     for report in reports:
         for verdict in report.verdicts:
@@ -158,16 +173,13 @@ def faults(reports: Iterable[Report], most: int = 8) -> list[Fault]:
                 key = (verdict.question, verdict.status, _gist(verdict.reason))
                 groups.setdefault(key, []).append((report.document, verdict))
     common = sorted(groups.values(), key=len, reverse=True)[:most]
-    return [
-        Fault(
-            v[0][1].question,
-            v[0][1].status,
-            v[0][1].reason,
-            v[0][1].answer,
-            tuple(name for name, _ in v),
-        )
-        for v in common
-    ]
+    return [_fault(occurrences) for occurrences in common]
+
+
+def _fault(occurrences: list[tuple[str, Verdict]]) -> Fault:
+    _, first = occurrences[0]
+    documents = tuple(name for name, _ in occurrences)
+    return Fault(first.question, first.status, first.reason, first.answer, documents)
 
 
 def _gist(reason: str) -> str:

@@ -13,7 +13,8 @@ from typing import BinaryIO
 
 from headwright.errors import InputError
 from headwright.files import write_text
-from headwright.homework.pages import DESCRIPTION, Entry
+from headwright.homework.class_page import Entry
+from headwright.homework.pages import DESCRIPTION
 from headwright.homework.reading.sources import printable
 from headwright.homework.verdict import Report
 
