@@ -29,7 +29,7 @@ from headwright.homework.meaning.formula import parse
 from headwright.homework.meaning.statements import Piece, Statement
 from headwright.homework.reading.document import Document
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
-from headwright.homework.scenes.queries import Heads
+from headwright.homework.scenes.queries import WrittenQueries
 from headwright.homework.verdict import Outcome, Span, Verdict, our_fault
 
 MOST_QUOTED = 400  # characters of an answer
@@ -64,7 +64,11 @@ STEPS: dict[str, Callable[[Answer, Judged], Iterable[Step]]] = {
 
 
 def judge_answer(
-    located: Located, bank: Bank, document: Document, pieces: list[Piece], heads: dict[str, Heads]
+    located: Located,
+    bank: Bank,
+    document: Document,
+    pieces: list[Piece],
+    heads: dict[str, WrittenQueries],
 ) -> Verdict:
     """The verdict on one answer. `heads` collects the queries that later answers build on."""
     question = bank[located.question]

@@ -14,7 +14,7 @@ from headwright.homework.one_answer import judge_answer
 from headwright.homework.reading.document import Document
 from headwright.homework.reading.formats import read_file, read_text
 from headwright.homework.reading.sources import Source
-from headwright.homework.scenes.queries import Heads
+from headwright.homework.scenes.queries import WrittenQueries
 from headwright.homework.verdict import Report, our_fault, unreadable
 
 
@@ -51,6 +51,6 @@ def judge_document(document: Document, bank: Bank | str | Path | None = None) ->
     questions = bank if isinstance(bank, Bank) else load(bank)
     pieces = stream(document)
     answers = locate(document, questions, pieces)
-    heads: dict[str, Heads] = {}  # the queries that later answers build on
+    heads: dict[str, WrittenQueries] = {}  # the queries that later answers build on
     verdicts = [judge_answer(found, questions, document, pieces, heads) for found in answers]
     return Report(document.name, tuple(verdicts), document.notes)

@@ -4,8 +4,8 @@ import pytest
 
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Symbol
-from headwright.homework.meaning.formulas_in_prose import islands, plain
-from headwright.homework.meaning.sizes import size_of
+from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
+from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.meaning.statements import Said, Statement, stream
 from headwright.homework.reading.document import Document, Segment
 
@@ -74,7 +74,7 @@ def test_comparisons(text, relation):
     ],
 )
 def test_islands_of_formulas_in_prose(text, found):
-    assert [text[a:b] for a, b in islands(text)] == found
+    assert [text[a:b] for a, b in formula_spans(text)] == found
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_islands_of_formulas_in_prose(text, found):
     ],
 )
 def test_lost_scripts(text, spelled):
-    assert plain(text) == spelled
+    assert with_scripts(text) == spelled
 
 
 def pieces(*segments):

@@ -9,7 +9,8 @@ from headwright.exercise.instances import instances
 from headwright.homework.meaning.formula import Symbol, expression
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, agree
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 
 INSTANCE = instances()[0]
 ROLES = Roles(

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
+from headwright.homework.meaning.notation import OUTPUTS, VALUES
 from headwright.homework.meaning.statements import Said
-from headwright.homework.meaning.terms import OUTPUTS, VALUES, head
+from headwright.homework.meaning.terms import subject
 from headwright.homework.reading.document import Segment
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value
-from headwright.homework.scenes.evaluate import World, evaluate
+from headwright.homework.scenes.evaluate import AnyScene, evaluate
 
 LETTERS_OF_PAIR = ("a", "b")  # in this order, which is also the order in which they are quoted
 EQUALITIES = {"=", "~="}
@@ -37,32 +38,32 @@ def has_exponential(terms: Iterable[Node]) -> bool:
 
 def about_output(chain: Chain) -> bool:
     """Is the statement about c itself, the output of the only head or of all heads?"""
-    subject = head(chain)
-    return subject is not None and subject.name in OUTPUTS and not subject.index
+    about = subject(chain)
+    return about is not None and about.name in OUTPUTS and not about.index
 
 
-def evaluated(terms: Iterable[Node], world: World) -> list[tuple[Node, Value]]:
+def evaluated(terms: Iterable[Node], scene: AnyScene) -> list[tuple[Node, Value]]:
     """Those terms that have a value, with it; a `Mismatch` is the caller's to handle."""
     found = []
     for term in terms:
         if isinstance(term, Missing):
             continue
         try:
-            found.append((term, evaluate(term, world)))
+            found.append((term, evaluate(term, scene)))
         except Unknown:
             continue
     return found
 
 
-def members(terms: Iterable[Node], world: World) -> list[Value]:
+def members(terms: Iterable[Node], scene: AnyScene) -> list[Value]:
     """The values of those terms that can be evaluated."""
-    return [value for _, value in evaluated(terms, world)]
+    return [value for _, value in evaluated(terms, scene)]
 
 
-def consistent_members(terms: Iterable[Node], world: World) -> list[Value]:
+def consistent_members(terms: Iterable[Node], scene: AnyScene) -> list[Value]:
     """As `members`; none where the shapes contradict each other."""
     try:
-        return members(terms, world)
+        return members(terms, scene)
     except Mismatch:
         return []
 

@@ -6,7 +6,7 @@ from headwright.homework.judges.claims import has_exponential, words_spent
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, tree
-from headwright.homework.meaning.shapes import tags
+from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.verdict import Outcome
 
 MUCH_SAID = 8  # words among which the lacking property may be
@@ -37,7 +37,7 @@ def judge_distribution(answer: Answer) -> Judged:
 
 
 def _sums_to_one(chain: Chain) -> bool:
-    if "weights sum to one" in tags(chain):
+    if "weights sum to one" in shapes_of(chain):
         return True
     summed = any(isinstance(term, tree.Sum) for term in chain.terms)
     return summed and chain.terms[-1] == _ONE and "=" in chain.relations
@@ -45,7 +45,7 @@ def _sums_to_one(chain: Chain) -> bool:
 
 def _bounds_below(chain: Chain) -> bool:
     """`alpha_i >= 0`, `0 <= alpha_i <= 1`, `alpha in [0, 1]`, `exp(...) > 0`."""
-    if "weights bounded" in tags(chain):
+    if "weights bounded" in shapes_of(chain):
         return _ZERO in chain.terms or "in" in chain.relations
     ordered = set(chain.relations) & {">", ">=", "<", "<="}
     return bool(ordered) and _ZERO in chain.terms and has_exponential(chain.terms)

@@ -12,7 +12,8 @@ from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, describe
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
 ROLES = {

@@ -12,12 +12,14 @@ from headwright.homework.judges.claims import NEAR, VALUE_ROLES, about_output, l
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
-from headwright.homework.meaning.shapes import tags
+from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS
+from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.target import LETTERS, target_letter
-from headwright.homework.meaning.terms import KEYS, bare
+from headwright.homework.meaning.terms import bare
+from headwright.homework.meaning.winning_key import winning_letter
 from headwright.homework.scenes.arithmetic import Mismatch, Value, agree
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
 LEAD = 40.0  # of key j over all others: their weight is nothing in floating point
@@ -29,8 +31,8 @@ def judge_output(answer: Answer) -> Judged:
     if not found:
         return unread("no statement about c was found")
     stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
-    conditions = [s for s in stated if "scores compared" in tags(s.chain)]
-    winner = target_letter(answer.everything, conditions)
+    conditions = [s for s in stated if "scores compared" in shapes_of(s.chain)]
+    winner = winning_letter(answer.everything, conditions)
     return Judged(_outcome(found[-1].chain, winner), (found[-1],))
 
 
@@ -94,7 +96,7 @@ def _outcome(chain: Chain, winner: str | None) -> Outcome:
 
 def _only_letter(chain: Chain) -> str:
     """The index of the values in a statement, where it is one letter."""
-    indices = {s.index for s in letters(chain.terms) if s.name in VALUE_ROLES} & LETTERS
+    indices = {s.index for s in letters(chain.terms) if s.name in VALUE_ROLES} & INDEX_LETTERS
     return indices.pop() if len(indices) == 1 else ""
 
 

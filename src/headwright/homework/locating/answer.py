@@ -10,7 +10,7 @@ from headwright.homework.locating.locate import Located
 from headwright.homework.meaning import words
 from headwright.homework.meaning.statements import Piece, Said, Statement
 from headwright.homework.reading.document import Document
-from headwright.homework.scenes.queries import Heads
+from headwright.homework.scenes.queries import WrittenQueries
 from headwright.homework.verdict import Outcome
 
 
@@ -24,7 +24,7 @@ class Answer:
     document: Document
     pieces: tuple[Piece, ...]
     everything: tuple[Piece, ...]
-    heads: dict[str, Heads] = field(default_factory=dict)
+    heads: dict[str, WrittenQueries] = field(default_factory=dict)
 
     @property
     def statements(self) -> list[Statement]:
@@ -48,7 +48,7 @@ class Judged:
     outcome: Outcome
     chosen: tuple[Statement, ...] = ()
     earlier: tuple[tuple[Statement, Outcome], ...] = ()
-    heads: Heads | None = None
+    heads: WrittenQueries | None = None
 
 
 def unread(reason: str) -> Judged:

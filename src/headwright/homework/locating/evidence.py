@@ -15,7 +15,7 @@ import numpy as np
 from headwright.exercise.bank import Bank, Question
 from headwright.homework.locating.numbering import QuestionNumber, Reading, question_numbers
 from headwright.homework.meaning.formula import Chain, symbols
-from headwright.homework.meaning.shapes import tags
+from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Piece, Said, Statement
 from headwright.homework.reading.document import Segment
 
@@ -57,7 +57,7 @@ def content_evidence(
             evidence[row, :-1] += _word_weight(segments, row) * said
         elif piece.chain not in repeated:  # said again, it may be a reminder in a later part
             repeated.add(piece.chain)
-            shapes.setdefault(row, Counter()).update(tags(piece.chain) - ambiguous)
+            shapes.setdefault(row, Counter()).update(shapes_of(piece.chain) - ambiguous)
 
     for row, counts in shapes.items():
         evidence[row, :-1] += [_shape_evidence(question, counts) for question in bank]
@@ -80,7 +80,7 @@ def _scale_tags(pieces: Sequence[Piece]) -> set[str]:
 
 
 def _is_query(chain: Chain) -> bool:
-    return any(tag.startswith("query of") for tag in tags(chain))
+    return any(tag.startswith("query of") for tag in shapes_of(chain))
 
 
 def _shape_evidence(question: Question, counts: Counter[str]) -> float:

@@ -15,33 +15,34 @@ from headwright.homework.meaning.formula.vocabulary import (
 )
 
 _RELATION = re.compile(r"[=≈≫≪<>≤≥∈→∼~≃∝»«≠]|\\(?:approx|gg|ll|to|geq|leq|sim|neq|in)\b")
-_SIGN = re.compile(
-    rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖×\\−»≠{''.join(GREEK_LETTERS)}{''.join(SUBSCRIPTS)}{''.join(SUPERSCRIPTS)}{''.join(FRACTIONS)}]"
-)
+_LETTERS_AND_SCRIPTS = "".join([*GREEK_LETTERS, *SUBSCRIPTS, *SUPERSCRIPTS, *FRACTIONS])
+_SIGN = re.compile(rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖×\\−»≠{_LETTERS_AND_SCRIPTS}]")
 _MEMBER = re.compile(r"\b(?:not )?in(?= \\?[\[{])")
 _SCORE = re.compile(r"[kK][_{]?\S{1,10}\s?[·.*]?\s?q|q\S{1,8}\s?[·.*]?\s?[kK]\S{1,6}")
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
-_KNOWN = {
-    *GREEK,
-    *FUNCTIONS,
-    "softmax",
-    "sum",
-    "infinity",
-    "infty",
-    "inf",
-    "attention",
-    "frac",
-    "sqrt",
-    "perm",
-}
+_KNOWN = {*GREEK, *FUNCTIONS, "sum", "infinity", "infty", "inf", "attention", "frac", "perm"}
+# Lines with addresses or file names, and pieces of programs, hold no formulas.
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
+_WORD = re.compile(r"[^\s぀-ヿ㐀-鿿가-힯，。；]+|[぀-ヿ㐀-鿿가-힯，。；]+")
 _APPLIED = re.compile(r"[(\[]*\d*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
-_BULLETS, _ARTICLES = ("-", "*", "•", "/", "+", ")", "–", "—", "·"), ("a", "A", "I")
+_BULLETS = ("-", "*", "•", "/", "+", ")", "–", "—", "·")
+_ARTICLES = ("a", "A", "I")
+# What is no end of a formula.
+_DANGLING = ("a", "I", "-", "(", "–", "—", "*")
+# A formula that was cut off must not be judged.
+_CUT_OFF = tuple("+-*/^_(−")
+# `A.T`, `-k`, `0.5,1`; the letters of the exercise with a squeezed index: `ka`, `AAT`, `mub`.
+_SHORT = re.compile(
+    r"[A-Za-z]\.T|-[A-Za-z\d]{1,2}|[\d.]+,[\d.]+"
+    r"|(?:k|v|q|c|mu|u|M|I|A{1,2}|B{1,2})[abij12T⊤'’]*\w?"
+)
 # So many spaces separate two formulas on one line.
 _GAP = 3
-_START, _STOP = r"(?<![A-Za-z\\_^{])", r"(?![A-Za-z0-9_^{])"
+_START = r"(?<![A-Za-z\\_^{])"
+_STOP = r"(?![A-Za-z0-9_^{])"
+# Scripts that plain text lost, and their spelling in TeX.
 _LOST = [
     (re.compile(pattern), spelled)
     for pattern, spelled in (
@@ -59,28 +60,34 @@ _LOST = [
 ]
 
 
-def islands(text: str) -> list[tuple[int, int]]:
+def formula_spans(text: str) -> list[tuple[int, int]]:
     """Where formulas with a relation (or a score `k_j'q`) stand in prose, as offsets."""
     text = _MEMBER.sub(_member, text)
     if not (_RELATION.search(text) or _SCORE.search(text)) or _ODD.search(text[:200]):
         return []
+    spans = [_trim(text, run) for run in _runs(text) if run]
+    return [(start, end) for start, end in spans if start < end and _states(text[start:end])]
+
+
+def _runs(text: str) -> list[list[tuple[int, int]]]:
+    """Neighbouring words that look like mathematics, as offsets."""
     runs: list[list[tuple[int, int]]] = [[]]
     last = 0
-    for match in re.finditer(r"[^\s぀-ヿ㐀-鿿가-힯，。；]+|[぀-ヿ㐀-鿿가-힯，。；]+", text):
+    for match in _WORD.finditer(text):
+        word = match[0]
         if "\n" in text[last : match.start()] or match.start() - last >= _GAP:
             runs.append([])
         last = match.end()
-        if _mathy(match[0]):
+        if _mathy(word):
             runs[-1].append(match.span())
-            if match[0][-1:] in ";.。" and match[0] != "...":
+            if word[-1:] in ";.。" and word != "...":
                 runs.append([])
         elif runs[-1]:
             runs.append([])
-    spans = [_trim(text, run) for run in runs if run]
-    return [(a, b) for a, b in spans if a < b and _states(text[a:b])]
+    return runs
 
 
-def plain(text: str) -> str:
+def with_scripts(text: str) -> str:
     """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a
     sum with limits."""
     text = _MEMBER.sub(_member, text)
@@ -98,22 +105,20 @@ def _mathy(word: str) -> bool:
         return word.strip(",") in ("...", "…") or word in ("(", ")", "[", "]", "*", "{", "}")
     if _FOREIGN.search(core):
         return False
-    letters = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
-    if letters:
-        return (
-            bool(re.search(r"[_^(=]", core))
-            and len(letters) == 1
-            and len(letters[0]) < 10
-            and "'" not in core
-        )
+
+    unknown = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
+    if unknown:
+        return _long_name(core, unknown)
     if _SIGN.search(core) or core.lower() in _KNOWN or _APPLIED.fullmatch(word):
         return True
-    return (
-        len(core) == 1
-        or re.fullmatch(r"[A-Za-z]\.T|-[A-Za-z\d]{1,2}|[\d.]+,[\d.]+", core) is not None
-        or core.replace(".", "", 1).isdigit()
-        or bool(re.fullmatch(r"(?:k|v|q|c|mu|u|M|I|A{1,2}|B{1,2})[abij12T⊤'’]*\w?", core))
-    )
+    return len(core) == 1 or core.replace(".", "", 1).isdigit() or bool(_SHORT.fullmatch(core))
+
+
+def _long_name(core: str, unknown: list[str]) -> bool:
+    """`score_j=`: one word, not too long, with a script, a bracket or a relation."""
+    if len(unknown) != 1 or len(unknown[0]) >= 10 or "'" in core:
+        return False
+    return re.search(r"[_^(=]", core) is not None
 
 
 def _goes_on(text: str, run: list[tuple[int, int]]) -> bool:
@@ -123,19 +128,23 @@ def _goes_on(text: str, run: list[tuple[int, int]]) -> bool:
 
 def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     """Cut an article "a", a dash or a bullet at the ends, and closing punctuation."""
-    while run and (
-        text[slice(*run[0])] in _BULLETS
-        or (text[slice(*run[0])] in _ARTICLES and not _goes_on(text, run))
-    ):
+    while run and _opens_nothing(text, run):
         run = run[1:]
-    while run and text[run[-1][0] : run[-1][1]] in ("a", "I", "-", "(", "–", "—", "*"):
+    while run and text[slice(*run[-1])] in _DANGLING:
         run = run[:-1]
     if not run:
         return 0, 0
-    start, end = run[0][0], run[-1][1]
+
+    start = run[0][0]
+    end = run[-1][1]
     while end > start and text[end - 1] in ".,;:":
         end -= 1
     return start, end
+
+
+def _opens_nothing(text: str, run: list[tuple[int, int]]) -> bool:
+    first = text[slice(*run[0])]
+    return first in _BULLETS or (first in _ARTICLES and not _goes_on(text, run))
 
 
 def _member(match: re.Match[str]) -> str:
@@ -144,5 +153,6 @@ def _member(match: re.Match[str]) -> str:
 
 
 def _states(piece: str) -> bool:
-    cut = piece.rstrip()[-1:] in tuple("+-*/^_(−")  # a formula that was cut off must not be judged
-    return len(piece) >= 3 and not cut and bool(_RELATION.search(piece) or _SCORE.fullmatch(piece))
+    if len(piece) < 3 or piece.rstrip()[-1:] in _CUT_OFF:
+        return False
+    return bool(_RELATION.search(piece) or _SCORE.fullmatch(piece))

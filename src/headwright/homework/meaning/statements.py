@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Mark, Missing, Text, Unread, join, parse
-from headwright.homework.meaning.formulas_in_prose import islands, plain
+from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
 from headwright.homework.meaning.terms import is_score
 from headwright.homework.reading.document import Document, Segment
 
@@ -61,38 +61,41 @@ def _of_segment(number: int, segment: Segment) -> Iterator[Piece]:
     if segment.kind == "math":
         yield from _of_formula(segment.text, number, segment, (segment.start, segment.end))
         return
+
     at = 0
-    for start, end in islands(segment.text):
-        if segment.text[at:start].strip():
-            yield Said(segment.text[at:start].strip(), number)
-        yield from _of_formula(
-            plain(segment.text[start:end]), number, segment, segment.span(start, end)
-        )
+    for start, end in formula_spans(segment.text):
+        yield from _said(segment.text[at:start], number)
+        formula = with_scripts(segment.text[start:end])
+        yield from _of_formula(formula, number, segment, segment.span(start, end))
         at = end
-    if segment.text[at:].strip():
-        yield Said(segment.text[at:].strip(), number)
+    yield from _said(segment.text[at:], number)
+
+
+def _said(text: str, number: int) -> Iterator[Said]:
+    if text.strip():
+        yield Said(text.strip(), number)
 
 
 def _of_formula(
     text: str, number: int, segment: Segment, place: tuple[int, int]
 ) -> Iterator[Piece]:
-    mark = "" if segment.kind == "math" and not segment.display else "newline"
+    start, end = place
+    inline = segment.kind == "math" and not segment.display
+    mark = "" if inline else "newline"
     for item in parse(text, quantity=words.large_number):
-        if isinstance(item, Text):
+        if isinstance(item, (Text, Unread)):
             yield Said(item.text, number)
             mark = "text"
         elif isinstance(item, Mark):
-            mark = (
-                item.sign if mark in ("", "newline", ",") or item.sign in ("=>", "forall") else mark
-            )
-        elif isinstance(item, Unread):
-            yield Said(item.text, number)
-            mark = "text"
+            # Words weigh more than punctuation, "=>" and "for all" more than words
+            if mark in ("", "newline", ",") or item.sign in ("=>", "forall"):
+                mark = item.sign
         else:
             yield Statement(
                 item,
                 number,
-                *place,
+                start,
+                end,
                 text,
                 after_mark=mark,
                 struck=segment.struck,
@@ -102,36 +105,36 @@ def _of_formula(
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """Join `... =` at the end of one block with `= ...` at the start of the next, and `k_a'q =>
-    k_i'q` (a slip of scanning for `>>`) with what stands before it."""
+    """Statements that are two halves of one become one; what is left without any side goes."""
     out: list[Piece] = []
     for piece in pieces:
         last = out[-1] if out else None
-        if (
-            isinstance(piece, Statement)
-            and isinstance(last, Statement)
-            and piece.segment - last.segment <= 1
-        ):
-            together = join(last.chain, piece.chain)
-            if (
-                together is None
-                and piece.after_mark == "=>"
-                and not piece.chain.relations
-                and _scores(last, piece)
-            ):
-                together = Chain(
-                    last.chain.terms + piece.chain.terms, (*last.chain.relations, ">>")
-                )
-            if together is not None:
-                source = (
-                    last.source
-                    if last.segment == piece.segment
-                    else f"{last.source} {piece.source}"
-                )
-                out[-1] = replace(last, chain=together, end=max(last.end, piece.end), source=source)
-                continue
-        out.append(piece)
+        whole = None
+        if isinstance(piece, Statement) and isinstance(last, Statement):
+            whole = _halves(last, piece)
+        if whole is None:
+            out.append(piece)
+        else:
+            out[-1] = whole
     return [p for p in out if isinstance(p, Said) or not _hollow(p.chain)]
+
+
+def _halves(last: Statement, piece: Statement) -> Statement | None:
+    """`... =` at the end of one block and `= ...` at the start of the next; and `k_a'q =>
+    k_i'q`, a slip of scanning for `>>`."""
+    if piece.segment - last.segment > 1:
+        return None
+
+    chain = join(last.chain, piece.chain)
+    if chain is None:
+        slip = piece.after_mark == "=>" and not piece.chain.relations
+        if not slip or not _scores(last, piece):
+            return None
+        chain = Chain(last.chain.terms + piece.chain.terms, (*last.chain.relations, ">>"))
+
+    one_segment = last.segment == piece.segment
+    source = last.source if one_segment else f"{last.source} {piece.source}"
+    return replace(last, chain=chain, end=max(last.end, piece.end), source=source)
 
 
 def _scores(last: Statement, piece: Statement) -> bool:
@@ -146,48 +149,50 @@ def _compared(pieces: list[Piece]) -> list[Piece]:
     """quantity, "much larger than", quantity -> one statement."""
     out: list[Piece] = []
     for piece in pieces:
-        if isinstance(piece, Statement) and len(out) >= 2:
-            said, first = out[-1], out[-2]
-            if isinstance(said, Said) and isinstance(first, Statement) and len(said.text) < NEAR:
-                relation = words.comparison(said.text)
-                if (
-                    relation
-                    and not first.chain.relations
-                    and _lone(first)
-                    and not isinstance(piece.chain.terms[0], Missing)
-                ):
-                    chain = Chain(
-                        first.chain.terms + piece.chain.terms, (relation, *piece.chain.relations)
-                    )
-                    source = f"{first.source} {said.text} {piece.source}"
-                    out[-2:] = [replace(first, chain=chain, end=piece.end, source=source)]
-                    continue
+        comparison = _comparison(out[-2:], piece)
+        if comparison is not None:
+            out[-2:] = [comparison]
+            continue
         out.append(piece)
-        _postposed(out)
+        _compare_behind(out)
     return out
 
 
-def _postposed(out: list[Piece]) -> None:
-    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...): Korean, Japanese and Chinese
-    order."""
-    if (
-        len(out) < 4
-        or not isinstance(out[-1], Said)
-        or not words.says("compared_after", out[-1].text)
-    ):
+def _comparison(before: list[Piece], second: Piece) -> Statement | None:
+    """`before` are the quantity and the words that stand before the second quantity."""
+    if not isinstance(second, Statement) or len(before) < 2:
+        return None
+    first, said = before
+    if not isinstance(said, Said) or not isinstance(first, Statement) or len(said.text) >= NEAR:
+        return None
+
+    relation = words.comparison(said.text)
+    if not relation or not _lone(first) or isinstance(second.chain.terms[0], Missing):
+        return None
+
+    chain = Chain(first.chain.terms + second.chain.terms, (relation, *second.chain.relations))
+    source = f"{first.source} {said.text} {second.source}"
+    return replace(first, chain=chain, end=second.end, source=source)
+
+
+def _compare_behind(out: list[Piece]) -> None:
+    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...): Korean, Japanese and
+    Chinese order."""
+    if len(out) < 4:
         return
-    first, particle, second = out[-4:-1]
-    if (
-        isinstance(first, Statement)
-        and isinstance(particle, Said)
-        and isinstance(second, Statement)
-        and len(particle.text) <= 12
-        and _lone(first)
-        and _lone(second)
-    ):
-        chain = Chain(first.chain.terms + second.chain.terms, (">>",))
-        source = f"{first.source} {particle.text} {second.source} {out[-1].text}"
-        out[-4:-1] = [replace(first, chain=chain, end=second.end, source=source)]
+    first, particle, second, said = out[-4:]
+    if not isinstance(said, Said) or not words.says("compared_after", said.text):
+        return
+    if not isinstance(particle, Said) or len(particle.text) > 12:
+        return
+    if not isinstance(first, Statement) or not isinstance(second, Statement):
+        return
+    if not _lone(first) or not _lone(second):
+        return
+
+    chain = Chain(first.chain.terms + second.chain.terms, (">>",))
+    source = f"{first.source} {particle.text} {second.source} {said.text}"
+    out[-4:-1] = [replace(first, chain=chain, end=second.end, source=source)]
 
 
 def _lone(statement: Statement) -> bool:
@@ -201,12 +206,14 @@ def _surrounded(pieces: list[Piece]) -> list[Piece]:
         if isinstance(piece, Said):
             out.append(piece)
             continue
-        before, after = _words(pieces, k, -1), _words(pieces, k, +1)
+        before = _words(pieces, k, -1)
+        after = _words(pieces, k, +1)
         out.append(replace(piece, before=before[-NEAR:], after=after[:NEAR]))
     return out
 
 
 def _words(pieces: list[Piece], k: int, step: int) -> str:
+    """The sentence next to piece k, before it (step -1) or after it (+1)."""
     near = pieces[k + step] if 0 <= k + step < len(pieces) else None
     here = pieces[k].segment
     if not isinstance(near, Said) or abs(near.segment - here) > 1:

@@ -1,7 +1,8 @@
-"""What a single term is: a bare symbol, a score; and the letters that usually name keys, values,
-means."""
+"""What a single term is: a bare symbol, a score; and what a statement is about."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from headwright.homework.meaning.formula import Chain, Node, Symbol, symbols
 from headwright.homework.meaning.formula.tree import (
@@ -14,32 +15,29 @@ from headwright.homework.meaning.formula.tree import (
     Negate,
     Prime,
 )
-
-KEYS = {"k", "K"}
-
-
-OUTPUTS = {"c", "C", "o", "y", "z"}
-
-
-VALUES = {"v", "V", "nu", "N"}
-
-
-MEANS = {"mu", "u", "m", "nu", "H", "M", "M^", "mu^", "eta", "y"}
-
-
-PAIR = {"a", "b"}
+from headwright.homework.meaning.notation import KEYS
 
 
 def bare(node: Node) -> Symbol | None:
-    """The symbol a term consists of, looking through primes and accents; None for anything larger."""
+    """The symbol a term consists of, looking through primes; None for anything larger."""
     while isinstance(node, Prime):
         node = node.of
     return node if isinstance(node, Symbol) else None
 
 
-def head(chain: Chain) -> Symbol | None:
+def subject(chain: Chain) -> Symbol | None:
     """The symbol that a statement is about: its first term, where that is one symbol."""
     return bare(chain.terms[0])
+
+
+def names_in(whole: Node | Chain) -> set[str]:
+    """The letters of all symbols."""
+    return {s.name for s in symbols(whole)}
+
+
+def indices_in(whole: Node | Chain, letters: Collection[str]) -> set[str]:
+    """The indices that symbols with one of these letters carry."""
+    return {s.index for s in symbols(whole) if s.name in letters}
 
 
 def is_score(node: Node) -> bool:
@@ -54,9 +52,8 @@ def is_score(node: Node) -> bool:
         return all(is_score(t) for t in node.terms)
     if isinstance(node, Call) and node.function == "dot":
         return True
-    if isinstance(node, Apply):
-        node = Multiply((node.head, *node.arguments), (False,))
-    if not isinstance(node, Multiply):
+    if not isinstance(node, (Apply, Multiply)):
         return False
-    names = {s.name for s in symbols(node)}
-    return bool(names & KEYS) and bool(names & {"q", "Q"})
+
+    names = names_in(node)
+    return not names.isdisjoint(KEYS) and not names.isdisjoint({"q", "Q"})

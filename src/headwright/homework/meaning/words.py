@@ -14,15 +14,14 @@ from importlib import resources
 
 @functools.cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    table = tomllib.loads(
-        resources.files("headwright.homework").joinpath("words.toml").read_text("utf-8")
-    )
-    return {
-        meaning: re.compile(
-            "|".join(_fragment(f) for lists in by_language.values() for f in lists), re.IGNORECASE
-        )
-        for meaning, by_language in table.items()
-    }
+    """meaning -> what matches any of its fragments, in any language."""
+    file = resources.files("headwright.homework").joinpath("words.toml")
+    table = tomllib.loads(file.read_text("utf-8"))
+    patterns = {}
+    for meaning, by_language in table.items():
+        fragments = [_fragment(text) for texts in by_language.values() for text in texts]
+        patterns[meaning] = re.compile("|".join(fragments), re.IGNORECASE)
+    return patterns
 
 
 def _fragment(text: str) -> str:
@@ -40,15 +39,11 @@ def says(meaning: str, text: str) -> bool:
     return _patterns()[meaning].search(text) is not None
 
 
-def find(meaning: str, text: str) -> list[str]:
-    return [m[0] for m in _patterns()[meaning].finditer(text)]
-
-
 def large_number(text: str) -> bool:
     """Words that stand for a large factor: "a large number", "很大的常数", "große Zahl"."""
-    return (
-        len(text) < 60 and says("large", text) and (says("number", text) or len(text.split()) <= 2)
-    )
+    if len(text) >= 60 or not says("large", text):
+        return False
+    return says("number", text) or len(text.split()) <= 2
 
 
 def comparison(text: str) -> str | None:

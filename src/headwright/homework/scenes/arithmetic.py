@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import math
+
 import numpy as np
 
 Value = float | np.ndarray
+
+# A matrix with a larger condition number counts as singular.
+WORST_CONDITION = 1e12
 
 
 class Unknown(Exception):
@@ -16,12 +22,19 @@ class Mismatch(Exception):
     reading."""
 
 
-def softmax(z: Value) -> Value:
-    """Row by row for a matrix, over all entries for one column."""
-    z = np.atleast_2d(np.asarray(z, dtype=float))
-    axis = 0 if z.shape[1] == 1 else 1
-    e = np.exp(z - z.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
+def add(left: Value, right: Value) -> Value:
+    if np.shape(left) != np.shape(right):
+        raise Mismatch(f"{describe(left)} is added to {describe(right)}")
+    return left + right
+
+
+def total(values: list[Value]) -> Value:
+    """The sum of the terms of one series; 0 without terms."""
+    if not values:
+        return 0.0
+    if any(np.shape(v) != np.shape(values[0]) for v in values):
+        raise Mismatch("a sum of terms of different shape")
+    return functools.reduce(lambda x, y: x + y, values)
 
 
 def multiply(left: Value, right: Value) -> Value:
@@ -29,6 +42,7 @@ def multiply(left: Value, right: Value) -> Value:
     inner product."""
     if not isinstance(left, np.ndarray) or not isinstance(right, np.ndarray):
         return left * right
+
     if left.shape[1] == right.shape[0]:
         product = left @ right
     elif left.shape == right.shape and left.shape[1] == 1:
@@ -38,6 +52,58 @@ def multiply(left: Value, right: Value) -> Value:
     else:
         raise Mismatch(f"{describe(left)} is multiplied by {describe(right)}")
     return float(product[0, 0]) if product.shape == (1, 1) else product
+
+
+def inner_product(left: Value, right: Value) -> Value:
+    """`<x, y>` of two vectors or of two numbers; one of each is a formula that was misread, most
+    likely."""
+    if isinstance(left, np.ndarray) != isinstance(right, np.ndarray):
+        raise Unknown(f"the inner product of {describe(left)} and {describe(right)}")
+    return multiply(left.T if isinstance(left, np.ndarray) else left, right)
+
+
+def divide(above: Value, below: Value) -> Value:
+    if isinstance(below, np.ndarray):
+        raise Mismatch(f"division by {describe(below)}")
+    quotient = np.divide(above, below)
+    return quotient if isinstance(above, np.ndarray) else float(quotient)
+
+
+def power(base: Value, exponent: Value) -> Value:
+    if isinstance(exponent, np.ndarray):
+        raise Mismatch(f"an exponent that is {describe(exponent)}")
+    if isinstance(base, np.ndarray):
+        return _matrix_power(base, exponent)
+    whole = math.isfinite(exponent) and exponent == round(exponent)
+    return float(np.power(base, exponent)) if base >= 0 or whole else math.nan
+
+
+def _matrix_power(base: np.ndarray, exponent: float) -> Value:
+    if base.shape[1] == 1 and exponent == 2:  # k^2 is read as k'k
+        return float((base.T @ base)[0, 0])
+    if base.shape[0] != base.shape[1]:
+        raise Mismatch(f"{describe(base)} raised to {exponent:g}")
+    if exponent == -1:
+        if np.linalg.cond(base) > WORST_CONDITION:
+            raise Mismatch(f"{describe(base)} that has no inverse is inverted")
+        return np.linalg.inv(base)
+    if exponent in (0, 1, 2, 3):
+        return np.linalg.matrix_power(base, int(exponent))
+    raise Unknown("that power of a matrix")
+
+
+def pseudo_inverse(value: Value) -> Value:
+    if not isinstance(value, np.ndarray) and value:
+        return 1.0 / value
+    return np.linalg.pinv(np.atleast_2d(value))
+
+
+def softmax(z: Value) -> Value:
+    """Row by row for a matrix, over all entries for one column."""
+    z = np.atleast_2d(np.asarray(z, dtype=float))
+    axis = 0 if z.shape[1] == 1 else 1
+    e = np.exp(z - z.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
 
 
 def trace(matrix: Value) -> Value:
@@ -60,10 +126,12 @@ def agree(left: Value, right: Value, tolerance: float) -> bool:
     """Equal up to `tolerance`, relative to the larger of the two sizes and 1. Different shapes
     never agree (but the number 0 agrees with a zero vector)."""
     if np.shape(left) != np.shape(right):
-        zero = right if isinstance(left, np.ndarray) else left
-        if isinstance(zero, np.ndarray) or zero != 0.0:
+        number = right if isinstance(left, np.ndarray) else left
+        if isinstance(number, np.ndarray) or number != 0.0:
             return False
     if np.any(np.isinf(left)) or np.any(np.isinf(right)):
         return bool(np.all(np.equal(left, right)))
+
     size = max(1.0, float(np.max(np.abs(left))), float(np.max(np.abs(right))))
-    return bool(np.max(np.abs(np.subtract(left, right))) <= tolerance * size)
+    difference = np.max(np.abs(np.subtract(left, right)))
+    return bool(difference <= tolerance * size)

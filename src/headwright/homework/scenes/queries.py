@@ -1,4 +1,5 @@
-"""Does this query do what was asked? Weights are computed for several sizes while the scale grows."""
+"""Does this query do what was asked? Weights are computed for several sizes while the scale
+grows."""
 
 from __future__ import annotations
 
@@ -11,18 +12,19 @@ from headwright.exercise.instances import Instance, instances
 from headwright.homework.meaning.formula import Node, Symbol, tree, walk
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.roles import scales
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles, scales
+from headwright.homework.scenes.scene import Scene
 
+# The scales at which a limit is tried.
 GROWING = (10.0, 30.0, 100.0, 1e3, 1e4)
 # "approximately": no weight further than this from its target once the scale is large.
 CLOSE = 0.01
-NOISE = "alpha"
-SMALL = {"epsilon", "delta"}
+# Scores beyond this change no weight any more; infinite ones would make them not a number.
+LARGEST_SCORE = 1e8
 
 
 @dataclass(frozen=True)
-class Heads:
+class WrittenQueries:
     """Expressions of one or several heads' queries, with the roles of their letters."""
 
     expressions: tuple[Node, ...]
@@ -32,10 +34,8 @@ class Heads:
 
     @property
     def scales(self) -> list[Symbol]:
-        found: dict[Symbol, None] = {}
-        for e in self.expressions:
-            found.update(dict.fromkeys(scales(e, self.roles)))
-        return list(found)
+        found = [s for e in self.expressions for s in scales(e, self.roles)]
+        return list(dict.fromkeys(found))
 
     @property
     def worded(self) -> bool:
@@ -43,13 +43,15 @@ class Heads:
         return any(isinstance(n, tree.Word) for e in self.expressions for n in walk(e))
 
 
-def values(heads: Heads, instance: Instance, scale: float, *, apart: bool = False) -> np.ndarray:
+def queries_at(
+    written: WrittenQueries, instance: Instance, scale: float, *, apart: bool = False
+) -> np.ndarray:
     """The queries (h, d) with every scale at `scale` (with `apart`, scales differ by a tenth of
     it)."""
-    given = {s: scale * (1 + 0.1 * k * apart) for k, s in enumerate(heads.scales)}
-    given |= {s: 1.0 / scale for s in heads.scales if s in heads.small}
-    scene = Scene(instance, heads.roles, scalars=given, scale=scale)
-    return np.array([query(expression, scene, instance.d) for expression in heads.expressions])
+    scalars = {s: scale * (1 + 0.1 * k * apart) for k, s in enumerate(written.scales)}
+    scalars |= {s: 1.0 / scale for s in scalars if s in written.small}
+    scene = Scene(instance, written.roles, scalars=scalars, scale=scale)
+    return np.array([query(expression, scene, instance.d) for expression in written.expressions])
 
 
 def query(expression: Node, scene: Scene, d: int) -> np.ndarray:
@@ -64,7 +66,7 @@ def head_weights(Q: np.ndarray, instance: Instance) -> np.ndarray:
     """alpha of every head, shape (h, n)."""
     with np.errstate(over="ignore", invalid="ignore"):
         z = Q @ instance.K.T
-    return attention.weights(np.clip(z, -1e8, 1e8))
+    return attention.weights(np.clip(z, -LARGEST_SCORE, LARGEST_SCORE))
 
 
 def mixed(Q: np.ndarray, instance: Instance) -> np.ndarray:
@@ -73,6 +75,7 @@ def mixed(Q: np.ndarray, instance: Instance) -> np.ndarray:
 
 
 def goal(target: dict[str, float], instance: Instance) -> np.ndarray:
+    """The weights that were asked for, key by key."""
     wanted = np.zeros(instance.n)
     for letter, weight in target.items():
         place = instance.place(letter)
@@ -83,20 +86,24 @@ def goal(target: dict[str, float], instance: Instance) -> np.ndarray:
 
 
 def distance(Q: np.ndarray, instance: Instance, target: dict[str, float]) -> float:
+    """How far the worst weight is from its target."""
     return float(np.abs(mixed(Q, instance) - goal(target, instance)).max())
 
 
-def reaches(heads: Heads, target: dict[str, float], *, apart: bool = False) -> bool:
+def reaches(written: WrittenQueries, target: dict[str, float], *, apart: bool = False) -> bool:
     """Do the weights tend to the target as the scale grows, for every size?"""
     for instance in instances():
-        errors = [
-            distance(values(heads, instance, s, apart=apart), instance, target) for s in GROWING
-        ]
+        queries = [queries_at(written, instance, scale, apart=apart) for scale in GROWING]
+        errors = [distance(Q, instance, target) for Q in queries]
         if errors[-1] > CLOSE or errors[-1] > errors[0] + CLOSE:
             return False
     return True
 
 
-def reaches_times(heads: Heads, target: dict[str, float], factor: float) -> bool:
+def reaches_times(written: WrittenQueries, target: dict[str, float], factor: float) -> bool:
     """Would the same queries times `factor` reach the target?"""
-    return all(distance(factor * values(heads, i, 1.0), i, target) <= CLOSE for i in instances())
+    for instance in instances():
+        Q = factor * queries_at(written, instance, 1.0)
+        if not distance(Q, instance, target) <= CLOSE:
+            return False
+    return True

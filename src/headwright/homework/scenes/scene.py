@@ -2,7 +2,7 @@
 notation.
 
 Symbols are resolved by role, not by name. `Roles` says which letter plays which role (keys, means,
-values, ...); scalars that have no role of their own are scales. A `World` joins roles, an instance
+values, ...); scalars that have no role of their own are scales. A `Scene` joins roles, an instance
 and values for the scales.
 """
 
@@ -18,30 +18,23 @@ from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Node, Symbol, symbols
 from headwright.homework.meaning.formula.tree import Index
 from headwright.homework.scenes.arithmetic import Unknown, Value
+from headwright.homework.scenes.evaluate import ELLIPSIS_INDEX
+from headwright.homework.scenes.roles import Roles
 
-
-@dataclass(frozen=True)
-class Roles:
-    """letter -> role, and the letters that scanning confused: index "n" read as "a"."""
-
-    of: Mapping[str, str] = field(default_factory=dict)
-    indices: Mapping[str, str] = field(default_factory=dict)
-
-    def role(self, symbol: Symbol) -> str:
-        return self.of.get(symbol.name, "")
-
-    def index(self, symbol: Symbol) -> str:
-        return self.indices.get(symbol.index, symbol.index)
-
-
-# Which array of the instance a vector role reads.
+# Roles whose letters with an index are rows of an array of the instance.
 VECTORS = ("keys", "means", "values")
+# Roles whose letters are a matrix of the instance, and with an index one of its columns.
+BASES = ("basis a", "basis b")
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One world. `scalars`: value of every scale; `given`: anything else that is fixed (weights,
-    outputs, q); `lengths`: by how much the key at a place is stretched (gamma)."""
+    """One instance in one notation.
+
+    `scalars`: value of every scale; `given`: anything else that is fixed (weights, outputs, q);
+    `indexed`: arrays whose entries a letter with an index names; `scale`: what "a large number"
+    is; `lengths`: by how much the key at a place is stretched (gamma).
+    """
 
     instance: Instance
     roles: Roles
@@ -55,37 +48,46 @@ class Scene:
     def value(self, symbol: Symbol, bound: Mapping[str, int]) -> Value:
         if symbol in self.given:
             return self.given[symbol]
+
         role = self.roles.role(symbol)
         if role in VECTORS and symbol.index:
             return self._vector(role, self.place(symbol, bound))
         if symbol.name in self.indexed and symbol.index:
             return self._entry(self.indexed[symbol.name], self.place(symbol, bound))
-        if role == "basis a" or role == "basis b":
-            return self._basis(role, symbol, bound)
+        if role in BASES:
+            return self._basis_vector(self._basis(role), symbol, bound)
         if symbol in self.scalars:
             return float(self.scalars[symbol])
+
         constant = self._constant(symbol, role)
         if constant is None:
             raise Unknown(f"what {spell(symbol)} stands for")
         return constant
 
     def _vector(self, role: str, place: int) -> np.ndarray:
-        rows = self.instance.V if role == "values" else self.instance.K
         stretch = self.lengths.get(place, 1.0) if role == "keys" else 1.0
-        return stretch * rows[place][:, None]
+        return stretch * self._rows(role)[place][:, None]
+
+    def _rows(self, role: str) -> np.ndarray:
+        return self.instance.V if role == "values" else self.instance.K
 
     @staticmethod
     def _entry(array: np.ndarray, place: int) -> Value:
         return float(array[place]) if array.ndim == 1 else array[place][:, None]
 
-    def _basis(self, role: str, symbol: Symbol, bound: Mapping[str, int]) -> Value:
-        matrix = self.instance.A if role == "basis a" else self.instance.B
+    def _basis(self, role: str) -> np.ndarray:
+        return self.instance.A if role == "basis a" else self.instance.B
+
+    @staticmethod
+    def _basis_vector(basis: np.ndarray, symbol: Symbol, bound: Mapping[str, int]) -> Value:
+        """The column that the index names; the whole basis without one."""
         if not symbol.index:
-            return matrix
-        place = bound.get(symbol.index, int(symbol.index) - 1 if symbol.index.isdigit() else 0)
-        if not 0 <= place < matrix.shape[1]:
+            return basis
+        written = int(symbol.index) - 1 if symbol.index.isdigit() else 0
+        place = bound.get(symbol.index, written)
+        if not 0 <= place < basis.shape[1]:
             raise Unknown(f"what {spell(symbol)} stands for")
-        return matrix[:, [place]]
+        return basis[:, [place]]
 
     def _constant(self, symbol: Symbol, role: str) -> Value | None:
         name = symbol.name
@@ -104,6 +106,7 @@ class Scene:
         key."""
         if symbol.index in bound:  # inside a sum the running index is no letter of the student's
             return bound[symbol.index]
+
         index = self.roles.index(symbol)
         if index in bound:
             return bound[index]
@@ -119,6 +122,7 @@ class Scene:
         raise Unknown(f"which key {spell(symbol)} is")
 
     def other(self) -> int:
+        """The first key that the exercise does not name."""
         taken = {place for _, place in self.instance.places}
         return next(k for k in range(self.instance.n) if k not in taken)
 
@@ -128,28 +132,26 @@ class Scene:
     def run(self, over: Index, body: Node) -> list[int]:
         """The places a sum visits."""
         if over.included:
-            return [self.place(Symbol("", letter), {}) for letter in over.included]
-        bases = [
-            s
-            for s in symbols(body)
-            if self.roles.role(s).startswith("basis") and s.index in (over.variable, "_t")
-        ]
-        if bases:
-            size = (
-                self.instance.A if self.roles.role(bases[0]) == "basis a" else self.instance.B
-            ).shape[1]
-        else:
-            size = self.instance.n
-        dropped = {self.place(Symbol("", letter), {}) for letter in over.excluded}
-        return [k for k in range(size) if k not in dropped]
+            return [self._named_place(letter) for letter in over.included]
+        dropped = {self._named_place(letter) for letter in over.excluded}
+        return [k for k in range(self._range(over, body)) if k not in dropped]
+
+    def _range(self, over: Index, body: Node) -> int:
+        """A sum runs over the columns of a basis where its body names them, else over all keys."""
+        running = [s for s in symbols(body) if s.index in (over.variable, ELLIPSIS_INDEX)]
+        roles = [self.roles.role(s) for s in running]
+        basis = next((role for role in roles if role in BASES), None)
+        return self._basis(basis).shape[1] if basis is not None else self.instance.n
+
+    def _named_place(self, letter: str) -> int:
+        return self.place(Symbol("", letter), {})
 
     def family(self, symbol: Symbol) -> np.ndarray | None:
+        """All vectors of that letter side by side."""
         role = self.roles.role(symbol)
-        if role.startswith("basis"):
-            return self.instance.A if role == "basis a" else self.instance.B
-        if role in VECTORS:
-            return (self.instance.V if role == "values" else self.instance.K).T
-        return None
+        if role in BASES:
+            return self._basis(role)
+        return self._rows(role).T if role in VECTORS else None
 
     def word(self, text: str) -> Value:
         if words.large_number(text):

@@ -17,11 +17,12 @@ from headwright.homework.judges.claims import has_exponential, letters
 from headwright.homework.judges.condition.examples import MARGIN, Example, J, N
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning.formula import Chain, Node, Symbol, tree
-from headwright.homework.meaning.sizes import size_of
-from headwright.homework.meaning.terms import KEYS
+from headwright.homework.meaning.notation import KEYS
+from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.scenes.arithmetic import Value
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 
 RATIO = 90.0  # nine rivals leave 0.9 to key j from a ratio of 81 on
 TINY = 0.01  # what epsilon and delta stand for

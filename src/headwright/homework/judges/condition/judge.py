@@ -9,7 +9,7 @@ from headwright.homework.judges.condition.holds import Letters, holds
 from headwright.homework.judges.condition.stated import adds_scores, conditions
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.target import target_letter
+from headwright.homework.meaning.winning_key import winning_letter
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.verdict import Outcome
 
@@ -22,7 +22,7 @@ def judge_condition(answer: Answer) -> Judged:
     found = conditions(answer.statements)
     if not found:
         return unread("no relation between scores was found")
-    winner = target_letter(answer.everything, found)
+    winner = winning_letter(answer.everything, found)
     if winner is None:
         unclear = Outcome("unread", "could not tell which key is meant to win")
         return Judged(unclear, tuple(found))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from headwright.homework.judges.claims import EQUALITIES, letters, nodes
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
-from headwright.homework.meaning.formula.rewriting import rewritten
+from headwright.homework.meaning.notation import KEYS, PAIR
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import KEYS, PAIR, bare, is_score
+from headwright.homework.meaning.terms import bare, is_score
 
 RELATIONS = {">", ">>", "<", "<<", ">=", "<=", "=", "~=", "->"}
 _WORDS_AFTER = 45  # characters behind a quantity in which a word about its size belongs to it
@@ -97,11 +97,11 @@ def _as_comparison(chain: Chain) -> Chain:
         return chain
     score = last.arguments[0]
     running = next((s.index for s in symbols(score) if s.name in KEYS), "i")
-    largest = rewritten(score, lambda node: _renamed(node, running, first.name))
+    largest = tree.rewrite(score, lambda node: _renamed(node, running, first.name))
     return Chain((largest, score), (">",))
 
 
-def _renamed(node: Node, old: str, new: str) -> Node | None:
+def _renamed(node: Node, old: str, new: str) -> Node:
     if isinstance(node, Symbol) and node.index == old:
         return Symbol(node.name, new)
-    return None
+    return node

@@ -19,7 +19,6 @@ from headwright.homework.judges.permutation.random_layer import (
     layer_weights,
 )
 from headwright.homework.meaning.formula import Chain, Node, Symbol, tree
-from headwright.homework.meaning.formula.rewriting import rewritten
 from headwright.homework.scenes.arithmetic import Unknown, Value
 
 PERMUTATIONS = {"P", "Pi", "pi"}
@@ -106,17 +105,14 @@ def _fixed(symbol: Symbol) -> Value | None:
 
 def with_names(chain: Chain) -> Chain:
     """`W^Q` is a name, not a power; `X'` as well."""
-    terms = tuple(rewritten(term, _as_name) for term in chain.terms)
+    terms = tuple(tree.rewrite(term, _as_name) for term in chain.terms)
     return Chain(terms, chain.relations)
 
 
-def _as_name(node: Node) -> Node | None:
+def _as_name(node: Node) -> Node:
     if isinstance(node, tree.Power):
         if isinstance(node.base, Symbol) and isinstance(node.exponent, Symbol):
             return Symbol(node.base.name, node.exponent.name)
-        return node
-    if isinstance(node, tree.Prime):
-        if isinstance(node.of, Symbol):
-            return Symbol(node.of.name + "'", node.of.index)
-        return node
-    return None
+    if isinstance(node, tree.Prime) and isinstance(node.of, Symbol):
+        return Symbol(node.of.name + "'", node.of.index)
+    return node

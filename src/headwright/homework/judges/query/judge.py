@@ -21,13 +21,15 @@ from headwright.homework.judges.query.outcomes import (
 from headwright.homework.judges.query.scales import noise_scaled, size_fault
 from headwright.homework.locating.answer import Answer, Judged, decide, unread
 from headwright.homework.meaning.formula import Node, Symbol, symbols
-from headwright.homework.meaning.sizes import size_of
+from headwright.homework.meaning.notation import NOISE, SMALL
+from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
-from headwright.homework.scenes.queries import NOISE, SMALL, Heads, reaches, reaches_times
-from headwright.homework.scenes.roles import glued, rejoined, vector_roles
+from headwright.homework.scenes.queries import WrittenQueries, reaches, reaches_times
+from headwright.homework.scenes.roles import vector_roles
 from headwright.homework.scenes.scene import spell
+from headwright.homework.scenes.torn_symbols import glued, rejoined
 from headwright.homework.verdict import Outcome
 
 
@@ -62,7 +64,7 @@ def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> 
         roles = vector_roles(expressions, answer.question.parameters["vectors"])
     except Unknown:
         return judged
-    return replace(judged, heads=Heads(tuple(expressions), roles))
+    return replace(judged, heads=WrittenQueries(tuple(expressions), roles))
 
 
 def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node]) -> Outcome:
@@ -77,11 +79,11 @@ def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node
         return Outcome("wrong", f"the formula has no value: {error}", repair=repair)
 
 
-def _read(expressions: list[Node], vectors: str, target: dict[str, float]) -> Heads:
+def _read(expressions: list[Node], vectors: str, target: dict[str, float]) -> WrittenQueries:
     """The queries with the roles of their letters. An epsilon shrinks as the other scales grow,
     where that reaches the target."""
     repaired = [_with_indices(expression) for expression in expressions]
-    heads = Heads(tuple(repaired), vector_roles(repaired, vectors))
+    heads = WrittenQueries(tuple(repaired), vector_roles(repaired, vectors))
     shrinking = frozenset(s for s in heads.scales if s.name in SMALL)
     bounded = replace(heads, small=shrinking)
     return bounded if shrinking and reaches(bounded, target) else heads
@@ -95,7 +97,7 @@ def _with_indices(expression: Node) -> Node:
 
 
 def _tested(
-    answer: Answer, statements: list[Statement], heads: Heads, target: dict[str, float]
+    answer: Answer, statements: list[Statement], heads: WrittenQueries, target: dict[str, float]
 ) -> Outcome:
     about_means = answer.question.parameters["vectors"] == "means"
     roles = roles_of(heads)
@@ -122,13 +124,13 @@ def _tested(
     return passes(heads, target)
 
 
-def _up_to_scale(heads: Heads, target: dict[str, float]) -> Outcome:
+def _up_to_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     """The directions are right or not; a scale was not given either way."""
     right = reaches_times(heads, target, LONG)
     return no_scale(heads, target) if right else fails(heads, target)
 
 
-def _sizes(answer: Answer, heads: Heads, target: dict[str, float]) -> list[Outcome]:
+def _sizes(answer: Answer, heads: WrittenQueries, target: dict[str, float]) -> list[Outcome]:
     """Faults in what was said about the size of each scale."""
     faults = []
     for symbol in heads.scales:
@@ -141,7 +143,9 @@ def _sizes(answer: Answer, heads: Heads, target: dict[str, float]) -> list[Outco
     return faults
 
 
-def _unequal_scales(answer: Answer, heads: Heads, target: dict[str, float]) -> list[Outcome]:
+def _unequal_scales(
+    answer: Answer, heads: WrittenQueries, target: dict[str, float]
+) -> list[Outcome]:
     """Several scales inside one query must be equal."""
     if len(heads.scales) < 2 or reaches(heads, target, apart=True):
         return []

@@ -12,12 +12,12 @@ from headwright.exercise.instances import Instance, instances, of_ten_keys, smal
 from headwright.homework.meaning.formula import Symbol
 from headwright.homework.scenes.queries import (
     GROWING,
-    Heads,
+    WrittenQueries,
     distance,
     head_weights,
     mixed,
+    queries_at,
     reaches_times,
-    values,
 )
 from headwright.homework.verdict import Outcome
 
@@ -32,9 +32,9 @@ FLIP = (
 )
 
 
-def passes(heads: Heads, target: dict[str, float]) -> Outcome:
+def passes(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     beta = enough(heads, target)
-    errors = [distance(values(heads, i, GROWING[-1]), i, target) for i in instances()]
+    errors = [distance(queries_at(heads, i, GROWING[-1]), i, target) for i in instances()]
     sizes = ", ".join(str(i.n) for i in instances())
     limit = f"{wanted_weights(target)} for n = {sizes} (off by {max(errors):.1g})"
     needed = f"a leak of 1 % at n = 10 needs beta >= {beta:.2f}"
@@ -42,10 +42,10 @@ def passes(heads: Heads, target: dict[str, float]) -> Outcome:
     return Outcome("correct", f"the weights tend to {limit}; {needed}", remarks=remarks)
 
 
-def different(heads: Heads, target: dict[str, float]) -> Outcome:
+def different(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     """Several heads that reach the target must not be one head written twice."""
     instance = smallest()
-    Q = values(heads, instance, 10.0)
+    Q = queries_at(heads, instance, 10.0)
     if np.allclose(Q, Q[0]):
         first = head_weights(Q, instance)[0]
         return Outcome(
@@ -58,7 +58,7 @@ def different(heads: Heads, target: dict[str, float]) -> Outcome:
     return random_keys() if "keys" in roles_of(heads) else passes(heads, target)
 
 
-def roles_of(heads: Heads) -> set[str]:
+def roles_of(heads: WrittenQueries) -> set[str]:
     """What the letters of the queries stand for: keys, means, values."""
     return {heads.roles.role(Symbol(name)) for name in heads.roles.of}
 
@@ -74,7 +74,7 @@ def random_keys() -> Outcome:
     )
 
 
-def fixed(heads: Heads, target: dict[str, float]) -> Outcome:
+def fixed(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     """No scale was given: the sum itself is tested."""
     if off_by(heads, target, 1.0) <= NEAR_ENOUGH:
         return _passes_as_number(heads, target)
@@ -83,13 +83,13 @@ def fixed(heads: Heads, target: dict[str, float]) -> Outcome:
     return no_scale(heads, target)
 
 
-def off_by(heads: Heads, target: dict[str, float], scale: float) -> float:
+def off_by(heads: WrittenQueries, target: dict[str, float], scale: float) -> float:
     """The largest error of a weight at n = 10, every scale being this number."""
     ten = of_ten_keys()
-    return distance(values(heads, ten, scale), ten, target)
+    return distance(queries_at(heads, ten, scale), ten, target)
 
 
-def _passes_as_number(heads: Heads, target: dict[str, float]) -> Outcome:
+def _passes_as_number(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     roles = roles_of(heads)
     if "keys" in roles and "means" not in roles and len(heads.expressions) > 1:
         return random_keys()
@@ -97,8 +97,8 @@ def _passes_as_number(heads: Heads, target: dict[str, float]) -> Outcome:
     return Outcome("correct", f"the given numbers are large enough: {gives}")
 
 
-def no_scale(heads: Heads, target: dict[str, float]) -> Outcome:
-    lengths = np.linalg.norm(values(heads, of_ten_keys(), 1.0), axis=1)
+def no_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
+    lengths = np.linalg.norm(queries_at(heads, of_ten_keys(), 1.0), axis=1)
     bare_length = _length_of_bare_sum(heads, target)
     shrunk = float(lengths.min()) < (1 - 1e-9) * bare_length
     factor = enough(heads, target) * bare_length / float(lengths.max())
@@ -113,24 +113,24 @@ def no_scale(heads: Heads, target: dict[str, float]) -> Outcome:
     )
 
 
-def _length_of_bare_sum(heads: Heads, target: dict[str, float]) -> float:
+def _length_of_bare_sum(heads: WrittenQueries, target: dict[str, float]) -> float:
     """Length of the bare sum of target vectors one head must point at."""
     return float(np.sqrt(len(target))) if len(heads.expressions) == 1 else 1.0
 
 
-def fails(heads: Heads, target: dict[str, float]) -> Outcome:
+def fails(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     found = weights_at_ten(heads, target, SHARP)
     gives = f"with a scale of {SHARP:g} it gives {found} at n = 10"
     missed = f"{gives} instead of {wanted_weights(target)}{_of_each_head(heads)}"
     return Outcome("wrong", missed, example_at(heads, SHARP), model(heads, target))
 
 
-def _of_each_head(heads: Heads) -> str:
+def _of_each_head(heads: WrittenQueries) -> str:
     """For several heads: what each of them attends to."""
     if len(heads.expressions) == 1:
         return ""
     ten = of_ten_keys()
-    rows = head_weights(values(heads, ten, SHARP), ten)
+    rows = head_weights(queries_at(heads, ten, SHARP), ten)
     parts = [
         f"head {h} puts {row[ten.a]:.2f} on a and {row[ten.b]:.2f} on b"
         for h, row in enumerate(rows, start=1)
@@ -138,7 +138,7 @@ def _of_each_head(heads: Heads) -> str:
     return "; " + ", ".join(parts)
 
 
-def model(heads: Heads, target: dict[str, float]) -> str:
+def model(heads: WrittenQueries, target: dict[str, float]) -> str:
     """A right answer in the student's own letter."""
     letter = next(iter(heads.roles.of), "k")
     beta = enough(heads, target)
@@ -154,16 +154,16 @@ def model(heads: Heads, target: dict[str, float]) -> str:
     return f"q = beta ({total}) with beta >= {beta:.2f} {leak}"
 
 
-def enough(heads: Heads, target: dict[str, float]) -> float:
+def enough(heads: WrittenQueries, target: dict[str, float]) -> float:
     """Closed form: ln((n - m)(1 - eps) / (m eps)) at n = 10."""
     m = len(target) if len(heads.expressions) == 1 else 1
     return sharpness(10, leak=LEAK, m=m)
 
 
-def weights_at_ten(heads: Heads, target: dict[str, float], scale: float) -> str:
+def weights_at_ten(heads: WrittenQueries, target: dict[str, float], scale: float) -> str:
     """`alpha_a = 0.146, alpha_b = 0.146`: the weights that were wanted, as they are at n = 10."""
     ten = of_ten_keys()
-    alpha = mixed(values(heads, ten, scale), ten)
+    alpha = mixed(queries_at(heads, ten, scale), ten)
     places = {letter: ten.place(letter) for letter in target}
     parts = [f"alpha_{x} = {alpha[k]:.3f}" for x, k in places.items() if k is not None]
     return ", ".join(parts)
@@ -173,9 +173,9 @@ def wanted_weights(target: dict[str, float]) -> str:
     return " and ".join(f"{p:g} on {x}" for x, p in target.items())
 
 
-def example_at(heads: Heads, scale: float) -> dict[str, object]:
+def example_at(heads: WrittenQueries, scale: float) -> dict[str, object]:
     instance = smallest()
-    Q = values(heads, instance, scale)
+    Q = queries_at(heads, instance, scale)
     return example(instance, Q, mixed(Q, instance))
 
 

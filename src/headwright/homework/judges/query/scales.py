@@ -17,8 +17,9 @@ from headwright.homework.judges.query.outcomes import (
     weights_at_ten,
 )
 from headwright.homework.meaning.formula import Symbol
-from headwright.homework.meaning.sizes import Size
-from headwright.homework.scenes.queries import NOISE, Heads, distance, query
+from headwright.homework.meaning.notation import NOISE
+from headwright.homework.meaning.scale_size import Size
+from headwright.homework.scenes.queries import WrittenQueries, distance, query
 from headwright.homework.scenes.scene import Scene, spell
 from headwright.homework.verdict import Outcome
 
@@ -27,7 +28,7 @@ _SHRINKING_NOISE = tuple(s**-4 for s in (10.0, 30.0, 100.0))
 
 
 def size_fault(
-    symbol: Symbol, size: Size, heads: Heads, target: dict[str, float]
+    symbol: Symbol, size: Size, heads: WrittenQueries, target: dict[str, float]
 ) -> Outcome | None:
     """What is wrong with what was said about the size of one scale."""
     name = spell(symbol)
@@ -48,7 +49,7 @@ def size_fault(
     return None
 
 
-def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
+def noise_scaled(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     """A scale made of the noise variance: follow alpha -> 0 with the noise of the logits,
     sqrt(alpha) |q|."""
     errors = []
@@ -77,7 +78,7 @@ def noise_scaled(heads: Heads, target: dict[str, float]) -> Outcome:
     return Outcome("correct", reason)
 
 
-def _at_noise(heads: Heads, instance: Instance, alpha: float) -> np.ndarray:
+def _at_noise(heads: WrittenQueries, instance: Instance, alpha: float) -> np.ndarray:
     scalars = {s: alpha if s.name == NOISE else 1.0 for s in heads.scales}
     scene = Scene(instance, heads.roles, scalars=scalars)
     return np.array([query(expression, scene, instance.d) for expression in heads.expressions])

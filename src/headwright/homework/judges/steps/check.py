@@ -9,7 +9,7 @@ from headwright.homework.judges.steps.points import StepContext, step_context
 from headwright.homework.locating.answer import Answer, Judged, tentative
 from headwright.homework.meaning.formula import Chain, Symbol
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import head
+from headwright.homework.meaning.terms import subject
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.scene import spell
 from headwright.homework.verdict import Outcome
@@ -33,8 +33,8 @@ def check_steps(answer: Answer, judged: Judged) -> Iterator[Step]:
 
 
 def _is_the_answer(statement: Statement, judged: Judged) -> bool:
-    subject = head(statement.chain)
-    answers = subject is not None and subject.name in ("q", "Q", "M")
+    about = subject(statement.chain)
+    answers = about is not None and about.name in ("q", "Q", "M")
     return answers and statement in judged.chosen
 
 
@@ -47,11 +47,11 @@ def _tried(test: Test, statement: Statement, context: StepContext) -> Outcome | 
 
 def _named(name: str, chain: Chain) -> str:
     """Outputs and laws are named after what they are about: `c1`, `gamma_b`."""
-    subject = head(chain)
+    about = subject(chain)
     if name == "output":
-        return f"c{subject.index}" if subject is not None else "c"
+        return f"c{about.index}" if about is not None else "c"
     if name == "law":
-        if subject is None:
+        if about is None:
             return "law"
-        return spell(Symbol(subject.name.replace("epsilon", "eps"), subject.index))
+        return spell(Symbol(about.name.replace("epsilon", "eps"), about.index))
     return name

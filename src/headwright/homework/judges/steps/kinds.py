@@ -10,14 +10,16 @@ import numpy as np
 from headwright import attention
 from headwright.exercise.instances import smallest
 from headwright.homework.judges.claims import EQUALITIES, letters, nodes
-from headwright.homework.judges.steps.points import LENGTHS, VALUE_ROLES, StepContext
+from headwright.homework.judges.steps.points import VALUE_ROLES, StepContext
 from headwright.homework.judges.steps.truth import consistent, readable, true_everywhere
 from headwright.homework.meaning.formula import Chain, Node, Symbol, symbols, tree
-from headwright.homework.meaning.terms import KEYS, PAIR, head, is_score
+from headwright.homework.meaning.notation import KEYS, LENGTHS, PAIR
+from headwright.homework.meaning.terms import is_score, subject
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, agree
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.queries import Heads, values
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.queries import WrittenQueries, queries_at
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
 VARIANCE = 0.5  # of gamma, the length of k_a along mu_a
@@ -31,8 +33,8 @@ Test = Callable[[Chain, StepContext], Outcome | None]
 
 def _weights(chain: Chain, context: StepContext) -> Outcome | None:
     """`alpha_a = ...`"""
-    subject = head(chain)
-    if subject is None or subject.name != "alpha" or subject.index not in PAIR:
+    about = subject(chain)
+    if about is None or about.name != "alpha" or about.index not in PAIR:
         return None
     formula = _without_limits(chain)
     if not any(_is_fraction(term) for term in formula.terms[1:]):
@@ -79,17 +81,17 @@ def _scores(chain: Chain, context: StepContext) -> Outcome | None:
 
 def _outputs(chain: Chain, context: StepContext) -> Outcome | None:
     """`c_1 = v_a`; for one head a formula `c = ... v_a + ... v_b`."""
-    subject = head(chain)
-    if subject is None or subject.name not in ("c", "C"):
+    about = subject(chain)
+    if about is None or about.name not in ("c", "C"):
         return None
     if not set(chain.relations) <= EQUALITIES | {"->"}:
         return None
     valued = [term for term in chain.terms[1:] if _mentions_values(term)]
     if not valued:
         return None
-    if subject.index in ("1", "2") and context.heads is not None:
-        return _head_output(subject.index, valued[-1], context.heads)
-    if not subject.index and context.varies and not context.several_heads:
+    if about.index in ("1", "2") and context.heads is not None:
+        return _head_output(about.index, valued[-1], context.heads)
+    if not about.index and context.varies and not context.several_heads:
         return formula_in_length(chain, context)
     return None
 
@@ -98,12 +100,12 @@ def _mentions_values(term: Node) -> bool:
     return any(symbol.name in VALUE_ROLES for symbol in symbols(term))
 
 
-def _head_output(number: str, term: Node, heads: Heads) -> Outcome | None:
+def _head_output(number: str, term: Node, heads: WrittenQueries) -> Outcome | None:
     """With the student's own queries, made sharp, at the means."""
     if len(heads.expressions) < 2:
         return None
     instance = smallest()
-    Q = values(heads, instance, SHARP)
+    Q = queries_at(heads, instance, SHARP)
     shortest = float(np.linalg.norm(Q, axis=1).min() or 1.0)
     Q = Q * max(1.0, SHARP / shortest)
     alpha = attention.weights(Q @ instance.K.T)
@@ -122,7 +124,7 @@ def _head_output(number: str, term: Node, heads: Heads) -> Outcome | None:
 
 def formula_in_length(chain: Chain, context: StepContext) -> Outcome | None:
     """A formula for c or alpha_a in which the length of k_a appears; None for anything else."""
-    if head(chain) not in (Symbol("c"), Symbol("C"), Symbol("alpha", "a")):
+    if subject(chain) not in (Symbol("c"), Symbol("C"), Symbol("alpha", "a")):
         return None
     scales = context.heads.scales if context.heads is not None else []
     used = [s for s in letters(chain.terms[1:]) if s not in scales]
@@ -136,10 +138,10 @@ def formula_in_length(chain: Chain, context: StepContext) -> Outcome | None:
 
 def _range(chain: Chain, context: StepContext) -> Outcome | None:
     """`gamma in [0.5, 1.5]`: how often is that true?"""
-    subject = head(chain)
-    if subject is None or not context.varies or context.several_heads:
+    about = subject(chain)
+    if about is None or not context.varies or context.several_heads:
         return None
-    is_length = subject.name in LENGTHS or (subject.name in KEYS and subject.index == "a")
+    is_length = about.name in LENGTHS or (about.name in KEYS and about.index == "a")
     if not is_length or chain.relations != ("in",):
         return None
     interval = chain.terms[1]
@@ -177,10 +179,10 @@ def _normal(x: float) -> float:
 
 def _law(chain: Chain, context: StepContext) -> Outcome | None:
     """`gamma ~ N(1, 1/2)`; the key b does not vary."""
-    subject = head(chain)
-    if subject is None or not context.varies:
+    about = subject(chain)
+    if about is None or not context.varies:
         return None
-    if subject.name not in LENGTHS or "~" not in chain.relations:
+    if about.name not in LENGTHS or "~" not in chain.relations:
         return None
     law = chain.terms[-1]
     if not isinstance(law, tree.Apply) or len(law.arguments) != 2:
@@ -188,7 +190,7 @@ def _law(chain: Chain, context: StepContext) -> Outcome | None:
     mean, spread = law.arguments
     if mean != tree.Number(1.0):
         return None
-    if subject.index == "b":
+    if about.index == "b":
         reason = "only k_a varies in length; k_b has covariance alpha I, so its factor is 1"
         return Outcome("wrong", reason, {"length of k_b": 1.0})
     variance = _along_a(spread, context)

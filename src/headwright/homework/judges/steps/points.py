@@ -17,17 +17,13 @@ from headwright.exercise.instances import Instance, of_ten_keys, smallest
 from headwright.homework.judges.claims import letters
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning.formula import Chain, Symbol
-from headwright.homework.meaning.terms import KEYS, VALUES
+from headwright.homework.meaning.notation import COUNTS, KEYS, LENGTHS, VALUES_IN_STEPS
 from headwright.homework.scenes.arithmetic import Value
-from headwright.homework.scenes.queries import Heads, values
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.queries import WrittenQueries, queries_at
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 
-# Letters that may stand for the length of a key
-LENGTHS = set("glrswxz")
-LENGTHS |= {"gamma", "delta", "epsilon", "eta", "lambda", "rho", "theta", "xi"}
-COUNTS = set("LMNTlmn")
-# In a step N is a number of keys, not the values.
-VALUE_ROLES = dict.fromkeys(sorted(VALUES - COUNTS), "values")
+VALUE_ROLES = dict.fromkeys(sorted(VALUES_IN_STEPS), "values")
 MOST_UNKNOWN = 4  # scalars of one equation whose roles are searched
 _KEY_ROLES = dict.fromkeys(sorted(KEYS), "keys")
 _FIXED = {"n", "d", "I", "pi", "e", "q"}
@@ -77,7 +73,7 @@ def points(varies: bool) -> list[Point]:
 class StepContext:
     """What the steps of one answer may refer to."""
 
-    heads: Heads | None
+    heads: WrittenQueries | None
     varies: bool  # the length of k_a
     several_heads: bool
     means: dict[str, str]
@@ -144,7 +140,7 @@ def _queries(point: Point, context: StepContext) -> tuple[np.ndarray, dict[Symbo
     if context.heads is None:
         Q = point.scale * (instance.K[[instance.a]] + instance.K[[instance.b]])
         return Q, {} if context.several_heads else {Symbol("q"): Q.T}
-    Q = values(context.heads, instance, point.scale)
+    Q = queries_at(context.heads, instance, point.scale)
     names = [("",)] if len(Q) == 1 else [("1", "a"), ("2", "b")]
     given: dict[Symbol, Value] = {}
     for q, indices in zip(Q, names, strict=False):

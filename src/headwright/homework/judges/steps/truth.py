@@ -26,7 +26,8 @@ from headwright.homework.judges.steps.points import (
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, agree, describe
 from headwright.homework.scenes.evaluate import evaluate
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
 EXACT = 1e-9

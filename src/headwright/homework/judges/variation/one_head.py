@@ -23,7 +23,8 @@ from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.formula import Chain
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.scenes.arithmetic import agree
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
 SHARP = 10.0  # the beta of the examples

@@ -16,9 +16,10 @@ from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Symbol, symbols
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare, head
+from headwright.homework.meaning.terms import bare, subject
 from headwright.homework.scenes.arithmetic import Value, agree
-from headwright.homework.scenes.scene import Roles, Scene
+from headwright.homework.scenes.roles import Roles
+from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
 _VALUE_OF_HEAD = {"1": "a", "2": "b"}
@@ -86,7 +87,7 @@ def _made_of_values(chain: Chain, scene: Scene) -> list[Value]:
 
 def _is_head_output(chain: Chain, index: str) -> bool:
     """`c_1 ~ v_a`, `c_2 ~ v_b`."""
-    first = head(chain)
+    first = subject(chain)
     last = bare(chain.terms[-1])
     if first is None or last is None or first.name not in ("c", "C") or first.index != index:
         return False

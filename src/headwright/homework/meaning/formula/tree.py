@@ -8,11 +8,9 @@ rearrange what the student wrote.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-
-# Relations, in one spelling each. "=>" is a consequence between statements, "->" a limit.
-RELATIONS = ("=", "~=", "!=", "<", ">", "<=", ">=", "<<", ">>", "in", "notin", "~", "->", "propto")
+from typing import Any
 
 
 class Node:
@@ -174,7 +172,8 @@ def _fields(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node | Chain) -> Iterator[Node]:
+    """What stands directly below, in written order."""
     for name in _fields(type(node)):
         yield from _nodes(getattr(node, name))
 
@@ -187,26 +186,33 @@ def _nodes(value: object) -> Iterator[Node]:
             yield from _nodes(item)
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """The node and everything below it, without recursion (the depth is bounded by the reader
-    anyway)."""
-    stack = [node]
+def walk(whole: Node | Chain) -> Iterator[Node]:
+    """The expression (or all members of a statement) and everything below, in written order."""
+    stack = [whole] if isinstance(whole, Node) else list(reversed(whole.terms))
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(children(top))
+        stack.extend(reversed(list(children(top))))
 
 
 @functools.lru_cache(maxsize=4096)
-def symbols(node: Node) -> tuple[Symbol, ...]:
+def symbols(whole: Node | Chain) -> tuple[Symbol, ...]:
     """Every symbol, each once, in written order."""
-    return tuple(dict.fromkeys(_in_order(node)))
+    found = (node for node in walk(whole) if isinstance(node, Symbol))
+    return tuple(dict.fromkeys(found))
 
 
-def _in_order(node: Node) -> Iterator[Symbol]:
-    stack = [node]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, Symbol):
-            yield top
-        stack.extend(reversed(list(children(top))))
+def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with `change` applied to every node, from the leaves up."""
+    parts = [getattr(node, name) for name in _fields(type(node))]
+    kind: Any = type(node)
+    rebuilt = kind(*[_rewritten(part, change) for part in parts])
+    return change(rebuilt)
+
+
+def _rewritten(part: object, change: Callable[[Node], Node]) -> object:
+    if isinstance(part, Node):
+        return rewrite(part, change)
+    if isinstance(part, tuple):
+        return tuple(_rewritten(item, change) for item in part)
+    return part

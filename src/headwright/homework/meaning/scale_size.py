@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Node, Symbol, walk
+from headwright.homework.meaning.formula import Chain, Node, Symbol, walk
 from headwright.homework.meaning.formula.tree import Infinity, Number
 from headwright.homework.meaning.formula.vocabulary import GREEK, GREEK_LETTERS
 from headwright.homework.meaning.statements import Piece, Statement
@@ -25,7 +25,9 @@ class Size:
     number: float = 0.0
 
 
+# Of several things said the strongest counts.
 _STRENGTH = ("large", "number", "least", "small", "any", "positive", "nothing")
+_OPPOSITE = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "<<": ">>", ">>": "<<"}
 
 
 def size_of(symbol: Symbol, pieces: list[Piece]) -> Size:
@@ -36,33 +38,43 @@ def size_of(symbol: Symbol, pieces: list[Piece]) -> Size:
             found.extend(_related(symbol, piece, pieces, k))
         elif symbol.name.lower() in piece.text.lower() or _sign(symbol) in piece.text:
             found.append(_described(symbol, piece.text))
-    return min(found, key=lambda s: _STRENGTH.index(s.said))
+    return _strongest(found)
+
+
+def _strongest(sizes: list[Size]) -> Size:
+    return min(sizes, key=lambda size: _STRENGTH.index(size.said), default=Size("nothing"))
 
 
 def _sign(symbol: Symbol) -> str:
-    return next(
-        (letter for letter, name in GREEK_LETTERS.items() if name == symbol.name), symbol.name
-    )
+    """beta -> β"""
+    signs = (letter for letter, name in GREEK_LETTERS.items() if name == symbol.name)
+    return next(signs, symbol.name)
 
 
 def _related(symbol: Symbol, piece: Statement, pieces: list[Piece], k: int) -> list[Size]:
-    terms, relations = piece.chain.terms, piece.chain.relations
-    about = [n for n, t in enumerate(terms) if bare(t) == symbol]
-    if not about:
+    """What the statement `pieces[k]` says about the symbol: its relations, and words beside it."""
+    chain = piece.chain
+    places = [n for n, term in enumerate(chain.terms) if bare(term) == symbol]
+    if not places:
         return []
-    # "C_1, C_2 >> 0" is read as C_1 and C_2 >> 0; "beta is large" as beta and words
-    if not relations:
+
+    if not chain.relations:  # "beta is large" is read as beta and words
         following = pieces[k + 1] if k + 1 < len(pieces) else None
-        if (
-            isinstance(following, Statement)
-            and following.segment == piece.segment
-            and bare(following.chain.terms[0])
-        ):
-            terms, relations = (terms[0], *following.chain.terms[1:]), following.chain.relations
-            about = [0]
-        return [_compared(relations, terms, n) for n in about if relations] + [_nearby(piece)]
-    sizes = [_compared(relations, terms, n) for n in about]
-    return [*sizes, _nearby(piece)] if len(terms) <= 2 else sizes
+        return [*_said_of_both(piece, following), _nearby(piece)]
+
+    sizes = [_compared(chain, n) for n in places]
+    return [*sizes, _nearby(piece)] if len(chain.terms) <= 2 else sizes
+
+
+def _said_of_both(lone: Statement, following: Piece | None) -> list[Size]:
+    """What stands behind the second letter of "C_1, C_2 >> 0", read as C_1 and C_2 >> 0."""
+    if not isinstance(following, Statement) or following.segment != lone.segment:
+        return []
+    if bare(following.chain.terms[0]) is None or not following.chain.relations:
+        return []
+
+    members = (lone.chain.terms[0], *following.chain.terms[1:])
+    return [_compared(Chain(members, following.chain.relations), 0)]
 
 
 def _nearby(piece: Statement) -> Size:
@@ -84,24 +96,21 @@ def _worded(text: str) -> Size:
 
 def _described(symbol: Symbol, text: str) -> Size:
     """Words beside the bare letter in plain text: "beta is a large number"."""
-    names = [re.escape(n) for n in {symbol.name, _sign(symbol)}]
+    names = "|".join(re.escape(name) for name in (symbol.name, _sign(symbol)))
     edge = r"(?<![A-Za-z_])" if symbol.name not in GREEK else ""
-    match = re.search(rf"{edge}(?:{'|'.join(names)})(?![A-Za-z_]).{{0,60}}", text)
+    match = re.search(rf"{edge}(?:{names})(?![A-Za-z_]).{{0,60}}", text)
     return _worded(match[0]) if match else Size("nothing")
 
 
-def _compared(relations: tuple[str, ...], terms: tuple[Node, ...], n: int) -> Size:
-    """Relations to the right and left neighbour."""
-    right = (relations[n], terms[n + 1]) if n < len(relations) else None
-    left = (_turned(relations[n - 1]), terms[n - 1]) if n > 0 else None
-    sizes = [_one(*side) for side in (right, left) if side is not None]
-    return min(sizes, key=lambda s: _STRENGTH.index(s.said), default=Size("nothing"))
-
-
-def _turned(relation: str) -> str:
-    return {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "<<": ">>", ">>": "<<"}.get(
-        relation, relation
-    )
+def _compared(chain: Chain, n: int) -> Size:
+    """What the relations of member n to its right and left neighbour say."""
+    sizes = []
+    if n < len(chain.relations):
+        sizes.append(_one(chain.relations[n], chain.terms[n + 1]))
+    if n > 0:
+        relation = chain.relations[n - 1]
+        sizes.append(_one(_OPPOSITE.get(relation, relation), chain.terms[n - 1]))
+    return _strongest(sizes)
 
 
 def _one(relation: str, other: Node) -> Size:
@@ -111,13 +120,16 @@ def _one(relation: str, other: Node) -> Size:
         return Size("large")
     if relation == "<<":
         return Size("small")
-    number = other.value if isinstance(other, Number) else None
-    if number is None:
+    if not isinstance(other, Number):
         return Size("nothing")
     if relation in (">", ">="):
-        if number >= LARGE:
-            return Size("large")
-        return Size("least", number) if number > 0 else Size("positive")
+        return _bounded_below(other.value)
     if relation in ("=", "~="):
-        return Size("number", number)
+        return Size("number", other.value)
     return Size("nothing")
+
+
+def _bounded_below(number: float) -> Size:
+    if number >= LARGE:
+        return Size("large")
+    return Size("least", number) if number > 0 else Size("positive")
