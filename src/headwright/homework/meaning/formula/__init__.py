@@ -1,4 +1,10 @@
-"""Formulas as students write them: characters -> tokens -> statements."""
+"""Formulas as students write them, to statements.
+
+Reading order, from characters to trees: `vocabulary` (every spelling, as data), `characters`
+(Unicode in its plain spelling), `tokens` (what each spelling stands for), `tokenize`, `cursor` (a
+place in a row of tokens), `tree` (what a formula is once read), `groups` (brackets, fractions,
+sums), `expressions`, `items` (what a formula falls into), `parse`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +15,19 @@ from headwright.homework.meaning.formula.tokens import FormulaError
 from headwright.homework.meaning.formula.tree import Chain, Node, Symbol, symbols, walk
 
 __all__ = [
-    "Chain", "FormulaError", "Item", "Mark", "Missing", "Node", "Symbol", "Text", "Unread", "expression", "join",
-    "parse", "symbols", "tree", "walk",
-]  # fmt: skip
+    "Chain",
+    "FormulaError",
+    "Item",
+    "Mark",
+    "Missing",
+    "Node",
+    "Symbol",
+    "Text",
+    "Unread",
+    "expression",
+    "join",
+    "parse",
+    "symbols",
+    "tree",
+    "walk",
+]

@@ -1,4 +1,5 @@
-"""A place in a row of tokens, with a bounded depth: nothing that is written may overflow the stack."""
+"""A place in a row of tokens, with a bounded depth: nothing that is written may overflow the
+stack."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ from headwright.homework.meaning.formula.tokens import FormulaError, Token
 DEEPEST = 90
 END = Token("op", "end")
 
+_VALUE_KINDS = ("number", "name", "function", "layer", "infinity", "dots")
+_CLOSING = {"{": "}", "(": ")"}
+
 
 class Cursor:
     """`at` moves forward over `tokens`. `bars` are the norms that are open; `quantity` tells words
@@ -19,7 +23,10 @@ class Cursor:
     def __init__(
         self, tokens: list[Token], quantity: Callable[[str], bool], depth: int = 0
     ) -> None:
-        self.tokens, self.quantity, self.at, self.depth = tokens, quantity, 0, depth
+        self.tokens = tokens
+        self.quantity = quantity
+        self.depth = depth
+        self.at = 0
         self.bars: list[str] = []
 
     @property
@@ -27,7 +34,8 @@ class Cursor:
         return self.at >= len(self.tokens)
 
     def token(self, ahead: int = 0) -> Token:
-        return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else END
+        place = self.at + ahead
+        return self.tokens[place] if place < len(self.tokens) else END
 
     def next(self) -> Token:
         token = self.token()
@@ -58,7 +66,7 @@ class Cursor:
     def starts(self) -> bool:
         """Can a factor begin here?"""
         token = self.token()
-        if token.kind in ("number", "name", "function", "layer", "infinity", "dots"):
+        if token.kind in _VALUE_KINDS:
             return True
         if token.kind == "text":
             return self.quantity(token.text)
@@ -66,9 +74,11 @@ class Cursor:
             return token.text not in ("rangle", "not", "prime")
         if token.kind == "begin":
             return self.opens_matrix()
-        if token.kind == "op" and token.text in ("|", "‖"):
+        if token.kind != "op":
+            return False
+        if token.text in ("|", "‖"):  # the bar of an open norm closes it
             return token.text not in self.bars
-        return token.kind == "op" and token.text in ("(", "[", "{", "\\{")
+        return token.text in ("(", "[", "{", "\\{")
 
     def opens_matrix(self) -> bool:
         token = self.token()
@@ -82,21 +92,30 @@ class Cursor:
         first = self.next()
         if first == Token("op", "-") and self.token().kind in ("number", "name"):  # x^-1
             return [first, self.next()]
-        pairs = {"{": "}", "(": ")"}
-        if first.kind != "op" or first.text not in pairs:
+        if first.kind != "op" or first.text not in _CLOSING:
             return [first]
-        depth, out = 1, []
+
+        inside = self._until(first.text, _CLOSING[first.text])
+        # `q^(1)` keeps its parentheses, as `q^{(1)}` does; `sum_(i=1)` loses them.
+        lone = len(inside) == 1 and inside[0].kind in ("number", "name")
+        if first.text == "(" and lone:
+            return [first, *inside, Token("op", ")")]
+        return inside
+
+    def _until(self, opening: str, closing: str) -> list[Token]:
+        """The tokens up to the bracket that closes the one just read, which is stepped over."""
+        inside: list[Token] = []
+        depth = 1
         while not self.done:
             token = self.next()
-            depth += (token.text == first.text) - (token.text == pairs[first.text])
+            depth += (token.text == opening) - (token.text == closing)
             if depth == 0:
                 break
-            out.append(token)
-        # `q^(1)` keeps its parentheses, as `q^{(1)}` does; `sum_(i=1)` loses them.
-        label = first.text == "(" and len(out) == 1 and out[0].kind in ("number", "name")
-        return [first, *out, Token("op", ")")] if label else out
+            inside.append(token)
+        return inside
 
 
 def spell(tokens: list[Token]) -> str:
     """A short text for an index or an unreadable piece."""
-    return "".join(t.text for t in tokens if not (t.kind == "op" and t.text in ("{", "}")))[:40]
+    shown = [t.text for t in tokens if t.kind != "op" or t.text not in ("{", "}")]
+    return "".join(shown)[:40]

@@ -46,11 +46,14 @@ class Reader:
             factors: list[Node] = [self._factor()]
             dotted: list[bool] = []
             while True:
-                divided, dot = cursor.take("op", "/"), cursor.take("op", "*")
+                divided = cursor.take("op", "/")
+                dot = cursor.take("op", "*")
                 if not cursor.starts():  # also "//", which closes a handwritten answer
                     return _product(factors, dotted)
                 if divided:
-                    factors, dotted = [tree.Divide(_product(factors, dotted), self._factor())], []
+                    above = _product(factors, dotted)
+                    factors = [tree.Divide(above, self._factor())]
+                    dotted = []
                 else:
                     factors.append(self._factor())
                     dotted.append(dot)
@@ -85,7 +88,7 @@ class Reader:
         if cursor.peek("op", "(", "[", "\\{", "{", "|", "‖"):
             return groups.bracketed(self)
         token = cursor.next()
-        if token == Token("name", "Sigma") and groups.sums(self):
+        if token == Token("name", "Sigma") and groups.is_sum(self):
             return groups.total(self)
         simple = _SIMPLE.get(token.kind)
         if simple is not None:
@@ -112,7 +115,9 @@ class Reader:
                 return items[0] if len(items) == 1 else tree.Bracket("{", items)
             if cursor.take("op", "-"):
                 return tree.Negate(self.argument())
-            return groups.function(self) if cursor.token().kind == "function" else self._primary()
+            if cursor.token().kind == "function":
+                return groups.function(self)
+            return self._primary()
 
     def inside(self, tokens: list[Token]) -> Node:
         """The expression that a script consists of."""
@@ -124,23 +129,22 @@ class Reader:
         return node
 
     def _superscript(self, base: Node, raw: list[Token]) -> Node:
-        words = "".join(t.text for t in raw if t.kind != "op" or t.text not in "{}")
+        shown = [t.text for t in raw if t.kind != "op" or t.text not in "{}"]
+        words = "".join(shown)
         if words in vocabulary.TRANSPOSES:
             return tree.Transpose(base)
         if words in ("+", "dagger", "†"):
             return tree.PseudoInverse(base)
         if words in ("*", "star"):  # A^* is a transpose, q^* the best q
-            return (
-                tree.Transpose(base)
-                if isinstance(base, Symbol) and base.name in ("A", "B")
-                else base
-            )
+            is_basis = isinstance(base, Symbol) and base.name in ("A", "B")
+            return tree.Transpose(base) if is_basis else base
         if words in ("'", "prime"):
             return tree.Prime(base)
         if words[:1] == "(" and words[-1:] == ")" and isinstance(base, Symbol):
             return Symbol(base.name, base.index + words.strip("()"))
-        if raw and raw[0].text in ("T", "top") and len(raw) > 1 and raw[1].kind == "name":  # k^{Tq}
-            return tree.Multiply((tree.Transpose(base), self.inside(raw[1:])), (False,))
+        if len(raw) > 1 and raw[0].text in ("T", "top") and raw[1].kind == "name":  # k^{Tq}
+            factors = (tree.Transpose(base), self.inside(raw[1:]))
+            return tree.Multiply(factors, (False,))
         return tree.Power(base, self.inside(raw))
 
 
@@ -156,7 +160,6 @@ _COMMANDS = {
     "frac": groups.fraction,
     "sqrt": groups.root,
     "sum": groups.total,
-    "lim": groups.limit,
     "langle": groups.inner_product,
     "norm": lambda reader: tree.Norm(reader.argument()),
 }

@@ -1,27 +1,42 @@
 """What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions,
 matrices.
 
-Each function reads one of them at the reader's cursor; the reader (`expressions`) reads what is
-inside.
+Each function reads one of them at the reader's cursor, and asks the reader for what is inside. The
+reader itself (`expressions`) stands above this file: here is only what groups ask of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
 from headwright.homework.meaning.formula import tree, vocabulary
+from headwright.homework.meaning.formula.cursor import Cursor
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
-
-if TYPE_CHECKING:
-    from headwright.homework.meaning.formula.expressions import Reader
 
 _CLOSING = {"(": ")", "[": "]", "\\{": "\\}", "{": "}"}
 # A wrong closing bracket counts, too: `[0, 1)`, `\left( ... \right]`.
 _CLOSES = {")": (")", "]"), "]": ("]", ")"), "\\}": ("\\}", "}"), "}": ("}",)}
 
 
-def bracketed(reader: Reader) -> Node:
+@runtime_checkable
+class ExpressionReader(Protocol):
+    """What a group asks of the reader around it."""
+
+    cursor: Cursor
+
+    def expression(self) -> Node: ...
+
+    def term(self) -> Node: ...
+
+    def argument(self) -> Node: ...
+
+    def postfix(self, base: Node) -> Node: ...
+
+    def inside(self, tokens: list[Token]) -> Node: ...
+
+
+def bracketed(reader: ExpressionReader) -> Node:
     """`( x )` is x; `[x, y]`, `\\{x, y\\}` are lists."""
     opening = reader.cursor.token().text
     if opening in ("|", "‖"):
@@ -32,12 +47,13 @@ def bracketed(reader: Reader) -> Node:
     return tree.Bracket("{" if opening == "\\{" else opening, items)
 
 
-def listed(reader: Reader, closing: str) -> tuple[Node, ...]:
+def listed(reader: ExpressionReader, closing: str) -> tuple[Node, ...]:
     """The items from the opening bracket on."""
     cursor = reader.cursor
     items: list[Node] = []
     with cursor.deeper():
-        bars, cursor.bars = cursor.bars, []
+        bars = cursor.bars
+        cursor.bars = []
         cursor.at += 1
         while not _closed(reader, closing):
             if cursor.peek("op", ",", ";", "&") or cursor.token().kind in ("separator", "newline"):
@@ -52,13 +68,13 @@ def listed(reader: Reader, closing: str) -> tuple[Node, ...]:
     return tuple(items)
 
 
-def _closed(reader: Reader, closing: str) -> bool:
+def _closed(reader: ExpressionReader, closing: str) -> bool:
     cursor = reader.cursor
     # An unbalanced bracket at the end is forgiven
     return cursor.done or cursor.take("op", *_CLOSES[closing])
 
 
-def norm(reader: Reader) -> Node:
+def norm(reader: ExpressionReader) -> Node:
     cursor = reader.cursor
     bar = cursor.next().text
     if bar == "|":
@@ -75,11 +91,13 @@ def norm(reader: Reader) -> Node:
     return tree.Norm(inner)
 
 
-def fraction(reader: Reader) -> Node:
+def fraction(reader: ExpressionReader) -> Node:
     token = reader.cursor.token()
     if token.kind == "number" and len(token.text) > 1 and token.text.isdigit():  # \frac12
         reader.cursor.at += 1
-        return tree.Divide(tree.Number(float(token.text[0])), tree.Number(float(token.text[1:])))
+        above = tree.Number(float(token.text[0]))
+        below = tree.Number(float(token.text[1:]))
+        return tree.Divide(above, below)
     if reader.cursor.peek("op", "("):  # frac(1, 2) as Typst writes it
         items = listed(reader, ")")
         return tree.Divide(items[0], items[-1])
@@ -87,14 +105,15 @@ def fraction(reader: Reader) -> Node:
     return tree.Divide(above, reader.argument())
 
 
-def root(reader: Reader) -> Node:
+def root(reader: ExpressionReader) -> Node:
     if reader.cursor.peek("op", "["):
         degree = listed(reader, "]")[0]
-        return tree.Power(reader.argument(), tree.Divide(tree.Number(1.0), degree))
+        exponent = tree.Divide(tree.Number(1.0), degree)
+        return tree.Power(reader.argument(), exponent)
     return tree.Call("sqrt", (reader.argument(),))
 
 
-def inner_product(reader: Reader) -> Node:
+def inner_product(reader: ExpressionReader) -> Node:
     left = reader.expression()
     reader.cursor.take("op", ",", "|")
     right = reader.expression()
@@ -103,43 +122,43 @@ def inner_product(reader: Reader) -> Node:
     return tree.Call("dot", (left, right))
 
 
-def accent(reader: Reader, name: str) -> Node:
+def accent(reader: ExpressionReader, name: str) -> Node:
     inner = reader.argument()
-    return (
-        Symbol(inner.name + vocabulary.ACCENTS[name], inner.index)
-        if isinstance(inner, Symbol)
-        else inner
-    )
+    if not isinstance(inner, Symbol):
+        return inner
+    return Symbol(inner.name + vocabulary.ACCENTS[name], inner.index)
 
 
-def function(reader: Reader) -> Node:
+def function(reader: ExpressionReader) -> Node:
     """`exp(x)`, `exp^{x}`, `ln 2`, `max_{i != j} x_i`."""
     cursor = reader.cursor
     name = cursor.next().text
     if name == "lim":
         return limit(reader)
     if name in ("max", "min") and cursor.peek("op", "_"):
-        return tree.Extreme(name, _index(reader, *_limits(reader)), reader.term())
+        over = _index(reader, *_limits(reader))
+        return tree.Extreme(name, over, reader.term())
     if cursor.take("op", "_"):  # \log_2, softmax_i
         cursor.script()
     if cursor.take("op", "^"):
         return tree.Call(name, (reader.inside(cursor.script()),))
     if cursor.peek("op", "(", "[", "{"):
-        return reader.postfix(tree.Call(name, listed(reader, _CLOSING[cursor.token().text])))
+        closing = _CLOSING[cursor.token().text]
+        return reader.postfix(tree.Call(name, listed(reader, closing)))
     return tree.Call(name, (reader.term(),))
 
 
-def total(reader: Reader) -> Node:
-    low, high = _limits(reader)
-    return tree.Sum(_index(reader, low, high), reader.term())
+def total(reader: ExpressionReader) -> Node:
+    over = _index(reader, *_limits(reader))
+    return tree.Sum(over, reader.term())
 
 
-def limit(reader: Reader) -> Node:
+def limit(reader: ExpressionReader) -> Node:
     _limits(reader)
     return reader.term()
 
 
-def _limits(reader: Reader) -> tuple[list[Token], list[Token]]:
+def _limits(reader: ExpressionReader) -> tuple[list[Token], list[Token]]:
     low: list[Token] = []
     high: list[Token] = []
     while reader.cursor.peek("op", "_", "^"):
@@ -150,30 +169,44 @@ def _limits(reader: Reader) -> tuple[list[Token], list[Token]]:
     return low, high
 
 
-def _index(reader: Reader, low: list[Token], high: list[Token]) -> tree.Index:
+def _index(reader: ExpressionReader, low: list[Token], high: list[Token]) -> tree.Index:
     """`i=1`, `i \\neq a, b`, `i \\notin \\{a, b\\}`, `i`, or nothing."""
-    names = [t.text for t in low if t.kind in ("name", "number")]
+    names = _names(low)
     variable = names[0] if names else ""
-    relation = next((t.text for t in low if t.kind == "relation"), "")
-    where = next((k for k, t in enumerate(low) if t.kind == "relation"), 0)
-    rest = [t.text for t in low[where + 1 :] if t.kind in ("name", "number") and t.text != variable]
-    if any(t.kind == "relation" and t.text in ("!=", "notin") for t in low):
+    relations = [t.text for t in low if t.kind == "relation"]
+    relation = relations[0] if relations else ""
+    where = low.index(Token("relation", relation)) if relations else 0
+    behind = low[where + 1 :]
+    rest = tuple(name for name in _names(behind) if name != variable)
+
+    if "!=" in relations or "notin" in relations:  # in `i = 1, i != j` the 1 is where it begins
         return tree.Index(
             variable, excluded=tuple(n for n in rest if not n.isdigit() or relation != "=")
         )
-    if relation == "in" and any(t.text == "\\{" for t in low) and all(len(r) == 1 for r in rest):
-        dotted = any(t.kind == "dots" for t in low)
-        return tree.Index(variable) if dotted else tree.Index(variable, included=tuple(rest))
+    if relation == "in" and _lists_letters(low, rest):
+        return tree.Index(variable, included=rest)
     if relation == "=" and high:
-        return tree.Index(variable, reader.inside(low[where + 1 :]), reader.inside(high))
+        return tree.Index(variable, reader.inside(behind), reader.inside(high))
     return tree.Index(variable)
 
 
-def sums(reader: Reader) -> bool:
+def _names(tokens: list[Token]) -> list[str]:
+    return [t.text for t in tokens if t.kind in ("name", "number")]
+
+
+def _lists_letters(low: list[Token], rest: tuple[str, ...]) -> bool:
+    """`i in \\{a, b\\}`, but not `i in \\{1, ..., n\\}`"""
+    in_braces = any(t.text == "\\{" for t in low)
+    dotted = any(t.kind == "dots" for t in low)
+    return in_braces and not dotted and all(len(name) == 1 for name in rest)
+
+
+def is_sum(reader: ExpressionReader) -> bool:
     """Is the Sigma just read a sum? It is with a range, or before weights or exponentials: `Sigma
     alpha_i = 1`."""
     cursor = reader.cursor
-    look, ranged = 0, False
+    look = 0
+    ranged = False
     while cursor.token(look).text in ("_", "^") and cursor.token(look + 1).text != "end":
         start = look + 1
         look = _after_script(reader, start)
@@ -184,7 +217,7 @@ def sums(reader: Reader) -> bool:
     return ranged or weights or indexed
 
 
-def _after_script(reader: Reader, look: int) -> int:
+def _after_script(reader: ExpressionReader, look: int) -> int:
     if reader.cursor.token(look).text != "{":
         return look + 1
     while reader.cursor.token(look).text not in ("}", "end"):
@@ -192,26 +225,28 @@ def _after_script(reader: Reader, look: int) -> int:
     return look + 1
 
 
-def matrix(reader: Reader) -> Node:
+def matrix(reader: ExpressionReader) -> Node:
     cursor = reader.cursor
     rows: list[tuple[Node, ...]] = []
     row: list[Node] = []
     while not cursor.done and not cursor.take("end"):
         if cursor.take("newline"):
-            rows, row = [*rows, tuple(row)], []
+            rows.append(tuple(row))
+            row = []
         elif not _decoration(reader) and (cursor.starts() or cursor.peek("op", "-", "+")):
             row.append(reader.expression())
         else:  # "&", and the bars and dots that decorate a column
             cursor.at += 1
-    rows = [r for r in [*rows, tuple(row)] if r]
-    if not rows:
+    rows.append(tuple(row))
+    filled = tuple(r for r in rows if r)
+    if not filled:
         raise FormulaError("an empty matrix")
-    return tree.Matrix(tuple(rows))
+    return tree.Matrix(filled)
 
 
-def _decoration(reader: Reader) -> bool:
+def _decoration(reader: ExpressionReader) -> bool:
     """The bars that draw a column in `[ | & | ]`."""
+    if not reader.cursor.peek("op", "|"):
+        return False
     following = reader.cursor.token(1)
-    return reader.cursor.peek("op", "|") and (
-        following.kind in ("newline", "end") or following.text in ("&", "|")
-    )
+    return following.kind in ("newline", "end") or following.text in ("&", "|")

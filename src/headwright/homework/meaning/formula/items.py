@@ -40,10 +40,8 @@ Item = Chain | Text | Mark | Unread
 
 def join(first: Chain, second: Chain) -> Chain | None:
     """One statement out of two pieces, when the first lacks its end or the second its beginning."""
-    open_end, open_start = (
-        isinstance(first.terms[-1], Missing),
-        isinstance(second.terms[0], Missing),
-    )
+    open_end = isinstance(first.terms[-1], Missing)
+    open_start = isinstance(second.terms[0], Missing)
     if open_end and open_start:  # "... =" in one block and "= ..." in the next
         return Chain(first.terms[:-1] + second.terms[1:], first.relations[:-1] + second.relations)
     if open_end:

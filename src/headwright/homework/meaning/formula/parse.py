@@ -11,10 +11,15 @@ from collections.abc import Callable
 from headwright.homework.meaning.formula.cursor import Cursor, spell
 from headwright.homework.meaning.formula.expressions import Reader
 from headwright.homework.meaning.formula.items import Item, Mark, Missing, Text, Unread, join
-from headwright.homework.meaning.formula.tokens import FormulaError, Token, tokenize
+from headwright.homework.meaning.formula.tokenize import tokenize
+from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Chain, Node
 
+# A formula of more characters is no answer; reading it would only cost time.
 LONGEST = 20_000
+# Tokens that stand between statements.
+_BETWEEN = ("text", "newline", "consequence", "separator")
+# Operators that cannot begin a statement: what an unbalanced bracket left over, punctuation.
 _LOOSE = (",", ";", "&", ")", "]", "\\}", "}", "*", "/", "'", "!", "^", "_")
 
 
@@ -58,7 +63,8 @@ def _statements(cursor: Cursor) -> list[Item]:
 
 def _mark(cursor: Cursor) -> Item | None:
     """A separator at the cursor, consumed; None where a statement begins."""
-    token, item = cursor.token(), None
+    token = cursor.token()
+    item: Item | None = None
     if token.kind == "text" and not cursor.quantity(token.text):
         item = Text(token.text)
     elif token.kind == "newline":
@@ -90,10 +96,7 @@ def _skip(cursor: Cursor, start: int) -> None:
     cursor.at = max(cursor.at, start + 1)
     while not cursor.done:
         token = cursor.token()
-        if token.kind in ("text", "newline", "consequence", "separator") or token.text in (
-            ",",
-            ";",
-        ):
+        if token.kind in _BETWEEN or token.text in (",", ";"):
             return
         cursor.at += 1
 
@@ -104,9 +107,8 @@ def _chain(reader: Reader) -> Chain:
     relations: list[str] = []
     while _relation_follows(cursor):
         relations.append(_relation(cursor))
-        terms.append(
-            reader.expression() if cursor.starts() or cursor.peek("op", "-", "+") else Missing()
-        )
+        follows = cursor.starts() or cursor.peek("op", "-", "+")
+        terms.append(reader.expression() if follows else Missing())
     return Chain(tuple(terms), tuple(relations))
 
 
@@ -115,10 +117,8 @@ def _relation_follows(cursor: Cursor) -> bool:
     look = 0
     while cursor.token(look).kind == "newline" or cursor.token(look).text == "&":
         look += 1
-    token = cursor.token(look)
-    found = token.kind == "relation" or (
-        token == Token("command", "not") and cursor.token(look + 1).kind == "relation"
-    )
+    negated = cursor.token(look) == Token("command", "not")
+    found = cursor.token(look + negated).kind == "relation"
     cursor.at += look if found else 0
     return found
 
@@ -130,10 +130,9 @@ def _relation(cursor: Cursor) -> str:
         return {"=": "!=", "in": "notin"}.get(inner, inner)
     while cursor.take("op", "&"):
         pass
-    # "> >" typed with a space is one sign.
-    return (
-        token.text * 2 if token.text in "<>" and cursor.take("relation", token.text) else token.text
-    )
+    if token.text in "<>" and cursor.take("relation", token.text):  # "> >" typed with a space
+        return token.text * 2
+    return token.text
 
 
 def _opened(tokens: list[Token], quantity: Callable[[str], bool]) -> list[Token]:
@@ -145,8 +144,9 @@ def _opened(tokens: list[Token], quantity: Callable[[str], bool]) -> list[Token]
             stack.append((k, False))
         elif token.kind == "op" and token.text in (")", "}") and stack:
             start, stated = stack.pop()
-            script = start > 0 and tokens[start - 1].kind == "op" and tokens[start - 1].text in "_^"
-            if stated and not script:
+            before = tokens[start - 1] if start > 0 else None
+            is_script = before is not None and before.kind == "op" and before.text in "_^"
+            if stated and not is_script:
                 loose |= {start, k}
         elif stack and _states(token, quantity):
             stack[-1] = (stack[-1][0], True)
