@@ -62,6 +62,7 @@ def test_numbers(text, wanted):
         "A A^+",
         r"[a_1, \dots, a_m][a_1, \dots, a_m]^T",
         r"a_1 a_1^T + \dots + a_m a_m^T",
+        r"\frac{a_1 a_1^T}{1} + \dots + \frac{a_m a_m^T}{1}",
     ],
 )
 def test_projectors(text):

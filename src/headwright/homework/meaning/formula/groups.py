@@ -179,10 +179,10 @@ def _index(reader: ExpressionReader, low: list[Token], high: list[Token]) -> tre
     behind = low[where + 1 :]
     rest = tuple(name for name in _names(behind) if name != variable)
 
-    if "!=" in relations or "notin" in relations:  # in `i = 1, i != j` the 1 is where it begins
-        return tree.Index(
-            variable, excluded=tuple(n for n in rest if not n.isdigit() or relation != "=")
-        )
+    if "!=" in relations or "notin" in relations:
+        # The 1 of `i = 1, i != j` is where the sum begins
+        excluded = [name for name in rest if relation != "=" or not name.isdigit()]
+        return tree.Index(variable, excluded=tuple(excluded))
     if relation == "in" and _lists_letters(low, rest):
         return tree.Index(variable, included=rest)
     if relation == "=" and high:

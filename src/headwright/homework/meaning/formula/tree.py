@@ -161,7 +161,7 @@ class Bracket(Node):
 @dataclass(frozen=True)
 class Chain:
     """`terms[0] relations[0] terms[1] ...`: one statement as written. A lone expression has no
-    relations."""
+    relations. Relations have one spelling each, the values of `vocabulary.RELATION_COMMANDS`."""
 
     terms: tuple[Node, ...]
     relations: tuple[str, ...]
