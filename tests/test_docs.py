@@ -12,7 +12,8 @@ import headwright as hw
 from headwright.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PACKAGE = ROOT / "src" / "headwright"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_readme_example_prints_what_readme_says():
@@ -44,3 +45,20 @@ def test_links_and_pictures_exist(document):
 
 def test_contributing_is_short():
     assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) < 50
+
+
+def test_contributing_maps_what_people_will_change_to_what_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]*`[^|]*) \|$", text.partition("|---|")[2], re.M)
+    assert len(rows) >= 20
+
+    for change, places in rows:
+        for place in re.findall(r"`([^`]+)`", places):
+            there = (PACKAGE / place).exists() or (ROOT / place).exists()
+            assert there, f"to {change}: no {place}"
+
+
+def test_contributing_names_only_files_that_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`(tests/[\w/]+\.py|pyproject\.toml)`", text):
+        assert (ROOT / name).is_file(), name
