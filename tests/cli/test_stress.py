@@ -188,9 +188,9 @@ def test_none_and_all_are_bounds(files, tau, said):
 
 
 def test_a_small_share_is_not_printed_as_zero():
-    from headwright.cli.heads.stress import _share
+    from headwright.cli.heads.stress_view import share
 
-    assert [_share(p) for p in (0.0, 1e-9, 6e-6, 0.5)] == [
+    assert [share(p) for p in (0.0, 1e-9, 6e-6, 0.5)] == [
         "0.000%",
         "< 0.001%",
         "0.001%",

@@ -17,6 +17,7 @@ from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
 _FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
+_NONE = "none: benchmarks come with the source tree, not with the installed package"
 
 
 @headwright_command("bench")
@@ -24,23 +25,22 @@ _FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
 @click.option("--quick", is_flag=True, help="Small sizes, seconds instead of minutes.")
 def command(name: str | None, quick: bool) -> Reply:
     """The ratios of one benchmark, peers and all, in one run. Without NAME: which there are."""
-    known = sorted(
-        path.stem for path in _FOLDER.glob("*.py") if "def run(" in path.read_text(encoding="utf-8")
-    )
+    known = _benchmarks()
+    names = ", ".join(known)
     if name is None and known:
-        return Reply(
-            {"benchmarks": known}, lambda console: console.print("benchmarks: " + ", ".join(known))
-        )
+        return Reply({"benchmarks": known}, lambda console: console.print(f"benchmarks: {names}"))
     if name not in known:
-        there = (
-            ", ".join(known)
-            or "none: benchmarks come with the source tree, not with the installed package"
-        )
-        raise InputError(
-            wanted=f"a benchmark ({there})", got=repr(name), attempt="headwright bench, in a clone"
-        )
+        wanted = f"a benchmark ({names or _NONE})"
+        raise InputError(wanted=wanted, got=repr(name), attempt="headwright bench, in a clone")
+
     result = _load(name).run(quick=quick)
     return Reply(result, lambda console: _render(console, result))
+
+
+def _benchmarks() -> list[str]:
+    """The files that can be run as a benchmark; others beside them are shared by several."""
+    paths = _FOLDER.glob("*.py")
+    return sorted(path.stem for path in paths if "def run(" in path.read_text(encoding="utf-8"))
 
 
 def _load(name: str) -> Any:
@@ -49,10 +49,11 @@ def _load(name: str) -> Any:
 
 
 def _render(console: Console, result: dict[str, Any]) -> None:
-    columns = list(dict.fromkeys(column for row in result["rows"] for column in row))
+    columns = dict.fromkeys(column for row in result["rows"] for column in row)
     table = Table(*columns, title=result["title"])
     for row in result["rows"]:
-        table.add_row(*(_cell(row.get(column, "")) for column in columns))
+        cells = [_cell(row.get(column, "")) for column in columns]
+        table.add_row(*cells)
     console.print(table)
     for note in result.get("notes", []):
         console.print(f"- {note}")

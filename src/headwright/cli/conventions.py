@@ -1,4 +1,4 @@
-"""What all commands share: `--json`, exit codes, readable errors, array arguments, progress.
+"""What all commands share: `--json`, exit codes, readable errors, progress bars.
 
 Exit 0: done, and what was checked holds; 1: a check failed; 2: bad input, or a file that cannot be
 read or written (one line, no traceback; the files that can be written are). With `--json` one JSON
@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,41 +20,43 @@ from rich.console import Console
 
 from headwright.cli.interrupt import noting_presses, raise_if_pressed
 from headwright.cli.terminal import complain, console, give_up_output
-from headwright.errors import HeadwrightError, InputError
-from headwright.files import noting_writes, read_array
+from headwright.errors import HeadwrightError
+from headwright.files import noting_writes
 from headwright.result import plain
 
 _MOST_NAMED = 4
 # What a shell reports for a program that a closed pipe ended; 1 would mean a failed check
 _CLOSED_PIPE = 141
+# What a shell reports for a program that Ctrl+C ended
+_PRESSED = 130
+
+_TOO_LARGE = "wanted a problem that fits in memory; got a larger one; try: fewer keys or samples"
 
 
 def command(name: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """A command of this program. Its function returns a `Reply`; what goes wrong on the way becomes
     one line."""
+    place = f"headwright {name}"
 
     def wrap(function: Callable[..., Reply]) -> click.Command:
         @functools.wraps(function)
         def run(*, as_json: bool, **arguments: Any) -> None:
+            def answer() -> Reply:
+                reply = function(**arguments)
+                reply.show(as_json)
+                return reply
+
             with noting_presses(), noting_writes() as written:
-                reply = _attempt(
-                    f"headwright {name}", written, lambda: _answer(function(**arguments), as_json)
-                )
+                reply = _attempt(place, written, answer)
             for fault in reply.faults:
-                complain(f"headwright {name}", _in_words(fault))
+                complain(place, _in_words(fault))
             raise SystemExit(reply.exit_code)
 
-        json_option = click.option(
-            "--json", "as_json", is_flag=True, help="One JSON document on stdout."
-        )
+        shown = "One JSON document on stdout."
+        json_option = click.option("--json", "as_json", is_flag=True, help=shown)
         return click.command(name, **settings)(json_option(run))
 
     return wrap
-
-
-def _answer(reply: Reply, as_json: bool) -> Reply:
-    reply.show(as_json)
-    return reply
 
 
 def _attempt(place: str, written: list[Path], work: Callable[[], Reply]) -> Reply:
@@ -69,19 +72,17 @@ def _attempt(place: str, written: list[Path], work: Callable[[], Reply]) -> Repl
         complain(place, _in_words(error) + _left(written))
         give_up_output()
     except MemoryError:
-        complain(
-            place,
-            "wanted a problem that fits in memory; got a larger one; try: fewer keys or samples",
-        )
+        complain(place, _TOO_LARGE)
     except (KeyboardInterrupt, click.Abort):
         complain(place, "stopped" + (_left(written) or "; no file was written"))
-        raise SystemExit(130) from None
+        raise SystemExit(_PRESSED) from None
     raise SystemExit(2)
 
 
 def _in_words(error: OSError) -> str:
-    place = f"{error.filename}" if error.filename else "a file"
-    return f"wanted to use {place}; got {error.strerror or error}; try: another place, or check the permissions"
+    place = error.filename or "a file"
+    reason = error.strerror or error
+    return f"wanted to use {place}; got {reason}; try: another place, or check the permissions"
 
 
 def _left(written: list[Path]) -> str:
@@ -89,7 +90,8 @@ def _left(written: list[Path]) -> str:
     if not written:
         return ""
     names = ", ".join(str(path) for path in written[:_MOST_NAMED])
-    more = f" and {len(written) - _MOST_NAMED} more" if len(written) > _MOST_NAMED else ""
+    unnamed = len(written) - _MOST_NAMED
+    more = f" and {unnamed} more" if unnamed > 0 else ""
     return f"; written before that, and whole: {names}{more}"
 
 
@@ -121,7 +123,10 @@ class Reply:
         holds: bool = True,
         faults: Sequence[OSError] = (),
     ) -> None:
-        self.data, self.render, self.holds, self.faults = data, render, holds, faults
+        self.data = data
+        self.render = render
+        self.holds = holds
+        self.faults = faults
 
     @property
     def exit_code(self) -> int:
@@ -137,45 +142,33 @@ class Reply:
             sys.stdout.flush()
 
 
-class ArrayFile(click.ParamType):
-    """A path to an array file, or the array itself written as JSON: `--query '[1, 0, 2]'`."""
-
-    name = "array"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        from headwright import inputs
-
-        try:
-            if isinstance(value, str) and value.lstrip().startswith("["):
-                _, (array,) = inputs.arrays(**{param.name: _inline(value)})
-                return array
-            return read_array(value)
-        except InputError as error:
-            self.fail(str(error), param, ctx)
+Step = Callable[[int, int | None], None]
 
 
-def _inline(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError(
-            wanted="a JSON array", got=text[:40], attempt="write it like [[1, 0], [0, 1]]"
-        ) from None
+@contextmanager
+def progress_bar(label: str) -> Iterator[Step]:
+    """`step(done, total)` moves a bar on a terminal's stderr, in silence elsewhere; Ctrl+C is heard
+    at every step."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda done, total: raise_if_pressed()
+        return
 
+    from rich.progress import Progress
 
-ARRAY = ArrayFile()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def step(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+            raise_if_pressed()
+
+        yield step
 
 
 def progress(items: Iterable[Any], label: str, total: int | None = None) -> Iterable[Any]:
-    """Iterate with a bar on a terminal's stderr, and in silence elsewhere; Ctrl+C is heard between
-    two items."""
-    if sys.stderr.isatty():
-        from rich.progress import track
-
-        items = track(
-            items, description=label, total=total, console=Console(stderr=True), transient=True
-        )
-    for item in items:
-        raise_if_pressed()
-        yield item
-        raise_if_pressed()
+    """Iterate under a bar; Ctrl+C is heard between two items."""
+    with progress_bar(label) as step:
+        for done, item in enumerate(items, 1):
+            raise_if_pressed()
+            yield item
+            step(done, total)

@@ -37,7 +37,8 @@ def complain(place: str, words: object) -> None:
 
 
 def console() -> Console:
-    """The console for what people read: tables and texts lose control characters on their way out."""
+    """The console for what people read: tables and texts lose control characters on their way
+    out."""
     made = _Console(highlight=False)
     made.push_render_hook(_Tamed())
     return made

@@ -1,4 +1,5 @@
-"""`headwright tour`: the whole exercise in the terminal, as JSON, and as report.html with figures."""
+"""`headwright tour`: the whole exercise in the terminal, as JSON, and as report.html with
+figures."""
 
 from __future__ import annotations
 
@@ -17,10 +18,14 @@ from headwright.report.formula import spelled
 from headwright.tour import STATIONS, Station, walk
 from headwright.tour.pages import shown, write_report, write_station
 
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_OUT = "Folder for report.html and the figures."
+_HERE = Path("headwright-tour")
+_INDENTED = (0, 0, 1, 2)
+
 
 @headwright_command("tour")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("headwright-tour"),
-              show_default=True, help="Folder for report.html and the figures.")  # fmt: skip
+@click.option("--out", type=_FOLDER, default=_HERE, show_default=True, help=_OUT)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def command(out: Path, seed: int) -> Reply:
     """Walk the whole exercise: every claim, its numbers by independent routes, the verdict, one
@@ -31,9 +36,10 @@ def command(out: Path, seed: int) -> Reply:
         sections.append(write_station(station, out))
         stations.append(station)
     report = write_report(sections, stations, out)
-    holds = all(s.holds for s in stations)
+
+    holds = all(station.holds for station in stations)
     record = {
-        "stations": [s.record() for s in stations],
+        "stations": [station.record() for station in stations],
         "holds": holds,
         "seed": seed,
         "report": str(report),
@@ -44,36 +50,39 @@ def command(out: Path, seed: int) -> Reply:
 def render(console: Console, stations: list[Station], report: Path) -> None:
     """The tour for a terminal, eighty columns or more."""
     for station in stations:
-        mark = "[green]holds[/green]" if station.holds else "[bold red]fails[/bold red]"
-        console.print(
-            Rule(
-                f"[bold]{int(station.id)}[/bold]  {escape(station.title)}",
-                align="left",
-                style="dim",
-            )
-        )
-        console.print(Padding(escape(spelled(station.claim)), (0, 0, 1, 2)))
-        console.print(Padding(_numbers(station), (0, 0, 1, 2)))
-        for fact, true in station.facts.items():
-            console.print(f"  {'✓' if true else '✗'} {escape(fact)}", style="dim")
-        console.print(Padding(f"{mark}: {escape(station.finding)}", (0, 0, 1, 2)))
-    held = sum(s.holds for s in stations)
+        _station(console, station)
     console.print(Rule(style="dim"))
-    console.print(
-        f"{held} of {len(stations)} stations hold. Report with figures: {escape(str(report))}"
-    )
+
+    held = sum(station.holds for station in stations)
+    place = escape(str(report))
+    console.print(f"{held} of {len(stations)} stations hold. Report with figures: {place}")
+
+
+def _station(console: Console, station: Station) -> None:
+    title = f"[bold]{int(station.id)}[/bold]  {escape(station.title)}"
+    console.print(Rule(title, align="left", style="dim"))
+    console.print(Padding(escape(spelled(station.claim)), _INDENTED))
+    console.print(Padding(_numbers(station), _INDENTED))
+
+    for fact, true in station.facts.items():
+        console.print(f"  {_mark(true)} {escape(fact)}", style="dim")
+    verdict = "[green]holds[/green]" if station.holds else "[bold red]fails[/bold red]"
+    console.print(Padding(f"{verdict}: {escape(station.finding)}", _INDENTED))
 
 
 def _numbers(station: Station) -> Table:
     """One line per number and route, so that eighty columns are enough for any station."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for comparison in station.comparisons:
-        for i, (route, value) in enumerate(comparison.routes.items()):
-            agree = ("✓" if comparison.agrees else "✗") if i == 0 else ""
-            table.add_row(
-                escape(comparison.quantity) if i == 0 else "",
-                f"[dim]{escape(route)}[/dim]",
-                shown(value),
-                agree,
-            )
+        quantity = escape(comparison.quantity)
+        mark = _mark(comparison.agrees)
+        for route, value in comparison.routes.items():
+            table.add_row(quantity, f"[dim]{escape(route)}[/dim]", shown(value), mark)
+            # Said once, beside the first of its routes.
+            quantity = ""
+            mark = ""
     return table
+
+
+def _mark(true: bool) -> str:
+    return "✓" if true else "✗"

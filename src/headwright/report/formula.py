@@ -44,13 +44,24 @@ def formula(latex: str, *, size: float = 17.0) -> str:
     # Glyphs as plain paths: symbols would carry ids, and ids repeat when a page holds several
     # formulas.
     ziamath.config.svg2 = False
-    drawing = _lean(ziamath.Latex(latex, size=size, color="currentColor").svg())
+    typeset = ziamath.Latex(latex, size=size, color="currentColor")
+    drawing = _lean(typeset.svg())
+
+    label = escape(latex, quote=True)
+    attributes = f'class="formula" role="img" aria-label="{label}"'
+    style = f"vertical-align:{-_drop(drawing):.2f}px"
+    return drawing.replace("<svg ", f'<svg {attributes} style="{style}" ', 1)
+
+
+def _drop(drawing: str) -> float:
+    """How far a formula hangs below the baseline, which is y = 0: so far must it hang below the
+    line of text."""
     view = re.search(r'viewBox="\S+ (\S+) \S+ (\S+)"', drawing)
-    top, height = (float(view[1]), float(view[2])) if view else (0.0, 0.0)
-    # The baseline is y = 0; what hangs below it must hang below the line of text too.
-    drop = top + height
-    attributes = f'class="formula" role="img" aria-label="{escape(latex, quote=True)}"'
-    return drawing.replace("<svg ", f'<svg {attributes} style="vertical-align:{-drop:.2f}px" ', 1)
+    if view is None:
+        return 0.0
+    top = float(view[1])
+    height = float(view[2])
+    return top + height
 
 
 def _lean(drawing: str) -> str:
@@ -59,10 +70,12 @@ def _lean(drawing: str) -> str:
     spaces do."""
     rounded = re.sub(r"(\d\.\d\d)\d+", r"\1", drawing)
     straight = re.sub(r"M (\S+ \S+) L \1 ", r"M \1 ", rounded)
-    tight = re.sub(
-        r'(?<= d=")[^"]+', lambda path: re.sub(r" ?([A-Z]) ?| (?=-)", r"\1", path[0]), straight
-    )
+    tight = re.sub(r'(?<= d=")[^"]+', _tight, straight)
     return tight.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+
+
+def _tight(path: re.Match[str]) -> str:
+    return re.sub(r" ?([A-Z]) ?| (?=-)", r"\1", path[0])
 
 
 def typeset(text: str) -> str:
@@ -75,35 +88,41 @@ def typeset(text: str) -> str:
 # How a terminal spells LaTeX, innermost braces first. Order matters: exponents before fractions,
 # words last.
 _SPELLING = [
+    (r"\\(?:text|mathrm|mathbf|mathcal|mathsf|boldsymbol|vec|boxed)\s*\{([^{}]*)\}", r"\1"),
+    (r"\^\{(\w)\}", r"^\1"),
     (r"\^\{([^{}]*)\}", r"^(\1)"),
     (r"_\{([^{}\s]*)\}", r"_\1"),
     (r"_\{([^{}]*)\}", r"_(\1) "),
-    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)"),
+    (r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)"),
     (r"\\frac12 ?", "½ "),
     (r"\\frac34 ?", "¾ "),
     (r"\\frac14 ?", "¼ "),
     (r"\\sqrt\{([^{}]*)\}", r"√(\1)"),
     (r"\\sqrt", "√"),
-    (r"\\mathrm\{([^{}]*)\}", r"\1"),
-    (r"\^ᵀ", "ᵀ"),
+    (r"\^\(?ᵀ\)?", "ᵀ"),
     (r"\\,\\%", " %"),
     (r"/\((\w+)\)", r"/\1"),
     (r"\((\w+)\)/", r"\1/"),
     (r"½ (?=[).,$(])", "½"),
-    (r"[{}$]", ""),
+    (r"(?<!\\)[{}$]", ""),
+    (r"\\([{}])", r"\1"),
 ]
 _WORDS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "pi": "π", "epsilon": "ε", "varepsilon": "ε", "Delta": "Δ",
-    "Sigma": "Σ", "Phi": "Φ", "sum": "Σ", "geq": "≥", "neq": "≠", "to": "→", "infty": "∞", "approx": "≈", "sim": "~",
-    "ln": "ln ", "sin": "sin", "cos": "cos", "top": "ᵀ",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
+    "lambda": "λ", "mu": "μ", "nu": "ν", "pi": "π", "tau": "τ", "Delta": "Δ", "Sigma": "Σ",
+    "Phi": "Φ", "sum": "Σ", "in": "∈", "forall": "∀", "infty": "∞", "cdot": "·", "times": "×",
+    "gg": "≫", "ll": "≪", "ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "ne": "≠", "neq": "≠",
+    "approx": "≈", "sim": "~", "to": "→", "rightarrow": "→", "Rightarrow": "⇒", "therefore": "∴",
+    "dots": "…", "quad": " ", "left": "", "right": "", "top": "ᵀ",
+    "ln": "ln ", "exp": "exp", "sin": "sin", "cos": "cos",
 }  # fmt: skip
 
 
 def spelled(text: str) -> str:
-    """Text with `$...$` formulas for a terminal: Greek letters, roots and fractions in one line of
-    Unicode."""
+    """Text with formulas for a terminal: Greek letters, roots and fractions in one line of Unicode.
+    Commands that it does not know stay as they are, and so do groups nested too deep to read."""
     text = re.sub(r"\\([a-zA-Z]+)", lambda word: _WORDS.get(word[1], word[0]), text)
     for pattern, plain in _SPELLING:
-        while text != (shorter := re.sub(pattern, plain, text)):
-            text = shorter
-    return re.sub(r" {2,}", " ", text)
+        for _ in range(MOST_NESTED):
+            text = re.sub(pattern, plain, text)
+    return " ".join(text.split())

@@ -1,8 +1,8 @@
 """The noise of the keys as one word on the command line: `isotropic=1e-4,radial@3=0.5`.
 
-word      = part ("," part)*
-part      = name ["@" key] "=" number           name is isotropic or radial; @key means that key alone
-          | "bits=" B ["/channel" | "/token"] ["/" group]
+word = part ("," part)*
+part = name ["@" key] "=" number       name is isotropic or radial; @key means that key alone
+     | "bits=" B ["/channel" | "/token"] ["/" group]
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from headwright.keys import GaussianKeys
 from headwright.keys.rounding import rounding_variance
 
 _NAMES = ("isotropic", "radial", "bits")
+_WANTED = "noise written as NAME=VARIANCE or NAME@KEY=VARIANCE, NAME one of " + ", ".join(_NAMES)
 _EXAMPLE = "isotropic=1e-4,radial@3=0.5"
 
 
@@ -26,21 +27,18 @@ def law_from_text(text: str, means: Any) -> GaussianKeys:
     n = inputs.shape("keys", np.asarray(means), "n", "d").shape[0]
     variances = {"isotropic": np.zeros(n), "radial": np.zeros(n)}
     diagonal = None
-    for part in (piece.strip() for piece in text.split(",")):
+
+    for piece in text.split(","):
+        part = piece.strip()
         name, key, value = _split(part)
         if name == "bits":
-            diagonal = (0.0 if diagonal is None else diagonal) + rounding_variance(
-                means, **_bits(value, part)
-            )
+            rounded = rounding_variance(means, **_bits(value, part))
+            diagonal = rounded if diagonal is None else diagonal + rounded
         else:
-            where = (
-                slice(None)
-                if key is None
-                else inputs.index(f"the key in {part!r}", int(key) if key.isdecimal() else key, n)
-            )
-            variances[name][where] += inputs.number(
-                f"the variance in {part!r}", _number(value), low=0.0
-            )
+            where = slice(None) if key is None else _index(key, part, n)
+            variance = inputs.number(f"the variance in {part!r}", _number(value), low=0.0)
+            variances[name][where] += variance
+
     return GaussianKeys(means, diagonal=diagonal, **variances)
 
 
@@ -48,23 +46,23 @@ def _split(part: str) -> tuple[str, str | None, str]:
     left, equals, value = part.partition("=")
     name, at, key = left.strip().partition("@")
     if not equals or name not in _NAMES or (at and name == "bits"):
-        raise InputError(
-            wanted=f"noise written as NAME=VARIANCE or NAME@KEY=VARIANCE, NAME one of {', '.join(_NAMES)}",
-            got=repr(part),
-            attempt=f"--noise {_EXAMPLE}",
-        )
+        raise InputError(wanted=_WANTED, got=repr(part), attempt=f"--noise {_EXAMPLE}")
     return name, key.strip() if at else None, value.strip()
 
 
+def _index(key: str, part: str, n: int) -> int:
+    number = int(key) if key.isdecimal() else key
+    return inputs.index(f"the key in {part!r}", number, n)
+
+
 def _bits(value: str, part: str) -> dict[str, Any]:
-    """`4`, `4/token`, `4/channel/32`: the arguments of `rounded`."""
+    """`4`, `4/token`, `4/channel/32`: the arguments of `rounding_variance`."""
     bits, *rest = value.split("/")
     per = rest.pop(0) if rest and not rest[0].isdigit() else "channel"
     group = _whole(rest.pop(0)) if rest else None
     if rest:
-        raise InputError(
-            wanted="bits=B/channel/GROUP", got=repr(part), attempt="--noise bits=4/channel/32"
-        )
+        example = "--noise bits=4/channel/32"
+        raise InputError(wanted="bits=B/channel/GROUP", got=repr(part), attempt=example)
     return {"bits": _whole(bits), "per": per, "group": group}
 
 

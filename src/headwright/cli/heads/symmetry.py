@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,34 +17,27 @@ from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 from headwright.symmetry import Symmetry, permutation
 
+_AXES = {"tokens": -2, "features": -1}
+_TRIES = click.IntRange(1, 100_000)
+_MOST_NUMBERS = 10**8
+_MOST_ROWS = 12
+
 
 @headwright_command("symmetry")
 @click.argument("layer", metavar="MODULE:CALLABLE")
 @click.option(
     "--shape", required=True, metavar="N,D", help="Tokens and features of the random input."
 )
-@click.option(
-    "--axis", type=click.Choice(["tokens", "features"]), default="tokens", show_default=True
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(1, 100_000),
-    default=200,
-    show_default=True,
-    help="Permutations to try.",
-)
+@click.option("--axis", type=click.Choice(list(_AXES)), default="tokens", show_default=True)
+@click.option("--budget", type=_TRIES, default=200, show_default=True, help="Permutations to try.")
 @click.option("--seed", type=int, default=0, show_default=True)
 def command(layer: str, shape: str, axis: str, budget: int, seed: int) -> Reply:
     """Check f(P X) = P f(X) for a callable on (N, D) arrays; torch modules get tensors."""
     function = _load(layer)
-    X = np.random.default_rng(seed).standard_normal(_shape(shape))
-    result = permutation(
-        function,
-        _input_for(function, X),
-        axis=-2 if axis == "tokens" else -1,
-        budget=budget,
-        seed=seed,
-    )
+    rng = np.random.default_rng(seed)
+    X = _input_for(function, rng.standard_normal(_shape(shape)))
+
+    result = permutation(function, X, axis=_AXES[axis], budget=budget, seed=seed)
     return Reply(result, lambda console: _render(console, layer, result), holds=result.holds)
 
 
@@ -52,33 +46,33 @@ def _load(name: str) -> Any:
     arguments."""
     module, colon, attribute = name.partition(":")
     if not colon or not module or not attribute:
-        raise InputError(
-            wanted="module:callable",
-            got=name,
-            attempt="headwright symmetry mylayers:block --shape 6,8",
-        )
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+        example = "headwright symmetry mylayers:block --shape 6,8"
+        raise InputError(wanted="module:callable", got=name, attempt=example)
+
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
     try:
-        thing = importlib.import_module(module)
-        for part in attribute.split("."):
-            thing = getattr(thing, part)
-        thing = thing() if isinstance(thing, type) else thing
-    except (
-        Exception
-    ) as reason:  # whatever the user's module raises on import, the answer is the same
+        thing = _imported(module, attribute)
+    except Exception as reason:  # whatever the user's module raises, the answer is the same
         raise InputError(
             wanted=f"an importable {name}",
             got=f"{type(reason).__name__}: {reason}",
             attempt="check module and name",
         ) from None
     if not callable(thing):
-        raise InputError(
-            wanted="a callable",
-            got=type(thing).__name__,
-            attempt="name a function or a module object",
-        )
+        kind = type(thing).__name__
+        attempt = "name a function or a module object"
+        raise InputError(wanted="a callable", got=kind, attempt=attempt)
     return thing
+
+
+def _imported(module: str, attribute: str) -> Any:
+    thing = importlib.import_module(module)
+    for part in attribute.split("."):
+        thing = getattr(thing, part)
+    return thing() if isinstance(thing, type) else thing
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -86,16 +80,17 @@ def _shape(text: str) -> tuple[int, ...]:
         shape = tuple(int(part) for part in text.split(","))
     except ValueError:
         shape = ()
-    if len(shape) < 2 or min(shape, default=0) < 1 or int(np.prod(shape)) > 10**8:
-        raise InputError(
-            wanted="--shape N,D with positive numbers", got=text, attempt="--shape 6,8"
-        )
+    positive = len(shape) >= 2 and min(shape) >= 1
+    if not positive or math.prod(shape) > _MOST_NUMBERS:
+        wanted = "--shape N,D with positive numbers"
+        raise InputError(wanted=wanted, got=text, attempt="--shape 6,8")
     return shape
 
 
 def _input_for(function: Any, X: np.ndarray) -> Any:
-    """A torch module gets a tensor of its own dtype and device; anything else gets the NumPy array."""
-    if not (hasattr(function, "parameters") and hasattr(function, "state_dict")):
+    """A torch module gets a tensor of its own dtype and device; anything else the NumPy array."""
+    is_module = hasattr(function, "parameters") and hasattr(function, "state_dict")
+    if not is_module:
         return X
     import torch
 
@@ -107,5 +102,5 @@ def _render(console: Console, name: str, result: Symmetry) -> None:
     console.print(f"{name}: {result.status}", markup=False)
     console.print(f"  {result.message}", markup=False)
     if result.counterexample:
-        rows = ", ".join(str(i) for i in result.counterexample.rows[:12])
+        rows = ", ".join(str(i) for i in result.counterexample.rows[:_MOST_ROWS])
         console.print(f"  rows that differ after the swap: {rows}")
