@@ -1,4 +1,5 @@
-"""headwright: a workbench for attention heads. Public names only; each is imported when first used."""
+"""headwright: a workbench for attention heads. Public names only; each is imported when first
+used."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What every command promises: JSON alone on stdout, exit codes, one-line errors, a fast and light
 start."""
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from headwright.cli import COMMANDS
+from headwright.cli.conventions import progress, progress_bar
 
 PROGRAM = (sys.executable, "-c", "from headwright.cli import main; main()")
 
@@ -294,3 +296,23 @@ def test_words_of_a_file_are_not_markup(tmp_path):
     done = run(*HEADS, "--out", "[bold]figures[/x]", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[bold]figures[/x]/output.svg" in done.stdout.replace("\n", "")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_a_bar_is_drawn_on_a_terminal_and_nowhere_else(stream, monkeypatch):
+    stderr = stream()
+    monkeypatch.setattr(sys, "stderr", stderr)
+
+    assert list(progress(iter("abc"), "walking", total=3)) == ["a", "b", "c"]
+    with progress_bar("deciding") as step:
+        step(1, 2)
+        step(2, 2)
+
+    drawn = stderr.getvalue()
+    assert ("walking" in drawn) is stderr.isatty()
+    assert ("deciding" in drawn) is stderr.isatty()

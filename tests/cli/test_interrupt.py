@@ -10,7 +10,7 @@ import pytest
 PROGRAM = """
 import os, signal, weakref
 import rich_click as click
-from headwright.cli.conventions import Reply, command, progress
+from headwright.cli.conventions import Reply, command, progress, progress_bar
 
 class Thing:
     pass
@@ -22,9 +22,20 @@ def steps():
         del thing
         yield number
 
+def iterated():
+    return list(progress(steps(), "working"))
+
+def reported():
+    done = []
+    with progress_bar("working") as step:
+        for number in steps():
+            done.append(number)
+            step(len(done), 3)
+    return done
+
 @command("lost")
 def lost():
-    done = list(progress(steps(), "working"))
+    done = WAY()
     return Reply({"done": done}, lambda console: console.print(f"done {done}"))
 
 lost()
@@ -32,9 +43,11 @@ lost()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl+C of Unix")
-def test_a_press_that_python_swallows_still_stops_the_work():
+@pytest.mark.parametrize("way", ["iterated", "reported"])
+def test_a_press_that_python_swallows_still_stops_the_work(way):
+    program = PROGRAM.replace("WAY", way)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
     )
 
     assert done.returncode == 130

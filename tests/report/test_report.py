@@ -72,3 +72,23 @@ def test_pages_ask_nothing_of_the_network():
     text = page("a <title>", "<h1>x</h1>")
     assert "a &lt;title&gt;" in text
     assert not re.search(r"(src|href)=|url\(|@import", text)
+
+
+@pytest.mark.parametrize(
+    ("latex", "shown"),
+    [
+        (r"c \approx \frac{1}{1+e^{(1-\gamma)\beta}} v_b", "c ≈ 1/(1+e^((1-γ)β)) v_b"),
+        (r"\mathbf{k}_{a}^{\top} q", "k_aᵀ q"),
+        (r"\alpha \in \{0, 1\}", "α ∈ {0, 1}"),
+        (r"q = \dfrac{1}{2}\left(k_a" + "\n" + r"+ k_b\right)", "q = 1/2(k_a + k_b)"),
+        (r"\unheard{x}", r"\unheardx"),
+    ],
+)
+def test_what_people_write_is_spelled(latex, shown):
+    assert spelled(latex) == shown
+
+
+def test_no_formula_takes_long_to_spell():
+    """Deep nests are left as they are: a pass for every level would cost the square of the
+    length."""
+    assert spelled("^{" * 20_000) == "^" * 20_000

@@ -1,1 +1,6 @@
-"""Figures and self-contained pages: how results look, and nothing about how they are computed."""
+"""How results look, and nothing about how they are computed.
+
+Reading order: `style` (colours and figures), `page` (the shell of every HTML page), `formula`
+(LaTeX for pages and for terminals). Nothing here knows a subject: every folder draws its own
+figures with these.
+"""

@@ -11,15 +11,17 @@ def page(title: str, body: str, *, description: str = "") -> str:
     """A whole HTML document. `body` is trusted HTML: whoever builds it escapes what came from
     outside."""
     roles = "".join(f"--{name}:{colour};" for name, colour in ROLES.items())
+    style = f":root{{{roles}}}{_CSS}"
+    said = escape(description, quote=True)
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="{escape(description, quote=True)}">
+<meta name="description" content="{said}">
 <meta name="generator" content="headwright">
 <title>{escape(title)}</title>
-<style>:root{{{roles}}}{_CSS}</style>
+<style>{style}</style>
 </head>
 <body>
 <main>
@@ -31,10 +33,11 @@ def page(title: str, body: str, *, description: str = "") -> str:
 
 
 _CSS = """
-:root{color-scheme:light dark;--ink:#1b1e23;--soft:#59616b;--paper:#fdfdfb;--card:#fff;--line:#dfe1e4;
---ok:#00714f;--no:#b04300;--maybe:#8a5a00;
---accent:#0b5c8e}
-@media(prefers-color-scheme:dark){:root{--ink:#e7e8ea;--soft:#a4abb4;--paper:#14171b;--card:#1b1f24;--line:#343a42;
+:root{color-scheme:light dark;
+--ink:#1b1e23;--soft:#59616b;--paper:#fdfdfb;--card:#fff;--line:#dfe1e4;
+--ok:#00714f;--no:#b04300;--maybe:#8a5a00;--accent:#0b5c8e}
+@media(prefers-color-scheme:dark){:root{
+--ink:#e7e8ea;--soft:#a4abb4;--paper:#14171b;--card:#1b1f24;--line:#343a42;
 --ok:#4cc79d;--no:#ff9a57;--maybe:#f0b849;--accent:#7cc0ee}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);
@@ -50,7 +53,8 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere}
 section,article{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
 padding:1rem 1.1rem;margin:1rem 0}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem;margin:.5rem 0}
-th,td{text-align:left;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+th,td{text-align:left;padding:.25rem .8rem .25rem 0;
+border-bottom:1px solid var(--line);vertical-align:top}
 th{color:var(--soft);font-weight:600}
 .wide{overflow-x:auto}
 .facts{list-style:none;padding:0;margin:.5rem 0;color:var(--soft)}

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,13 +109,11 @@ def save(drawing: Figure, stem: str | Path) -> tuple[Path, Path]:
     stem = Path(stem)
     drawing.patch.set(alpha=1.0, facecolor="white")
     try:
-        paths = tuple(
-            write_bytes(stem.with_suffix(f".{kind}"), _draw(drawing, kind))
-            for kind in ("svg", "png")
-        )
+        vector = write_bytes(stem.with_suffix(".svg"), _draw(drawing, "svg"))
+        bitmap = write_bytes(stem.with_suffix(".png"), _draw(drawing, "png"))
     finally:
         drawing.patch.set_alpha(0.0)
-    return paths[0], paths[1]
+    return vector, bitmap
 
 
 def _draw(drawing: Figure, kind: str) -> bytes:
@@ -124,16 +123,12 @@ def _draw(drawing: Figure, kind: str) -> bytes:
     dateless = {"Date": None} if kind == "svg" else {}
     with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
         drawing.savefig(out, format=kind, dpi=160, metadata=dateless)
+    if kind != "svg":
+        return out.getvalue()
     # The library's description of itself (licence terms, its address) is no part of the picture.
-    return (
-        re.sub(rb"<metadata>.*?</metadata>\s*", b"", out.getvalue(), flags=re.S)
-        if kind == "svg"
-        else out.getvalue()
-    )
+    return re.sub(rb"<metadata>.*?</metadata>\s*", b"", out.getvalue(), flags=re.S)
 
 
 def _named(text: str, title: str) -> str:
-    from html import escape
-
     safe = escape(title, quote=True)
     return text.replace("<svg ", f'<svg role="img" aria-label="{safe}" ', 1)
