@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Averaging:
-    """Orthonormal keys, q = beta * (sum of m of them): the weight of each of the m, and the leak."""
+    """Orthonormal keys, q = beta * (sum of m of them): the weight of each of them, and the leak."""
 
     n: int
     m: int

@@ -1,11 +1,15 @@
 """The limits of the house, each with the names of those who break it. `headwright bench style`
 shows the measures of every folder."""
 
+import ast
+from pathlib import Path
+
 import pytest
 from benchmarks import style
 from benchmarks.import_cycles import import_cycles, imports
 
 FILES = style.sources()
+TESTS = Path(__file__).parent
 BY_FILE = [style.LONG_LINES, style.PARALLEL, style.DENSITY, "longest file", "longest body"]
 
 
@@ -51,3 +55,20 @@ def test_measures_count_what_they_say():
     assert file.parallel_assignments == 1
     assert file.long_lines == 1
     assert file.comment_lines == 1
+
+
+def test_tolerances_that_two_tests_share_have_names():
+    """What is left belongs to one comparison each; the number only falls."""
+    bare = [place for path in TESTS.rglob("*.py") for place in _bare_tolerances(path)]
+
+    assert len(bare) <= 20, "\n".join(sorted(bare))
+
+
+def _bare_tolerances(path):
+    """Numbers given as a tolerance, but for 0."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    given = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
+    for one in given:
+        is_number = isinstance(one.value, ast.Constant) and one.value.value
+        if one.arg in ("abs", "rel", "atol", "rtol") and is_number:
+            yield f"{path.relative_to(TESTS)}: {one.arg}={one.value.value}"

@@ -16,7 +16,7 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 from click.testing import CliRunner
 from rich.console import Console
 
-from headwright.cli.audit import _render, command
+from headwright.cli.audit import _cards, command
 from headwright.trained.cards import Audit, Card
 from headwright.trained.measures.from_rows import TITLES
 
@@ -37,8 +37,8 @@ def model(tmp_path_factory):
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]").save_pretrained(folder)
     torch.manual_seed(0)
     config = LlamaConfig(
-        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        vocab_size=7, max_position_embeddings=64,
+        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, vocab_size=7, max_position_embeddings=64,
     )  # fmt: skip
     LlamaModel(config).save_pretrained(folder)
     return str(folder)
@@ -96,13 +96,8 @@ def test_long_names_and_huge_numbers_cost_columns_not_letters(columns):
     cards = tuple(Card("language_model", 101, head, measures) for head in range(98, 102))
     out = io.StringIO()
     console = Console(width=columns, file=out, highlight=False)
-    _render(
-        console,
-        Audit("a folder with a long name/" * 4, 1, 10**6, 0.0, cards),
-        cards,
-        "horizon",
-        None,
-    )
+    audit = Audit("a folder with a long name/" * 4, 1, 10**6, 0.0, cards)
+    _cards(console, audit, cards, "horizon")
     lines = out.getvalue().splitlines()
     assert "…" not in out.getvalue()
     assert max(map(len, lines)) <= columns
@@ -215,11 +210,14 @@ def test_models_that_read_no_text_are_told_what_to_do(tmp_path, text, kind, read
     import transformers
 
     sizes = {
-        "ViT": {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4},
+        "ViT": {
+            "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1,
+            "num_attention_heads": 4,
+        },
         "Whisper": {
             "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4,
-            "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "vocab_size": 60,
-            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
+            "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
+            "vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
         },
     }  # fmt: skip
     config = getattr(transformers, f"{kind}Config")(**sizes[kind])

@@ -15,6 +15,24 @@ from click.testing import CliRunner
 from headwright.cli.check import command
 
 RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$\n"
+BANK = """
+title = "Mine"
+
+[[question]]
+id = "b.q"
+title = "Average"
+asked = "Find q."
+test = "query"
+points = 7
+labels = ["b.2", "b.1"]
+
+[question.parameters]
+vectors = "keys"
+target = {a = 0.5, b = 0.5}
+
+[question.shapes]
+"query of keys" = 5
+"""
 WRONG = "(b) ii. $q = \\frac{1}{2}(k_a + k_b)$\n"
 
 
@@ -132,11 +150,7 @@ def test_the_bank_and_one_question():
 
 def test_a_teachers_bank(folder, tmp_path):
     bank = tmp_path / "bank.toml"
-    bank.write_text(
-        'title = "Mine"\n[[question]]\nid = "b.q"\ntitle = "Average"\nasked = "Find q."\ntest = "query"\npoints = 7\n'
-        'labels = ["b.2", "b.1"]\n[question.parameters]\nvectors = "keys"\ntarget = {a = 0.5, b = 0.5}\n'
-        '[question.shapes]\n"query of keys" = 5\n'
-    )
+    bank.write_text(BANK)
     result = check(folder / "right.md", "--bank", bank, "--gradescope", tmp_path / "r.json")
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "r.json").read_text())["score"] == 7
@@ -165,7 +179,7 @@ def test_an_empty_folder_is_bad_input(tmp_path):
 
 
 def test_a_closed_pipe_is_no_traceback(folder):
-    program = f"{sys.executable} -c 'from headwright.cli import main; main()' check {folder} --json | head -c 1"
+    program = f"{sys.executable} -m headwright check {folder} --json | head -c 1"
     found = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=False)
     assert "Traceback" not in found.stderr
 

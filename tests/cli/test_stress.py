@@ -40,7 +40,7 @@ def test_json_holds_the_numbers_of_the_classic_example(files):
     assert done.exit_code == 0
     got = json.loads(done.stdout)
     assert got["flip"] == pytest.approx([FLIP, 0.0], abs=tolerances.ROUNDING)
-    assert got["far"]["probability"]["value"] == pytest.approx(0.103, abs=5e-4)
+    assert got["far"]["probability"]["value"] == pytest.approx(0.103, abs=tolerances.QUOTED_THREE)
     assert (got["method"], got["status"]) == ("exact", "done")
     direct = hw.moments(BETA * K[[A, B]], hw.GaussianKeys(K).radial({A: 0.5}), K)
     assert got["mean"] == pytest.approx(direct.mean.tolist(), abs=tolerances.ROUNDING)
@@ -153,8 +153,9 @@ def test_bad_input_is_one_line_and_exit_two(files, arguments, word):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[1]", "{}", '{"version": 2, "queries": [[1]]}', '{"version": 1, "queries": [[1, 2], [3]]}',
-     '{"version": 1, "queries": "abc"}', '{"version": 1, "queries": [[1e999]]}', "[" * 100_000],
+    ["", "[1]", "{}", '{"version": 2, "queries": [[1]]}',
+     '{"version": 1, "queries": [[1, 2], [3]]}', '{"version": 1, "queries": "abc"}',
+     '{"version": 1, "queries": [[1e999]]}', "[" * 100_000],
 )  # fmt: skip
 def test_bad_designs_are_refused(files, text):
     (files / "D.json").write_text(text)
@@ -172,7 +173,8 @@ def test_value_and_error_are_in_the_same_unit(files):
         run(files, "--tau", "0.1", "--json", noise=f"isotropic=1e-4,{CLASSIC}").stdout
     )
     found = data["far"]["probability"]
-    assert float(value) == pytest.approx(100 * found["value"], abs=1e-4)
+    assert float(value) == pytest.approx(100 * found["value"], abs=tolerances.QUOTED_FOUR)
+    # One digit is shown.
     assert float(error) == pytest.approx(100 * found["error"], rel=0.5)
     exact = run(files, "--tau", "0.1")
     assert re.search(r"= [\d.]+% \(exact, error at most [\d.e-]+%\)", exact.stdout)
@@ -184,7 +186,9 @@ def test_none_and_all_are_bounds(files, tau, said):
     assert re.search(said + r" \(sampled, 95% confidence\)", done.stdout), done.stdout
     assert "+- 0" not in done.stdout
     data = json.loads(run(files, "--tau", tau, "--json", noise="isotropic=1e-2").stdout)
-    assert data["far"]["probability"]["error"] == pytest.approx(3 / 65536, rel=0.01)
+    assert data["far"]["probability"]["error"] == pytest.approx(
+        3 / 65536, rel=tolerances.NONE_OF_MANY / 2
+    )
 
 
 def test_a_small_share_is_not_printed_as_zero():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import reference
 from tests.cases import AVERAGING
-from tests.tolerances import ROUNDING
+from tests.tolerances import CLOSED_FORM, ROUNDING
 
 import headwright as hw
 from headwright.design import closed_form
@@ -37,14 +37,14 @@ def test_sharpness_and_leak_are_inverse(n, eps, data):
     reached = closed_form.leak(n, sharpness=beta, m=m)
     assert reached <= eps * (1 + 1e-9)
     if beta > 0:
-        assert reached == pytest.approx(eps, rel=1e-9)
+        assert reached == pytest.approx(eps, rel=CLOSED_FORM)
 
 
 @given(st.floats(0.0, 700.0), st.floats(1e-9, 0.5))
 def test_horizon_is_the_n_at_which_the_lead_is_just_enough(lead, eps):
     n = closed_form.horizon(lead, leak=eps)
     weight = 1 / (1 + (n - 1) * math.exp(-lead))
-    assert weight == pytest.approx(1 - eps, rel=1e-9)
+    assert weight == pytest.approx(1 - eps, rel=CLOSED_FORM)
 
 
 @pytest.mark.parametrize("target", [3, [0, 2], {0: 0.7, 4: 0.3}, {1: 1.0}])
@@ -58,9 +58,9 @@ def test_the_query_does_what_it_says(rng, target, scale):
         if isinstance(target, dict)
         else dict.fromkeys(np.atleast_1d(target).tolist(), 1 / np.size(target))
     )
-    assert 1 - sum(alpha[a] for a in shares) == pytest.approx(1e-3, rel=1e-9)
+    assert 1 - sum(alpha[a] for a in shares) == pytest.approx(1e-3, rel=CLOSED_FORM)
     for a, p in shares.items():
-        assert alpha[a] / (1 - 1e-3) == pytest.approx(p, rel=1e-9)
+        assert alpha[a] / (1 - 1e-3) == pytest.approx(p, rel=CLOSED_FORM)
 
 
 def test_scores_divided_by_root_d_need_root_d_times_the_sharpness():

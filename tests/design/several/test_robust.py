@@ -3,7 +3,7 @@ variance 1/2."""
 
 import numpy as np
 import pytest
-from tests.tolerances import ROBUST_GAIN, SIGMAS
+from tests.tolerances import EXACT_COVARIANCE, ROBUST_GAIN, SIGMAS, SIMULATED
 
 import headwright as hw
 from headwright.design.several.descent import Ball
@@ -23,7 +23,7 @@ def test_it_beats_the_textbook_by_far(two_heads):
     r = two_heads.robust
     assert r.gain > ROBUST_GAIN
     # The textbook number is known: 0.0247 by simulation, n = 20, beta = 30.
-    assert r.textbook == pytest.approx(0.0246, abs=2e-4)
+    assert r.textbook == pytest.approx(0.0246, abs=SIMULATED)
     assert np.linalg.norm(two_heads.queries, axis=1).max() <= BUDGET
 
 
@@ -38,7 +38,7 @@ def test_moments_are_a_third_route(two_heads):
     wanted = np.zeros(N)
     wanted[[A, B]] = 0.5
     error = float(np.sum((m.mean - wanted) ** 2) + np.trace(m.covariance))
-    assert error == pytest.approx(two_heads.robust.error, abs=1e-8)
+    assert error == pytest.approx(two_heads.robust.error, abs=EXACT_COVARIANCE)
 
 
 def test_the_head_that_reads_the_noisy_key_says_no_to_the_others(two_heads):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from tests.awkward import awkward
-from tests.tolerances import DESIGN_GAP
+from tests.tolerances import DESIGN_GAP, ROUNDING
 
 from headwright.design.solve.cheapest import cheapest, level
 from headwright.design.solve.coordinates import reduce, within_hull
@@ -27,7 +27,7 @@ def test_nearest_mixture_by_another_minimiser(seed):
     theirs = minimize(divergence, np.zeros(4), method="BFGS", options={"gtol": 1e-9})
     assert mine.converged
     assert mine.divergence == pytest.approx(theirs.fun, abs=1e-9)
-    assert divergence(mine.query) == pytest.approx(mine.divergence, abs=1e-12)
+    assert divergence(mine.query) == pytest.approx(mine.divergence, abs=ROUNDING)
 
 
 def test_nearest_is_zero_exactly_for_reachable_mixtures(rng):
