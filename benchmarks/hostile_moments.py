@@ -4,10 +4,11 @@ to one problem."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 import headwright as hw
 
@@ -23,148 +24,176 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
 
     def found(self) -> Any:
-        return hw.moments(self.q, hw.GaussianKeys(self.K, **self.parts), self.V, **self.options)
+        keys = hw.GaussianKeys(self.K, **self.parts)
+        return hw.moments(self.q, keys, self.V, **self.options)
 
 
-def _plain(rng: np.random.Generator, n: int | None = None, d: int | None = None) -> Case:
-    n = int(rng.integers(2, 9)) if n is None else n
-    d = int(rng.integers(1, 6)) if d is None else d
-    parts = {"isotropic": rng.uniform(0.01, 1, n)}
-    return Case(rng.normal(size=d), rng.normal(size=(n, d)), rng.uniform(-1, 1, (n, 2)), parts)
+def _plain(rng: Generator, n: int | None = None, d: int | None = None) -> Case:
+    n = _between(rng, 2, 9) if n is None else n
+    d = _between(rng, 1, 6) if d is None else d
+    variances = rng.uniform(0.01, 1, n)
+    q = rng.normal(size=d)
+    K = rng.normal(size=(n, d))
+    V = rng.uniform(-1, 1, (n, 2))
+    return Case(q, K, V, {"isotropic": variances})
 
 
-def _changed(case: Case, **changes: Any) -> Case:
-    return Case(
-        **{
-            name: changes.get(name, getattr(case, name))
-            for name in ("q", "K", "V", "parts", "options")
-        }
-    )
+def _size(rng: Generator, low: float, high: float) -> float:
+    """A size between 10^low and 10^high, all orders of magnitude alike."""
+    return 10.0 ** rng.uniform(low, high)
 
 
-def _shifted(rng: np.random.Generator) -> Case:
+def _between(rng: Generator, low: int, high: int) -> int:
+    return int(rng.integers(low, high))
+
+
+def _shifted(rng: Generator) -> Case:
     """The same constant on all logits, through the bias: exact in the fractions, whatever it
     swallows."""
     case = _plain(rng)
-    return _changed(
-        case, options={"bias": rng.normal(size=len(case.K)) + 2.0 ** rng.uniform(0, 60)}
-    )
+    bias = rng.normal(size=len(case.K))
+    constant = 2.0 ** rng.uniform(0, 60)
+    return replace(case, options={"bias": bias + constant})
 
 
-def _channel(rng: np.random.Generator) -> Case:
-    case = _plain(rng, d=int(rng.integers(2, 6)))
-    return _changed(
-        case, K=case.K + 10.0 ** rng.uniform(2, 14) * (rng.random(case.K.shape[1]) < 0.5)
-    )
+def _channel(rng: Generator) -> Case:
+    case = _plain(rng, d=_between(rng, 2, 6))
+    size = _size(rng, 2, 14)
+    channels = rng.random(case.K.shape[1]) < 0.5
+    return replace(case, K=case.K + size * channels)
 
 
-def _orthogonal(rng: np.random.Generator) -> Case:
+def _orthogonal(rng: Generator) -> Case:
     """Large keys that the query hardly sees."""
-    case = _plain(rng, d=int(rng.integers(2, 6)))
-    K = 10.0 ** rng.uniform(2, 12) * case.K
+    case = _plain(rng, d=_between(rng, 2, 6))
+    K = _size(rng, 2, 12) * case.K
     K -= np.outer(K @ case.q, case.q) / (case.q @ case.q)
-    return _changed(case, K=K + 0.1 * rng.normal(size=K.shape))
+    seen = 0.1 * rng.normal(size=K.shape)
+    return replace(case, K=K + seen)
 
 
-def _single(rng: np.random.Generator) -> Case:
-    case = _plain(rng, n=int(rng.integers(2, 100)), d=int(rng.integers(2, 65)))
-    K = case.K + 10.0 ** rng.uniform(0, 4) * (np.arange(case.K.shape[1]) == 0)
-    q = case.q / np.sqrt(case.q.size)
-    arrays = {"q": q, "K": K, "V": case.V, "parts": {"isotropic": case.parts["isotropic"]}}
-    single = {k: x.astype(np.float32) for k, x in arrays.items() if k != "parts"}
-    return _changed(case, **single, parts={"isotropic": case.parts["isotropic"].astype(np.float32)})
+def _single(rng: Generator) -> Case:
+    case = _plain(rng, n=_between(rng, 2, 100), d=_between(rng, 2, 65))
+    d = case.q.size
+    first_channel = np.arange(d) == 0
+    K = case.K + _size(rng, 0, 4) * first_channel
+    q = case.q / np.sqrt(d)
+    variances = case.parts["isotropic"].astype(np.float32)
+    return Case(
+        q.astype(np.float32),
+        K.astype(np.float32),
+        case.V.astype(np.float32),
+        {"isotropic": variances},
+    )
 
 
-def _one_key(rng: np.random.Generator) -> Case:
+def _one_key(rng: Generator) -> Case:
     return _plain(rng, n=1)
 
 
-def _duplicates(rng: np.random.Generator) -> Case:
-    case = _plain(rng, n=int(rng.integers(2, 60)))
+def _duplicates(rng: Generator) -> Case:
+    case = _plain(rng, n=_between(rng, 2, 60))
     which = rng.integers(0, 2, len(case.K))
-    return _changed(case, K=case.K[which], parts={"isotropic": case.parts["isotropic"][which]})
+    variances = case.parts["isotropic"][which]
+    return replace(case, K=case.K[which], parts={"isotropic": variances})
 
 
-def _heavy(rng: np.random.Generator) -> Case:
-    case = _plain(rng, n=int(rng.integers(50, 200)))
+def _heavy(rng: Generator) -> Case:
+    case = _plain(rng, n=_between(rng, 50, 200))
     bias = np.zeros(len(case.K))
     bias[0] = rng.uniform(3, 60)
-    return _changed(case, options={"bias": bias})
+    return replace(case, options={"bias": bias})
 
 
-def _noise_of_any_size(rng: np.random.Generator) -> Case:
+def _noise_of_any_size(rng: Generator) -> Case:
     case = _plain(rng)
-    return _changed(case, parts={"isotropic": np.full(len(case.K), 10.0 ** rng.uniform(-30, 8))})
+    variances = np.full(len(case.K), _size(rng, -30, 8))
+    return replace(case, parts={"isotropic": variances})
 
 
-def _wide(rng: np.random.Generator) -> Case:
-    case = _plain(rng, n=int(rng.integers(2, 30)))
-    return _changed(case, parts={"isotropic": 10.0 ** rng.uniform(-4, 5, len(case.K))})
+def _wide(rng: Generator) -> Case:
+    case = _plain(rng, n=_between(rng, 2, 30))
+    variances = 10.0 ** rng.uniform(-4, 5, len(case.K))
+    return replace(case, parts={"isotropic": variances})
 
 
-def _huge(rng: np.random.Generator) -> Case:
+def _huge(rng: Generator) -> Case:
     case = _plain(rng)
-    parts = {
-        "isotropic": 10.0 ** rng.uniform(-2, 30, len(case.K)) * (rng.random(len(case.K)) < 0.5)
-    }
-    return _changed(case, K=case.K * 10.0 ** rng.uniform(3, 30), parts=parts)
+    n = len(case.K)
+    variances = 10.0 ** rng.uniform(-2, 30, n)
+    noisy = rng.random(n) < 0.5
+    K = case.K * _size(rng, 3, 30)
+    return replace(case, K=K, parts={"isotropic": variances * noisy})
 
 
-def _radial(rng: np.random.Generator) -> Case:
+def _radial(rng: Generator) -> Case:
     case = _plain(rng, d=2)
-    K = case.K + 10.0 ** rng.uniform(0, 9)
-    return _changed(case, K=K, q=np.array([0.7, -0.7]), parts={"radial": rng.uniform(0, 1, len(K))})
+    K = case.K + _size(rng, 0, 9)
+    across = np.array([0.7, -0.7])
+    variances = rng.uniform(0, 1, len(K))
+    return replace(case, K=K, q=across, parts={"radial": variances})
 
 
-def _factors(rng: np.random.Generator) -> Case:
+def _factors(rng: Generator) -> Case:
     """Noise that is large, and nearly orthogonal to the query."""
     case = _plain(rng, d=3)
-    F = 10.0 ** rng.uniform(0, 8) * rng.normal(size=(*case.K.shape, 1))
-    F -= (np.einsum("ndr,d->nr", F, case.q) / (case.q @ case.q))[:, None, :] * case.q[:, None]
-    return _changed(case, parts={"factors": F + 0.3 * rng.normal(size=F.shape)})
+    F = _size(rng, 0, 8) * rng.normal(size=(*case.K.shape, 1))
+    along = np.einsum("ndr,d->nr", F, case.q) / (case.q @ case.q)
+    F -= along[:, None, :] * case.q[:, None]
+    seen = 0.3 * rng.normal(size=F.shape)
+    return replace(case, parts={"factors": F + seen})
 
 
-def _masked(rng: np.random.Generator) -> Case:
-    case = _plain(rng, n=int(rng.integers(2, 60)))
-    mask = rng.random(len(case.K)) < 0.6
+def _masked(rng: Generator) -> Case:
+    case = _plain(rng, n=_between(rng, 2, 60))
+    n = len(case.K)
+    mask = rng.random(n) < 0.6
     mask[0] = True
-    bias = 10.0 ** rng.uniform(-2, 20) * rng.normal(size=len(case.K)) * ~mask + rng.normal(
-        size=len(case.K)
-    )
-    return _changed(case, options={"mask": mask, "bias": bias, "scale": float(rng.normal())})
+    behind_the_mask = _size(rng, -2, 20) * rng.normal(size=n) * ~mask
+    bias = behind_the_mask + rng.normal(size=n)
+    scale = float(rng.normal())
+    return replace(case, options={"mask": mask, "bias": bias, "scale": scale})
 
 
-def _values(rng: np.random.Generator) -> Case:
+def _values(rng: Generator) -> Case:
     """Values of any size, and some of them far from the others."""
-    case = _plain(rng, n=int(rng.integers(2, 100)))
-    V = 10.0 ** rng.uniform(-100, 100) * (case.V + 10.0 ** rng.uniform(-3, 6))
-    return _changed(
-        case, V=V * np.where(rng.random((len(V), 1)) < 0.1, 10.0 ** rng.uniform(0, 30), 1.0)
-    )
+    case = _plain(rng, n=_between(rng, 2, 100))
+    size = _size(rng, -100, 100)
+    V = size * (case.V + _size(rng, -3, 6))
+    far = rng.random((len(V), 1)) < 0.1
+    return replace(case, V=V * np.where(far, _size(rng, 0, 30), 1.0))
 
 
-def _hidden_value(rng: np.random.Generator) -> Case:
+def _hidden_value(rng: Generator) -> Case:
     """A key far below the others has a value far above theirs."""
-    case = _plain(rng, n=int(rng.integers(50, 100)))
-    V, bias = case.V.copy(), np.zeros(len(case.K))
-    bias[0], V[3] = rng.uniform(30, 80), 10.0 ** rng.uniform(0, 30)
-    return _changed(case, V=V, options={"bias": bias})
+    case = _plain(rng, n=_between(rng, 50, 100))
+    bias = np.zeros(len(case.K))
+    bias[0] = rng.uniform(30, 80)
+    V = case.V.copy()
+    V[3] = _size(rng, 0, 30)
+    return replace(case, V=V, options={"bias": bias})
 
 
-def _heads(rng: np.random.Generator) -> Case:
+def _heads(rng: Generator) -> Case:
     case = _plain(rng, n=2, d=3)
-    K = case.K + (10.0 ** rng.uniform(2, 10) * (rng.random(3) < 0.3) if rng.random() < 0.5 else 0.0)
-    Q = np.stack([case.q, rng.normal(size=3) if rng.random() < 0.7 else case.q * (1 + 1e-9)])
-    return _changed(case, K=K, q=Q, options={"mix": rng.normal(size=2)})
+    K = case.K
+    if rng.random() < 0.5:
+        size = _size(rng, 2, 10)
+        K = K + size * (rng.random(3) < 0.3)
+    nearly_the_same = case.q * (1 + 1e-9)
+    other = rng.normal(size=3) if rng.random() < 0.7 else nearly_the_same
+    mix = rng.normal(size=2)
+    return replace(case, K=K, q=np.stack([case.q, other]), options={"mix": mix})
 
 
-def _many(rng: np.random.Generator) -> Case:
+def _many(rng: Generator) -> Case:
     """Some thousand keys: by the grid, against every key by itself."""
-    case = _plain(rng, n=int(rng.integers(1000, 3000)), d=4)
-    return _changed(case, K=case.K + 10.0 ** rng.uniform(0, 12), q=case.q - case.q.mean())
+    case = _plain(rng, n=_between(rng, 1000, 3000), d=4)
+    K = case.K + _size(rng, 0, 12)
+    return replace(case, K=K, q=case.q - case.q.mean())
 
 
-FAMILIES: dict[str, Callable[[np.random.Generator], Case]] = {
+FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "ordinary": _plain,
     "a constant on all logits, up to 2^60": _shifted,
     "channels common to all keys, up to 1e14": _channel,

@@ -217,7 +217,8 @@ def test_models_that_read_no_text_are_told_what_to_do(tmp_path, text, kind, read
         "Whisper": {
             "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4,
             "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
-            "vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
+            "vocab_size": 60,
+            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
         },
     }  # fmt: skip
     config = getattr(transformers, f"{kind}Config")(**sizes[kind])
