@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +21,28 @@ FIGURE = Path(__file__).parents[1] / "docs" / "reference" / "moments-growth"
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    rows = [_forward_ratio(100_000 if quick else 1_000_000, repeat=2 if quick else 12)]
-    rows += [
-        _small("classic, n = 20, beta = 30", *_classic(30.0)),
-        _small("n = 1000, v = 64", *_general(1000, 64)),
-    ]
-    rows += _ways_around(quick)
+    many = _forward_ratio(100_000, repeat=2) if quick else _forward_ratio(1_000_000, repeat=12)
+    classic = _small("classic, n = 20, beta = 30", *_classic(30.0))
+    general = _small("n = 1000, v = 64", *_general(1000, 64))
+    rows = [many, classic, general, *_ways_around(quick)]
     growth = _growth(quick)
     rows += growth
     if not quick:
         _draw(growth)
     notes = [
-        "ratio = time over the time of the row's baseline, best of several runs, both in this process",
-        "error = largest error of the mean, measured against the exact engine (whose own bound is in its rows)",
-        "n = 1e6: K@q, softmax, alpha@V in NumPy is the baseline; memory = extra peak over the size of K and V",
+        "ratio = time over the time of the row's baseline, best of several runs, both in this"
+        " process",
+        "error = largest error of the mean, measured against the exact engine (whose own bound is"
+        " in its rows)",
+        "n = 1e6: K@q, softmax, alpha@V in NumPy is the baseline; memory = extra peak over the size"
+        " of K and V",
     ]
     return {"title": "Exact moments of attention under random keys", "rows": rows, "notes": notes}
 
 
 def _best(f: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    times, result = [], None
+    times = []
+    result = None
     for _ in range(repeat):
         begin = time.perf_counter()
         result = f()
@@ -50,13 +53,18 @@ def _best(f: Callable[[], Any], repeat: int) -> tuple[float, Any]:
 def _general(n: int, v: int) -> tuple[np.ndarray, Any, np.ndarray]:
     """Means of logits of deviation 1, deviations between 0.5 and 2, different for every key."""
     rng = np.random.default_rng(0)
-    K, V, q = rng.standard_normal((n, 64)), rng.standard_normal((n, v)), rng.standard_normal(64)
-    return q / np.linalg.norm(q), hw.GaussianKeys(K, isotropic=rng.uniform(0.5, 2, n) ** 2), V
+    K = rng.standard_normal((n, 64))
+    V = rng.standard_normal((n, v))
+    q = rng.standard_normal(64)
+    q /= np.linalg.norm(q)
+    deviations = rng.uniform(0.5, 2, n)
+    return q, hw.GaussianKeys(K, isotropic=deviations**2), V
 
 
 def _classic(beta: float) -> tuple[np.ndarray, Any, np.ndarray]:
     mu = np.eye(20)
-    return beta * (mu[0] + mu[1]), hw.GaussianKeys(mu, isotropic=1e-4).radial({0: 0.5}), mu
+    keys = hw.GaussianKeys(mu, isotropic=1e-4).radial({0: 0.5})
+    return beta * (mu[0] + mu[1]), keys, mu
 
 
 def _forward(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -69,24 +77,22 @@ def _forward(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 def _forward_ratio(n: int, repeat: int) -> dict[str, Any]:
     q, keys, V = _general(n, 64)
+    forward = []
+    exact = []
     # Alternating runs: a busy machine then disturbs both alike.
-    pairs = [
-        (_best(lambda: _forward(q, keys.means, V), 1)[0], _best(lambda: hw.moments(q, keys, V), 1))
-        for _ in range(repeat)
-    ]
-    base, (seconds, m) = min(p[0] for p in pairs), min((p[1] for p in pairs), key=lambda p: p[0])
+    for _ in range(repeat):
+        forward.append(_best(lambda: _forward(q, keys.means, V), 1)[0])
+        exact.append(_best(lambda: hw.moments(q, keys, V), 1)[0])
+
     tracemalloc.start()
-    hw.moments(q, keys, V)
-    extra = tracemalloc.get_traced_memory()[1] / (keys.means.nbytes + V.nbytes)
+    m = hw.moments(q, keys, V)
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return _row(
-        f"exact, n = {n:.0e}, d = v = 64",
-        seconds,
-        "forward pass",
-        base,
-        error=m.mean_error,
-        memory=extra,
-    )
+
+    name = f"exact, n = {n:.0e}, d = v = 64"
+    row = _row(name, min(exact), "forward pass", min(forward), error=m.mean_error)
+    row["extra memory"] = f"{peak / (keys.means.nbytes + V.nbytes):.0%}"
+    return row
 
 
 def _small(name: str, q: np.ndarray, keys: Any, V: np.ndarray) -> dict[str, Any]:
@@ -95,22 +101,14 @@ def _small(name: str, q: np.ndarray, keys: Any, V: np.ndarray) -> dict[str, Any]
     return _row(f"exact, {name}", seconds, "hw.attend", base, error=m.mean_error)
 
 
-def _row(
-    way: str,
-    seconds: float,
-    baseline: str,
-    base: float,
-    *,
-    error: float,
-    memory: float | None = None,
-) -> dict:
+def _row(way: str, seconds: float, baseline: str, base: float, *, error: float) -> dict[str, Any]:
     return {
         "way": way,
         "ms": round(1e3 * seconds, 3),
         "baseline": baseline,
         "ratio": round(seconds / base, 2),
         "error": float(f"{error:.1e}"),
-        "extra memory": "" if memory is None else f"{memory:.0%}",
+        "extra memory": "",
     }
 
 
@@ -118,35 +116,28 @@ def _ways_around(quick: bool) -> list[dict[str, Any]]:
     """What people do instead, on the classic example: time and error of E[alpha]."""
     q, keys, V = _classic(30.0)
     law = keys.logits_law(q)
-    m, s = law.means, np.sqrt(law.variances)
+    m = law.means
+    s = np.sqrt(law.variances)
     seconds, exact = _best(lambda: hw.moments(q, keys, V), 10)
+
+    def compared(name: str, way: Callable[[], np.ndarray], repeat: int) -> dict[str, Any]:
+        taken, alpha = _best(way, repeat)
+        error = np.abs(alpha - exact.weights_mean).max()
+        return _row(name, taken, "exact", seconds, error=error)
+
     rows = []
-    for name, way in (
-        ("mean field / probit", probit),
-        ("Laplace bridge", bridge),
-        ("Daunizeau", daunizeau),
-    ):
-        t, alpha = _best(lambda way=way: way(m, s), 10)
-        rows.append(
-            _row(
-                f"{name}, classic",
-                t,
-                "exact",
-                seconds,
-                error=np.abs(alpha - exact.weights_mean).max(),
-            )
-        )
+    formulas = {"mean field / probit": probit, "Laplace bridge": bridge, "Daunizeau": daunizeau}
+    for name, formula in formulas.items():
+        rows.append(compared(f"{name}, classic", partial(formula, m, s), 10))
+
     rng = np.random.default_rng(1)
     # A weight that is a fair coin has standard error 0.5 / sqrt(samples); matched accuracy fixes
     # the samples.
     for accuracy in (1e-3,) if quick else (1e-3, 1e-4):
         samples = round((0.5 / accuracy) ** 2)
         for name, sampler in _samplers().items():
-            t, alpha = _best(
-                lambda sampler=sampler, samples=samples: sampler(m, s, samples, rng), 1
-            )
-            error = np.abs(alpha - exact.weights_mean).max()
-            rows.append(_row(f"{name}, {samples:,} samples", t, "exact", seconds, error=error))
+            sampled = partial(sampler, m, s, samples, rng)
+            rows.append(compared(f"{name}, {samples:,} samples", sampled, 1))
     return rows
 
 
@@ -198,12 +189,12 @@ def _samplers() -> dict[str, Callable[..., np.ndarray]]:
 
     def torch_sampler(m, s, samples, rng):
         generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
-        mean, width = torch.from_numpy(m), torch.from_numpy(s)
+        mean = torch.from_numpy(m)
+        width = torch.from_numpy(s)
         total = torch.zeros(m.size, dtype=torch.float64)
         for begin in range(0, samples, 8192):
-            z = torch.randn(
-                (min(8192, samples - begin), m.size), dtype=torch.float64, generator=generator
-            )
+            shape = (min(8192, samples - begin), m.size)
+            z = torch.randn(shape, dtype=torch.float64, generator=generator)
             total += torch.softmax(z.mul_(width).add_(mean), dim=1).sum(dim=0)
         return (total / samples).numpy()
 
@@ -212,31 +203,21 @@ def _samplers() -> dict[str, Callable[..., np.ndarray]]:
 
 def _growth(quick: bool) -> list[dict[str, Any]]:
     """Cost over keys and over noise; ratios to the first of each series."""
-    rows = []
     sizes = (100, 1000, 10_000) if quick else (10, 100, 1000, 10_000, 100_000, 1_000_000)
-    for series, cases in (
-        ("n", [(n, _general(n, 8)) for n in sizes]),
-        (
-            "s",
-            [
-                (s, _two_widths(s))
-                for s in ((1.0, 100.0) if quick else (0.1, 1.0, 10.0, 100.0, 1000.0))
-            ],
-        ),
-    ):
-        base = None
-        for value, case in cases:
-            seconds, m = _best(lambda case=case: hw.moments(*case), 3)
-            base = base or seconds
-            rows.append(
-                _row(
-                    f"growth, {series} = {value:g}",
-                    seconds,
-                    f"first {series}",
-                    base,
-                    error=m.mean_error,
-                )
-            )
+    widths = (1.0, 100.0) if quick else (0.1, 1.0, 10.0, 100.0, 1000.0)
+    over_keys = {n: _general(n, 8) for n in sizes}
+    over_noise = {s: _two_widths(s) for s in widths}
+    return _series("n", over_keys) + _series("s", over_noise)
+
+
+def _series(name: str, cases: dict[Any, Any]) -> list[dict[str, Any]]:
+    rows = []
+    base = None
+    for value, case in cases.items():
+        seconds, m = _best(partial(hw.moments, *case), 3)
+        base = base or seconds
+        way = f"growth, {name} = {value:g}"
+        rows.append(_row(way, seconds, f"first {name}", base, error=m.mean_error))
     return rows
 
 
@@ -244,11 +225,8 @@ def _two_widths(s: float) -> tuple[np.ndarray, Any, np.ndarray]:
     """Twenty keys, half of them noisy with deviation s, half fixed: the hard mixture of scales."""
     rng = np.random.default_rng(2)
     means = rng.standard_normal((20, 4))
-    return (
-        np.eye(4)[0],
-        hw.GaussianKeys(means, isotropic=np.where(np.arange(20) < 10, s * s, 0.0)),
-        np.eye(20),
-    )
+    variances = np.where(np.arange(20) < 10, s * s, 0.0)
+    return np.eye(4)[0], hw.GaussianKeys(means, isotropic=variances), np.eye(20)
 
 
 def _draw(rows: list[dict[str, Any]]) -> None:
@@ -256,10 +234,9 @@ def _draw(rows: list[dict[str, Any]]) -> None:
 
     from headwright.report import style
 
+    labels = {"n": "keys n", "s": "logit deviation s"}
     with style.figure(7.0, 2.8, columns=2) as (drawing, panels):
-        for axes, (series, label) in zip(
-            panels, (("n", "keys n"), ("s", "logit deviation s")), strict=True
-        ):
+        for axes, (series, label) in zip(panels, labels.items(), strict=True):
             mine = [r for r in rows if r["way"].startswith(f"growth, {series} =")]
             x = [float(r["way"].split("=")[1]) for r in mine]
             axes.loglog(x, [r["ms"] for r in mine], marker="o", color=style.ROLES["output"])

@@ -41,16 +41,22 @@ def bandwidth() -> float:
 def main(n: int, v: int) -> None:
     generator = torch.Generator(device="cuda").manual_seed(0)
     kind = {"dtype": torch.float64, "device": "cuda", "generator": generator}
-    K, V, q = torch.randn((n, v), **kind), torch.randn((n, v), **kind), torch.randn(v, **kind)
+    K = torch.randn((n, v), **kind)
+    V = torch.randn((n, v), **kind)
+    q = torch.randn(v, **kind)
     q /= torch.linalg.norm(q)
-    keys = hw.GaussianKeys(K, isotropic=(0.5 + 1.5 * torch.rand(n, **kind)) ** 2)
+    deviations = 0.5 + 1.5 * torch.rand(n, **kind)
+    keys = hw.GaussianKeys(K, isotropic=deviations**2)
+
     rate = bandwidth()
-    floor = (K.nbytes + V.nbytes) / rate
+    size = K.nbytes + V.nbytes
+    floor = size / rate
     forward = best(lambda: torch.softmax(K @ q, dim=0) @ V)
     m = hw.moments(q, keys, V)
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     seconds = best(lambda: hw.moments(q, keys, V), 3)
+    extra = torch.cuda.max_memory_allocated() - before
     report = {
         "card": torch.cuda.get_device_name(),
         "n": n,
@@ -61,7 +67,7 @@ def main(n: int, v: int) -> None:
         "floor_ms": 1e3 * floor,
         "over_floor": seconds / floor,
         "copy_bytes_per_s": rate,
-        "extra_memory": (torch.cuda.max_memory_allocated() - before) / (K.nbytes + V.nbytes),
+        "extra_memory": extra / size,
         "mean_error": m.mean_error,
         "covariance_error": m.covariance_error,
         "status": m.status,
@@ -71,4 +77,7 @@ def main(n: int, v: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(float(x)) for x in (sys.argv[1:] + ["1e7", "128"][len(sys.argv) - 1 :])))
+    given = sys.argv[1:]
+    usual = ["1e7", "128"]
+    keys, dimension = given + usual[len(given) :]
+    main(int(float(keys)), int(float(dimension)))

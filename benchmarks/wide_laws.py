@@ -33,15 +33,18 @@ Law = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def run(*, quick: bool) -> dict[str, Any]:
+    widths = WIDTHS[1::2] if quick else WIDTHS
     rows = [_one_head(name, *law) for name, law in _laws(quick)]
-    rows += [_two_heads(width) for width in (WIDTHS[1::2] if quick else WIDTHS)]
+    rows += [_two_heads(width) for width in widths]
     heads = [row for row in rows if row["ratio"] != ""]
     slowest = max(heads, key=lambda row: row["ratio"])
     largest = max(rows, key=lambda row: row["MB"])
     least_sure = max(rows, key=lambda row: row["true / stated"] or 0.0)
     notes = [
-        "ms = processor time; ratio = over that of every key by itself, same run; MB = peak of traced memory",
-        f"error = stated for the mean (two heads: for the covariance between them); true error up to {CHECKED} keys",
+        "ms = processor time; ratio = over that of every key by itself, same run;"
+        " MB = peak of traced memory",
+        "error = stated for the mean (two heads: for the covariance between them);"
+        f" true error up to {CHECKED} keys",
         f"slowest beside every key by itself: {slowest['law']}, {slowest['ratio']}",
         f"most memory: {largest['law']}, {largest['MB']} MB",
         f"true error nearest to the stated one: {least_sure['law']}, {least_sure['true / stated']}",
@@ -51,19 +54,21 @@ def run(*, quick: bool) -> dict[str, Any]:
 
 def _laws(quick: bool) -> Iterator[tuple[str, Law]]:
     rng = np.random.default_rng(0)
+
+    def law(s: np.ndarray) -> Law:
+        means = rng.standard_normal(s.size)
+        values = rng.uniform(-1, 1, (s.size, 8))
+        return means, s, values
+
     for n in SIZES[:2] if quick else SIZES:
         for width in WIDTHS[1::2] if quick else WIDTHS:
             s = rng.uniform(0.5, 2.0, n)
             s[0] = width
-            yield (
-                f"one of {width:g} among {n}",
-                (rng.standard_normal(n), s, rng.uniform(-1, 1, (n, 8))),
-            )
+            yield f"one of {width:g} among {n}", law(s)
     for low, high in ((-2, 2), (-3, 6)):
         for n in (500,) if quick else (500, 5000):
             s = 10 ** rng.uniform(low, high, n)
-            law = rng.standard_normal(n), s, rng.uniform(-1, 1, (n, 8))
-            yield f"1e{low} to 1e{high}, {n} keys", law
+            yield f"1e{low} to 1e{high}, {n} keys", law(s)
 
 
 def _timed(f: Callable[[], Any]) -> tuple[float, Any]:
@@ -86,10 +91,17 @@ def _one_head(name: str, m: np.ndarray, s: np.ndarray, V: np.ndarray) -> dict[st
     direct, _ = _timed(lambda: head_moments(m, s, V))
     true = None
     if m.size <= CHECKED:
-        true = float(np.abs(found.mean - _finer(m, s, V).mean).max())
-    route = "grid" if m.size > COLUMNS and grid_pays(make_cells(m, s)) else "every key"
+        off = np.abs(found.mean - _finer(m, s, V).mean)
+        true = float(off.max())
+    on_grid = m.size > COLUMNS and grid_pays(make_cells(m, s))
     peak = _peak(lambda: logits_moments(m, s, V))
-    return _row(name, route, seconds, seconds / direct, peak, found.first, true)
+
+    row = _row(name, "grid" if on_grid else "every key", seconds, peak, found.first)
+    row["ratio"] = round(seconds / direct, 2)
+    if true is not None:
+        row["true error"] = float(f"{true:.1e}")
+        row["true / stated"] = float(f"{true / found.first:.1e}")
+    return row
 
 
 def _finer(m: np.ndarray, s: np.ndarray, V: np.ndarray) -> Any:
@@ -120,33 +132,19 @@ def _two_heads(width: float) -> dict[str, Any]:
         )
 
     seconds, found = _timed(covariance)
-    return _row(
-        f"two heads, one key of {width:g}",
-        "double integral",
-        seconds,
-        None,
-        _peak(covariance),
-        found.error,
-        None,
-    )
+    name = f"two heads, one key of {width:g}"
+    return _row(name, "double integral", seconds, _peak(covariance), found.error)
 
 
-def _row(
-    law: str,
-    route: str,
-    seconds: float,
-    ratio: float | None,
-    peak: float,
-    error: float,
-    true: float | None,
-) -> dict[str, Any]:
+def _row(law: str, route: str, seconds: float, peak: float, error: float) -> dict[str, Any]:
+    """What every row tells; what is blank is told where it is known."""
     return {
         "law": law,
         "route": route,
         "ms": round(1e3 * seconds, 1),
-        "ratio": "" if ratio is None else round(ratio, 2),
+        "ratio": "",
         "MB": round(peak),
         "error": float(f"{error:.1e}"),
-        "true error": "" if true is None else float(f"{true:.1e}"),
-        "true / stated": "" if true is None else float(f"{true / error:.1e}"),
+        "true error": "",
+        "true / stated": "",
     }
