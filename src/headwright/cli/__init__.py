@@ -1,5 +1,10 @@
-"""The command line: one file per noun, imported only when its command runs, so `--help` answers at
-once."""
+"""The command line: one file per command, imported only when it runs, so `--help` answers at once.
+
+Reading order: `conventions` (what all commands share), `arguments` (arrays and numbers from words),
+`heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
+a terminal, `interrupt` how Ctrl+C is heard. Where showing takes more room than asking, it has a
+file of its own: `check_view`, `heads/design_view`, `heads/stress_view`.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +28,11 @@ COMMANDS = {
     "symmetry": ("heads.symmetry", "Is a layer permutation-equivariant?"),
     "check": ("check", "Judge written answers about attention by computation."),
     "audit": ("audit", "What the heads of a trained model do, and which break first."),
-    "lab": ("lab", "Attention under your fingers, in the browser."),
-    "bench": ("bench", "The ratios of one benchmark, peers and all, in one run."),
+    "lab": ("lab", "Explore attention in the browser, by dragging."),
+    "bench": ("bench", "Run one benchmark and print its ratios."),
 }
 
-
+# Set while the program's own help is written: that needs the table above and no command's file.
 _LISTING = "headwright.listing"
 
 
@@ -61,7 +66,7 @@ def main(args: list[str] | None = None) -> None:
     """Entry point: bad input is one line on stderr and exit 2, whoever found it."""
     terminal.replace_unknown_characters()
     try:
-        code = app.main(args, standalone_mode=False)
+        code = app.main(args, prog_name="headwright", standalone_mode=False)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         terminal.complain(context.command_path if context else "headwright", error.format_message())

@@ -37,7 +37,7 @@ _SHORT = {
 _MOST_ROWS = 24
 _NOISE_TITLE = "output error ± standard error over the sampled rows, medians over heads"
 
-_BITS = "Round the keys to so many bits: prediction and truth."
+_BITS = "Round the keys to these bit widths; errors predicted and measured."
 _TOKENS = "Read only the first TOKENS tokens of each text."
 _ROWS = "Rows per head for the measures that are too slow for every row; 0: none."
 _SORT = "Largest first, for example --sort induction."
@@ -62,7 +62,7 @@ _HTML = "Write DIR/report.html, self-contained."
 @click.option("--claim", default=None, metavar="b.q", help=_CLAIM)
 @click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sampled rows.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
 def command(
     model: str, texts: tuple[str, ...], folder: str | None, sheet: str | None, **asked: Any
 ) -> Reply:

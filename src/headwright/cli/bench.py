@@ -24,7 +24,7 @@ _NONE = "none: benchmarks come with the source tree, not with the installed pack
 @click.argument("name", required=False)
 @click.option("--quick", is_flag=True, help="Small sizes, seconds instead of minutes.")
 def command(name: str | None, quick: bool) -> Reply:
-    """The ratios of one benchmark, peers and all, in one run. Without NAME: which there are."""
+    """Run one benchmark and print its ratios. Without NAME: list the benchmarks."""
     known = _benchmarks()
     names = ", ".join(known)
     if name is None and known:

@@ -18,7 +18,7 @@ from headwright.files import write_json, write_text
 
 _STANDARD_INPUT = "-"
 _PAGES = "One page per document, and an index of the class."
-_GRADESCOPE = "That platform's results.json."
+_GRADESCOPE = "Write Gradescope's results.json."
 _BANK = "Your own questions and points, in TOML."
 
 

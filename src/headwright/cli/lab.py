@@ -1,4 +1,4 @@
-"""`headwright lab`: attention under your fingers, in the browser."""
+"""`headwright lab`: attention in the browser, to be dragged and asked."""
 
 from __future__ import annotations
 

@@ -44,8 +44,10 @@ _KEY = "Follow the weight of this key.  [default: each head's strongest]"
 @click.option("--key", type=int, default=None, help=_KEY)
 @options.array("--target", "target", "Wanted output.  [default: the output without noise]")
 @options.number("--tau", "Far off means further than this.  [default: a tenth of V]")
-@options.number("--sigmas", "Box of logits for the worst case.", default=3.0)
-@options.array("--beside", "beside", "Other queries to draw beside; one head if not given.")
+@options.number(
+    "--sigmas", "Worst case: no logit moves further than this many deviations.", default=3.0
+)
+@options.array("--beside", "beside", "Other queries to draw for comparison; one head if not given.")
 @options.FIGURES
 def command(
     K: Any, V: Any, noise: str, method: str, out: str | None, beside: Any, **asked: Any
@@ -147,8 +149,8 @@ def _read_design(path: str) -> dict[str, Any]:
 
 
 def _beside(setting: Setting, beside: Any) -> Setting | None:
-    """What to draw beside: the queries given, or, for several heads, the one head that has their
-    sum as its query."""
+    """What to draw for comparison: the queries given, or, for several heads, the one head that has
+    their sum as its query."""
     if beside is None and len(setting.queries) == 1:
         return None
     q = setting.queries.sum(axis=0) if beside is None else beside
