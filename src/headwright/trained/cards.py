@@ -178,6 +178,6 @@ class Audit:
 
     def to_html(self) -> str:
         """The whole report as one self-contained page."""
-        from headwright.trained.report import report
+        from headwright.trained.page.report import report
 
         return report(self)

@@ -11,7 +11,7 @@ from headwright.report import style
 from headwright.report.page import page
 from headwright.trained.cache.quantise import PER, UNSETTLED, KeyNoise, Setting
 from headwright.trained.cards import Audit, Card
-from headwright.trained.drawings import anchor, head_map, weights_image
+from headwright.trained.page.drawings import anchor, head_map, weights_image
 from headwright.trained.measures.from_rows import TITLES
 
 
