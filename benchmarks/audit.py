@@ -100,13 +100,13 @@ def _contestant(name: str, model, ids):
     import torch
 
     if name == "audit":
-        from headwright.trained.auditing import Plan, visitor
+        from headwright.trained.auditing import AuditOptions, visitor
         from headwright.trained.batches import Batch
         from headwright.trained.capture import run as tapped
 
         def audit():
             batch = Batch({"input_ids": ids})
-            tapped(model, batch.words, visitor(batch, Plan(rows=0), None, {}))
+            tapped(model, batch.arguments, visitor(batch, AuditOptions(rows=0), None, {}))
 
         return audit
     config = model.config

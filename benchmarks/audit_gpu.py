@@ -32,7 +32,7 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
 
     from headwright.trained.batches import Batch
     from headwright.trained.capture import run
-    from headwright.trained.measures.from_rows import Look
+    from headwright.trained.measures.from_rows import LayerRows
     from headwright.trained.measures.tally import Tally
     from headwright.trained.rows.stream import stream
 
@@ -44,9 +44,9 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
     layers: dict[int, Tally] = {}
 
     def visit(layer):
-        heads, marks = layer.text(0), batch.marks(layer, 0)
-        rows = stream(heads, marks)
-        layers.setdefault(layer.index, Tally()).add(Look(heads, marks, rows))
+        heads, tokens = layer.text(0), batch.tokens_of(layer, 0)
+        rows = stream(heads, tokens)
+        layers.setdefault(layer.index, Tally()).add(LayerRows(heads, tokens, rows))
         return rows.output[None]
 
     def plain():
@@ -55,7 +55,7 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
 
     def audited():
         layers.clear()
-        return run(model, batch.words, visit).last_hidden_state
+        return run(model, batch.arguments, visit).last_hidden_state
 
     difference = float((plain() - audited()).abs().max() / plain().abs().max())
     seconds = {"plain": [], "audit": []}

@@ -62,8 +62,8 @@ AUDIT = 1e-5
 # Double precision, streamed in blocks against full maps: sums of some thousand terms in another
 # order.
 STREAMED = 1e-9
-# The exponential of the fused rows: two units in the last place of single precision.
-FUSED_EXP = 2.4e-7
+# The exponential of the compiled rows: two units in the last place of single precision.
+COMPILED_EXP = 2.4e-7
 # The lab's shipped audit keeps four digits; kernels of other machines may round the fourth
 # otherwise.
 SHIPPED_CARDS = 1e-3

@@ -32,11 +32,11 @@ def full_weights(heads):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-def measures(heads, marks, leak):
+def measures(heads, tokens, leak):
     """One number per head and measure, from the full maps."""
     z, p = full_logits(heads), full_weights(heads)
     v = np.repeat(to_numpy(heads.v).astype(float), heads.group, axis=0)
-    rows = marks.queries
+    rows = tokens.real_queries
     z, p = z[:, rows], p[:, rows]
     n = np.isfinite(z).sum(axis=-1)
     ordered = np.sort(z, axis=-1)[..., ::-1]
@@ -52,8 +52,8 @@ def measures(heads, marks, leak):
         "effective_keys": np.exp(entropy).mean(axis=1),
         "largest": top.mean(axis=1),
         "margin": margin.mean(axis=1),
-        "first": p[..., marks.first].mean(axis=1),
-        "separators": p[..., marks.separators].sum(axis=-1).mean(axis=1),
+        "first": p[..., tokens.first].mean(axis=1),
+        "separators": p[..., tokens.separators].sum(axis=-1).mean(axis=1),
         "average": (1 / top / np.exp(entropy)).mean(axis=1),
         "sharpness": sharpness.mean(axis=1),
         "sharpness_needed": needed.mean(axis=1),
@@ -61,11 +61,11 @@ def measures(heads, marks, leak):
     }
     c = p @ v
     chosen = np.take_along_axis(v, p.argmax(axis=-1)[..., None], axis=1)
-    mean = v[:, marks.keys].mean(axis=1, keepdims=True)
+    mean = v[:, tokens.real_keys].mean(axis=1, keepdims=True)
     distance = [np.sum((x - chosen) ** 2, axis=(1, 2)) for x in (c, mean)]
     out["copy"] = 1 - np.sqrt(distance[0] / distance[1])
-    for name in marks.patterns:
-        M = PATTERNS[name](marks.tokens, np.flatnonzero(rows)) & marks.keys
+    for name in tokens.patterns:
+        M = PATTERNS[name](tokens.ids, np.flatnonzero(rows)) & tokens.real_keys
         out[name] = (p * M).sum(axis=(1, 2)) / M.any(axis=1).sum()
     return out
 

@@ -17,12 +17,12 @@ from tests.trained.families import FAMILIES, build
 import headwright as hw
 from headwright.errors import InputError
 from headwright.trained import capture, layers
-from headwright.trained.auditing import output_only
 from headwright.trained.batches import Batch, batches
-from headwright.trained.capture import Layer
 from headwright.trained.claim import check_claim
+from headwright.trained.heads import Layer
 from headwright.trained.loading.load import find
 from headwright.trained.measures.from_rows import LEAK
+from headwright.trained.preparation import output_only
 
 _TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
 
@@ -33,10 +33,10 @@ def _from_full_maps(model, texts, tokenizer=None):
     for batch in batches(model, texts, tokenizer):
 
         def visit(layer, batch=batch):
-            found.append(naive.measures(layer.text(0), batch.marks(layer, 0), LEAK))
+            found.append(naive.measures(layer.text(0), batch.tokens_of(layer, 0), LEAK))
             return output_only(layer)
 
-        capture.run(model, batch.words, visit)
+        capture.run(model, batch.arguments, visit)
     return {name: np.concatenate([layer[name] for layer in found]) for name in found[0]}
 
 
@@ -278,7 +278,7 @@ def test_reprs_are_short():
     assert "".join(map(repr, result)).count("<Card") == 8
 
 
-def _marks(ids, separators, mask=None):
+def _tokens(ids, separators, mask=None):
     """What is known of the keys of a layer that reads these tokens."""
     words = {"input_ids": torch.tensor([ids])} | (
         {} if mask is None else {"attention_mask": torch.tensor([mask])}
@@ -297,13 +297,13 @@ def _marks(ids, separators, mask=None):
         bias=None,
         softcap=None,
     )
-    return Batch(words, frozenset(separators)).marks(layer, 0)
+    return Batch(words, frozenset(separators)).tokens_of(layer, 0)
 
 
 def test_the_first_token_is_no_separator():
     """It has a measure of its own; a sink on a start token would otherwise count twice."""
-    assert _marks([5, 3, 5, 7], {5}).separators.tolist() == [False, False, True, False]
-    padded = _marks([5, 5, 3, 5], {5}, mask=[0, 1, 1, 1])
+    assert _tokens([5, 3, 5, 7], {5}).separators.tolist() == [False, False, True, False]
+    padded = _tokens([5, 5, 3, 5], {5}, mask=[0, 1, 1, 1])
     assert padded.first == 1
     assert padded.separators.tolist() == [False, False, False, True]
 

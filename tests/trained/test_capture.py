@@ -14,7 +14,7 @@ from tests.trained.families import FAMILIES, build
 from tests.trained.naive import full_weights
 
 from headwright.trained import capture
-from headwright.trained.auditing import output_only
+from headwright.trained.preparation import output_only
 
 
 def _captured(model, inputs):

@@ -15,15 +15,15 @@ from tests.trained.families import build
 
 from headwright.errors import InputError
 from headwright.trained import capture, layers
-from headwright.trained.auditing import output_only
+from headwright.trained.preparation import output_only
 
 
-def _workers():
+def _threads():
     return sum(thread.name == "headwright layers" for thread in threading.enumerate())
 
 
 def _idle(model):
-    return model.config._attn_implementation == "sdpa" and _workers() == 0
+    return model.config._attn_implementation == "sdpa" and _threads() == 0
 
 
 @pytest.mark.parametrize("family", ["llama", "bert", "t5"])
@@ -62,7 +62,7 @@ def test_an_early_end_leaves_the_model_as_it_was(error):
         before = model(**inputs).last_hidden_state
     with closing(layers(model, inputs)) as each:
         assert next(each).index == 0
-        assert _workers() == 1
+        assert _threads() == 1
         if error is not None:
             with pytest.raises(error):
                 each.throw(error())

@@ -1,5 +1,11 @@
 """A trained model in, head cards out: `audit`; or its layers, one at a time: `layers`. Needs the
-extra `models`; importing this needs nothing."""
+extra `models`; importing this needs nothing.
+
+Reading order: `auditing` (the whole way), `preparation` (the model and its batches), then along
+the way `loading/`, `batches`, `capture` (a layer's queries, keys and values), `heads`, `rows/` (one
+pass over their weights), `measures/` and `cache/` (numbers per head), `cards`, `table` (what comes
+back) and `page/`. Beside it: `layer_by_layer` and `claim`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The audit: a model and texts in, one card per head out. Only wiring; every step has its own file."""
+"""The audit: a model and texts in, one card per head out. Only wiring; every step has its own
+file."""
 
 from __future__ import annotations
 
@@ -9,29 +10,27 @@ from typing import Any
 import numpy as np
 
 from headwright import inputs
-from headwright.errors import InputError
 from headwright.result import to_numpy
 from headwright.trained import capture
-from headwright.trained.batches import Batch, batches
-from headwright.trained.cache import quantise
-from headwright.trained.capture import Layer
-from headwright.trained.cards import Audit, Card
-from headwright.trained.library import torch, transformers
-from headwright.trained.loading.load import load
-from headwright.trained.measures.from_rows import Look
+from headwright.trained.batches import Batch
+from headwright.trained.cache import key_noise, quantise
+from headwright.trained.cards import Card
+from headwright.trained.heads import Layer
+from headwright.trained.library import torch
+from headwright.trained.measures.from_rows import LayerRows
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
+from headwright.trained.preparation import difference, prepared
 from headwright.trained.rows.stream import stream
-
-# Tokens on which the tapped model is compared with the untouched one.
-_COMPARED = 48
+from headwright.trained.table import Audit
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What an audit does beside the measures of every row. `rows`: sampled rows per head (0: none
-    of the dear measures); `key_bits`: bit widths of the key-cache table; `tokens`: read only so
-    much of each text; `batch`: texts that go through the model together."""
+class AuditOptions:
+    """What an audit does beside the measures of every row. `rows`: sampled rows per head, for the
+    measures that are too slow for every row (0: leave these out); `key_bits`: bit widths of the
+    key-cache table; `tokens`: read only so much of each text; `batch`: texts that go through the
+    model together."""
 
     rows: int = 8
     key_bits: tuple[int, ...] = ()
@@ -50,13 +49,19 @@ class Plan:
 
 @dataclass
 class _Gathered:
-    """What is known of one layer so far."""
+    """What is known of one layer so far: sums over rows, the sampled measures (each text's values
+    by head and row), and the squared errors of rounded keys."""
 
     tally: Tally = field(default_factory=Tally)
     sampled: dict[str, list[np.ndarray]] = field(default_factory=dict)
-    errors: list[Any] = field(default_factory=list)
+    errors: list[quantise.SquaredErrors] = field(default_factory=list)
+
+    def add_sampled(self, name: str, values: Any) -> None:
+        self.sampled.setdefault(name, []).append(np.asarray(values))
 
 
+# By the stack of a layer and its number there.
+Layers = dict[tuple[str, int], _Gathered]
 Progress = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 
 
@@ -73,117 +78,107 @@ def audit(
     `model`: a folder, a GGUF file, an installed package, a name in the local cache, or a
     transformers model (its tokenizer then goes to `tokenizer`). `texts`: a string or several, token
     numbers, or a mapping of the model's own arguments (images, audio). `options` are those of
-    `Plan`.
+    `AuditOptions`.
     """
-    plan = Plan(**options)
+    chosen = AuditOptions(**options)
     name, model, work = prepared(
-        model, texts, tokenizer=tokenizer, limit=plan.tokens, size=plan.batch
+        model, texts, tokenizer=tokenizer, limit=chosen.tokens, size=chosen.batch
     )
-    difference = capture.verify(model, beginning(work[0]), output_only)
-    rng, layers = np.random.default_rng(plan.seed), {}
+    compared = difference(model, work[0])
+
+    rng = np.random.default_rng(chosen.seed)
+    layers: Layers = {}
     for batch in progress(work, "texts", len(work)) if progress else work:
-        capture.run(model, batch.words, visitor(batch, plan, rng, layers))
-    cards = _alike([card for place, one in layers.items() for card in _cards(place, one)])
+        capture.run(model, batch.arguments, visitor(batch, chosen, rng, layers))
+
     return Audit(
-        model=name, texts=sum(b.size for b in work), tokens=sum(b.tokens for b in work),
-        difference=difference, cards=cards,
-        key_noise=quantise.table({place: one.errors for place, one in layers.items()}) if plan.key_bits else None,
-    )  # fmt: skip
-
-
-def prepared(
-    model: Any, texts: Any, *, tokenizer: Any = None, limit: int | None = None, size: int = 1
-) -> tuple[str, Any, list[Batch]]:
-    """The model's name, the model itself and the batches it will see."""
-    name = type(model).__name__
-    if isinstance(model, str) or hasattr(model, "__fspath__"):
-        name = str(model)
-        model, own = load(name)
-        tokenizer = tokenizer or own
-    model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
-    if not isinstance(model, transformers.PreTrainedModel):
-        raise InputError(
-            wanted="a transformers model, or where one lies",
-            got=type(model).__name__,
-            attempt="pass a folder",
-        )
-    return name, model, list(batches(model, texts, tokenizer, size=size, limit=limit))
-
-
-def output_only(layer: Layer) -> Any:
-    batch = Batch({"q": layer.q})
-    looks = [stream(layer.text(b), batch.marks(layer, b)) for b in range(layer.q.shape[0])]
-    return torch.stack([look.output for look in looks])
-
-
-def beginning(batch: Batch) -> dict[str, Any]:
-    """The first tokens of the first text, for the comparison with the untouched model."""
-    ids = "input_ids" in batch.words
-    if not ids:
-        return {name: x[:1] for name, x in batch.words.items()}
-    words = {name: x[:1, :_COMPARED] if x.ndim == 2 else x[:1] for name, x in batch.words.items()}
-    return {
-        name: x
-        for name, x in words.items()
-        if not name.endswith("attention_mask") or not bool(x.all())
-    }
+        model=name,
+        texts=sum(batch.size for batch in work),
+        tokens=sum(batch.token_count for batch in work),
+        difference=compared,
+        cards=_all_cards(layers),
+        key_noise=_key_noise(layers) if chosen.key_bits else None,
+    )
 
 
 def visitor(
-    batch: Batch, plan: Plan, rng: np.random.Generator | None, layers: dict[Any, _Gathered]
+    batch: Batch, options: AuditOptions, rng: np.random.Generator | None, layers: Layers
 ) -> capture.Visit:
     """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows,
     if any."""
 
     def visit(layer: Layer) -> Any:
-        one = layers.setdefault((layer.stack, layer.index), _Gathered())
+        gathered = layers.setdefault((layer.stack, layer.index), _Gathered())
         outputs = []
         for b in range(batch.size):
-            heads, marks = layer.text(b), batch.marks(layer, b)
-            rows = stream(heads, marks)
-            one.tally.add(Look(heads, marks, rows))
+            heads = layer.text(b)
+            tokens = batch.tokens_of(layer, b)
+            rows = stream(heads, tokens)
+            gathered.tally.add(LayerRows(heads, tokens, rows))
             outputs.append(rows.output)
-            if plan.rows and rng is not None:
-                _sample(one, Sample.draw(heads, marks, rng, size=plan.rows), plan)
+            if options.rows and rng is not None:
+                sample = Sample.draw(heads, tokens, rng, size=options.rows)
+                _add_sample(gathered, sample, options.key_bits)
         return torch.stack(outputs) if len(outputs) > 1 else outputs[0][None]
 
     return visit
 
 
-def _sample(one: _Gathered, sample: Sample, plan: Plan) -> None:
+def _add_sample(gathered: _Gathered, sample: Sample, key_bits: tuple[int, ...]) -> None:
     heads = range(sample.heads.q.shape[0])
     rows = [[sample.row(h, int(i)) for i in sample.rows] for h in heads]
     for name, measure in ROW_SAMPLED.items():
-        values = np.asarray([[measure(row) for row in one_head] for one_head in rows])
-        one.sampled.setdefault(name, []).append(values)
+        values = [[measure(row) for row in one_head] for one_head in rows]
+        gathered.add_sampled(name, values)
+
     # In cross attention there may be more queries than keys: any sample of the keys will do.
-    hull = [reachable(K, np.unique(sample.rows % len(K))) for K in sample.K]
-    one.sampled.setdefault("reachable", []).append(
-        np.repeat(np.asarray(hull), sample.heads.group, axis=0)
-    )
-    if plan.key_bits:
+    per_key_head = [reachable(K, np.unique(sample.rows % len(K))) for K in sample.K]
+    per_head = np.repeat(np.asarray(per_key_head), sample.heads.group, axis=0)
+    gathered.add_sampled("reachable", per_head)
+
+    if key_bits:
         few = [one_head[: quantise.KEY_ROWS] for one_head in rows]
-        one.errors.append(quantise.measured(sample, few, plan.key_bits))
+        gathered.errors.append(quantise.squared_errors(sample, few, key_bits))
 
 
-def _cards(place: tuple[str, int], one: _Gathered) -> list[Card]:
-    measures, errors = one.tally.finish(), {}
-    for name, parts in one.sampled.items():
-        measures[name], errors[name] = mean_and_error(np.concatenate(parts, axis=1))
-    picture = one.tally.picture
-    return [
-        Card(
-            *place, h, {name: float(x[h]) for name, x in measures.items()},
-            {name: float(x[h]) for name, x in errors.items()}, None if picture is None else to_numpy(picture[h]),
-        )
-        for h in range(len(measures["entropy"]))
-    ]  # fmt: skip
-
-
-def _alike(cards: list[Card]) -> tuple[Card, ...]:
-    """All cards with the same measures: cross attention has no patterns, so they are NaN there."""
+def _all_cards(layers: Layers) -> tuple[Card, ...]:
+    """All with the same measures: cross attention has no patterns, so they are NaN there."""
+    cards = [card for place, gathered in layers.items() for card in _cards(place, gathered)]
     names = dict.fromkeys(name for card in cards for name in card.measures)
-    return tuple(
-        replace(card, measures={name: card.measures.get(name, np.nan) for name in names})
-        for card in cards
-    )
+    whole = []
+    for card in cards:
+        measures = {name: card.measures.get(name, np.nan) for name in names}
+        whole.append(replace(card, measures=measures))
+    return tuple(whole)
+
+
+def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
+    measures = gathered.tally.finish()
+    errors = {}
+    for name, texts in gathered.sampled.items():
+        values = np.concatenate(texts, axis=1)
+        measures[name], errors[name] = mean_and_error(values)
+
+    stack, layer = place
+    picture = gathered.tally.picture
+    cards = []
+    for head in range(len(measures["entropy"])):
+        card = Card(
+            stack=stack,
+            layer=layer,
+            head=head,
+            measures=_of_head(measures, head),
+            errors=_of_head(errors, head),
+            picture=None if picture is None else to_numpy(picture[head]),
+        )
+        cards.append(card)
+    return cards
+
+
+def _of_head(columns: dict[str, np.ndarray], head: int) -> dict[str, float]:
+    return {name: float(values[head]) for name, values in columns.items()}
+
+
+def _key_noise(layers: Layers) -> key_noise.KeyNoise:
+    errors = {place: gathered.errors for place, gathered in layers.items()}
+    return key_noise.table(errors)

@@ -12,68 +12,78 @@ import numpy as np
 
 from headwright.errors import InputError
 from headwright.result import to_numpy
-from headwright.trained.capture import Layer
+from headwright.trained.heads import Layer
 from headwright.trained.library import torch
-from headwright.trained.rows.tokens import Marks
+from headwright.trained.rows.tokens import Tokens
 
 # Where configurations keep the number of positions they were made for.
 _POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions")
 
 
+# What a decoder's own tokens and mask are called where it has an encoder beside it.
+_DECODER = {"input_ids": "decoder_input_ids", "attention_mask": "decoder_attention_mask"}
+
+
 @dataclass
 class Batch:
-    """Texts that go through the model together. `words` are the model's arguments."""
+    """Texts that go through the model together. `arguments` are the model's own, by name."""
 
-    words: dict[str, Any]
+    arguments: dict[str, Any]
     separators: frozenset[int] = frozenset()
-    _marks: dict[tuple[str, int, int, int], Marks] = field(default_factory=dict)
+    _known: dict[tuple[str, int, int, int], Tokens] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
-        return int(next(iter(self.words.values())).shape[0])
+        return int(next(iter(self.arguments.values())).shape[0])
 
     @property
-    def tokens(self) -> int:
+    def token_count(self) -> int:
         """Real tokens, or positions where there are no tokens."""
-        mask = self.words.get("attention_mask")
+        mask = self.arguments.get("attention_mask")
         if mask is not None:
             return int(mask.sum())
-        ids = self.words.get("input_ids", self.words.get("decoder_input_ids"))
+        ids = self.arguments.get("input_ids", self.arguments.get("decoder_input_ids"))
         return int(ids.numel()) if ids is not None else 0
 
-    def marks(self, layer: Layer, b: int) -> Marks:
+    def tokens_of(self, layer: Layer, b: int) -> Tokens:
         """What is known of the queries and keys of this layer in the b-th text."""
         key = (layer.stack, b, layer.q.shape[2], layer.k.shape[2])
-        if key not in self._marks:
-            self._marks[key] = self._look_up(*key)
-        return self._marks[key]
+        if key not in self._known:
+            self._known[key] = self._look_up(*key)
+        return self._known[key]
 
-    def _look_up(self, stack: str, b: int, t: int, n: int) -> Marks:
-        decoder = {"input_ids": "decoder_input_ids", "attention_mask": "decoder_attention_mask"}
+    def _look_up(self, stack: str, b: int, t: int, n: int) -> Tokens:
         # A decoder whose tokens the model makes itself has none that we know of; one that is fed
         # another stack's states has its tokens under the plain names.
-        queries = (
-            decoder
-            if stack in ("decoder", "cross") and "encoder_hidden_states" not in self.words
-            else {}
-        )
-        keys = queries if stack != "cross" else {}
+        beside_encoder = "encoder_hidden_states" not in self.arguments
+        decodes = stack in ("decoder", "cross") and beside_encoder
+        query_names = _DECODER if decodes else {}
+        key_names = {} if stack == "cross" else query_names
 
-        def row(name: str, side: Mapping[str, str], length: int) -> np.ndarray | None:
-            found = self.words.get(side.get(name, name))
-            return None if found is None or found.shape[-1] != length else to_numpy(found[b])
+        tokens = Tokens.unknown(t, n)
+        query_mask = self._row("attention_mask", query_names, b, t)
+        if query_mask is not None:
+            tokens.real_queries = query_mask != 0
+        key_mask = self._row("attention_mask", key_names, b, n)
+        if key_mask is not None:
+            tokens.real_keys = key_mask != 0
 
-        real = [row("attention_mask", side, length) for side, length in ((queries, t), (keys, n))]
-        marks = Marks.plain(t, n)
-        marks.queries = marks.queries if real[0] is None else real[0] != 0
-        marks.keys = marks.keys if real[1] is None else real[1] != 0
-        ids = row("input_ids", keys, n)
+        ids = self._row("input_ids", key_names, b, n)
         if ids is not None:
-            marks.separators = np.isin(ids, list(self.separators)) & marks.keys
-            marks.separators[marks.first] = False  # the first token has a measure of its own
+            separators = np.isin(ids, list(self.separators))
+            tokens.separators = separators & tokens.real_keys
+            tokens.separators[tokens.first] = False  # the first token has a measure of its own
         if t == n and stack != "cross":
-            marks.tokens = ids
-        return marks
+            tokens.ids = ids
+        return tokens
+
+    def _row(self, name: str, names: Mapping[str, str], b: int, length: int) -> np.ndarray | None:
+        """Of the b-th text, the argument that `names` has in place of `name`; None where there is
+        none of this length."""
+        found = self.arguments.get(names.get(name, name))
+        if found is None or found.shape[-1] != length:
+            return None
+        return to_numpy(found[b])
 
 
 def batches(
@@ -81,31 +91,24 @@ def batches(
 ) -> Iterator[Batch]:
     """`texts`: one text, several, token numbers, or ready tensors (a mapping of the model's own
     arguments)."""
-    device = model.device
     if isinstance(texts, Mapping):
-        words = {str(name): _tensor(name, x).to(device) for name, x in texts.items()}
-        _refuse_words(words, model)
-        yield Batch(words, separators(tokenizer, words.get("input_ids")))
+        arguments = {str(name): _tensor(name, x).to(model.device) for name, x in texts.items()}
+        _refuse_arguments(arguments, model)
+        yield Batch(arguments, separators(tokenizer, arguments.get("input_ids")))
         return
+
     if model.main_input_name != "input_ids":
+        reads = model.main_input_name
         raise InputError(
             wanted="a model that reads text",
-            got=f"{type(model).__name__}, which reads {model.main_input_name}",
-            attempt=f"in Python: hw.audit(model, processor(...)), a mapping with {model.main_input_name}",
+            got=f"{type(model).__name__}, which reads {reads}",
+            attempt=f"in Python: hw.audit(model, processor(...)), a mapping with {reads}",
         )
-    rows = [_numbers(text, tokenizer) for text in _several(texts)]
-    rows = [row[:limit] for row in rows]
+    rows = [_numbers(text, tokenizer)[:limit] for text in _several(texts)]
     for row in rows:
         _refuse(row, model.config)
     for start in range(0, len(rows), size):
-        ids, mask = _together(rows[start : start + size])
-        words = {"input_ids": ids.to(device)}
-        if not bool(mask.all()):
-            words["attention_mask"] = mask.to(device)
-        if model.config.is_encoder_decoder:
-            # Both sides read the text, so that every head has something to look at.
-            words |= {f"decoder_{name}": x for name, x in words.items()}
-        yield Batch(words, separators(tokenizer, ids))
+        yield _padded(rows[start : start + size], model, tokenizer)
 
 
 def _several(texts: Any) -> list[Any]:
@@ -132,13 +135,17 @@ def _numbers(text: Any, tokenizer: Any) -> list[int]:
             got="none with this model",
             attempt="tokenizer=, or pass token numbers",
         )
+    if not text.strip():
+        return []
     # An over-long text gets our own message, not the tokenizer's warning.
-    return list(tokenizer(text, verbose=False)["input_ids"]) if text.strip() else []
+    encoded = tokenizer(text, verbose=False)
+    return list(encoded["input_ids"])
 
 
 def _token_numbers(row: Any) -> list[int]:
+    numbers = row.tolist() if hasattr(row, "tolist") else row
     try:
-        return [operator.index(i) for i in (row.tolist() if hasattr(row, "tolist") else row)]
+        return [operator.index(i) for i in numbers]
     except TypeError:
         raise InputError(
             wanted="texts, or lists of token numbers",
@@ -163,16 +170,17 @@ def _tensor(name: Any, value: Any) -> Any:
     return tensor
 
 
-def _refuse_words(words: dict[str, Any], model: Any) -> None:
-    if not words:
+def _refuse_arguments(arguments: dict[str, Any], model: Any) -> None:
+    if not arguments:
         raise InputError(
             wanted="the model's own arguments",
             got="an empty mapping",
             attempt=f'{{"{model.main_input_name}": tensor}}',
         )
     for name in ("input_ids", "decoder_input_ids"):
-        for row in words[name].tolist() if name in words else ():
-            _refuse(row, model.config)
+        if name in arguments:
+            for row in arguments[name].tolist():
+                _refuse(row, model.config)
 
 
 def _refuse(row: list[int], config: Any) -> None:
@@ -181,38 +189,50 @@ def _refuse(row: list[int], config: Any) -> None:
             wanted="a text with tokens in it", got="an empty text", attempt="check the file"
         )
     inner = config.get_text_config()
-    positions = [p for p in (getattr(inner, name, None) for name in _POSITIONS) if p and p > 0]
-    if positions and len(row) > positions[0]:
+    stated = [getattr(inner, name, None) for name in _POSITIONS]
+    positions = next((p for p in stated if p and p > 0), None)
+    if positions is not None and len(row) > positions:
         raise InputError(
-            wanted=f"at most {positions[0]} tokens, the positions of this model",
+            wanted=f"at most {positions} tokens, the positions of this model",
             got=f"a text of {len(row)}",
-            attempt=f"--tokens {positions[0]} (tokens= in Python) to read only its beginning",
+            attempt=f"--tokens {positions} (tokens= in Python) to read only its beginning",
         )
-    words = getattr(inner, "vocab_size", None)
-    if words and not 0 <= min(row) <= max(row) < words:
+    vocabulary = getattr(inner, "vocab_size", None)
+    if vocabulary and not 0 <= min(row) <= max(row) < vocabulary:
         raise InputError(
-            wanted=f"token numbers below {words}",
+            wanted=f"token numbers below {vocabulary}",
             got=f"{min(row)} .. {max(row)}",
             attempt="use the model's own tokenizer",
         )
 
 
-def _together(rows: list[list[int]]) -> tuple[Any, Any]:
-    """Padded on the right, with the mask that says so."""
+def _padded(rows: list[list[int]], model: Any, tokenizer: Any) -> Batch:
+    """Texts in one batch: padded on the right, with the mask that says so where it is needed."""
     longest = max(map(len, rows))
     ids = torch.zeros((len(rows), longest), dtype=torch.long)
     mask = torch.zeros_like(ids)
     for i, row in enumerate(rows):
         ids[i, : len(row)] = torch.tensor(row)
         mask[i, : len(row)] = 1
-    return ids, mask
+
+    arguments = {"input_ids": ids.to(model.device)}
+    if not bool(mask.all()):
+        arguments["attention_mask"] = mask.to(model.device)
+    if model.config.is_encoder_decoder:
+        # Both sides read the text, so that every head has something to look at.
+        arguments |= {f"decoder_{name}": x for name, x in arguments.items()}
+    return Batch(arguments, separators(tokenizer, ids))
 
 
 def separators(tokenizer: Any, ids: Any) -> frozenset[int]:
     """Special tokens and tokens without a letter or digit."""
     if tokenizer is None or ids is None:
         return frozenset()
-    unique = set(to_numpy(ids).ravel().tolist())
+    found = set(to_numpy(ids).ravel().tolist())
     special = set(tokenizer.all_special_ids)
-    plain = {i for i in unique if not any(c.isalnum() for c in tokenizer.decode([i]))}
-    return frozenset((special & unique) | plain)
+    wordless = {i for i in found if not _has_word(tokenizer.decode([i]))}
+    return frozenset((special & found) | wordless)
+
+
+def _has_word(text: str) -> bool:
+    return any(character.isalnum() for character in text)

@@ -8,7 +8,7 @@ out of an angle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,20 +18,29 @@ import numpy as np
 from headwright import inputs
 from headwright.errors import InputError
 from headwright.result import to_numpy
+from headwright.trained import capture
+from headwright.trained.batches import Batch
+from headwright.trained.heads import Heads, Layer
+from headwright.trained.measures.sampled import Sample
+from headwright.trained.preparation import difference, output_only, prepared
+from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array, Float
 
 
 @dataclass(frozen=True)
-class Claim:
-    """`direction(keys)` of the winning keys `(m, rows, d)`, best first."""
+class QueryClaim:
+    """What queries are said to look like: `direction(keys)` of the winning keys `(m, rows, d)`,
+    best first."""
 
     says: str
     winners: int
     direction: Callable[[Array], Array]
 
 
-CLAIMS: Mapping[str, Claim] = {
-    "b.q": Claim("to average two values, ask with q = β (k_a + k_b)", 2, lambda k: k[0] + k[1]),
+CLAIMS: Mapping[str, QueryClaim] = {
+    "b.q": QueryClaim(
+        "to average two values, ask with q = β (k_a + k_b)", 2, lambda k: k[0] + k[1]
+    ),
 }
 
 
@@ -63,13 +72,14 @@ class ClaimReport:
     def sentence(self) -> str:
         best = max(self.heads, key=lambda h: h.within)
         return (
-            f"{self.claim}: {self.says}. In {len(self.heads)} heads the query is within {self.angle:g} degrees of it "
-            f"in {self.within:.1%} of the rows (median angle {self.angle_median:.0f} degrees); most often in layer "
-            f"{best.layer}, head {best.head}: {best.within:.1%}."
+            f"{self.claim}: {self.says}. "
+            f"In {len(self.heads)} heads the query is within {self.angle:g} degrees of it "
+            f"in {self.within:.1%} of the rows (median angle {self.angle_median:.0f} degrees); "
+            f"most often in layer {best.layer}, head {best.head}: {best.within:.1%}."
         )
 
 
-def find_claim(name: str) -> Claim:
+def find_claim(name: str) -> QueryClaim:
     if name not in CLAIMS:
         known = ", ".join(CLAIMS)
         raise InputError(
@@ -82,18 +92,23 @@ def angles(
     q: Float[np.ndarray, "t d"],
     K: Float[np.ndarray, "n d"],
     z: Float[np.ndarray, "t n"],
-    claim: Claim,
-):
+    claim: QueryClaim,
+) -> tuple[Float[np.ndarray, "t"], Float[np.ndarray, "t"]]:
     """Degrees between each query and the claim's direction for its own winners, and the weight
     these have."""
     order = np.argpartition(-z, range(claim.winners), axis=1)[:, : claim.winners]
-    direction = claim.direction(np.stack([K[order[:, m]] for m in range(claim.winners)]))
-    cosine = np.sum(q * direction, axis=1) / (
-        np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1)
-    )
+    winners = np.stack([K[order[:, m]] for m in range(claim.winners)])
+    direction = claim.direction(winners)
+    lengths = np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1)
+    cosine = np.sum(q * direction, axis=1) / lengths
+
     e = np.exp(z - z.max(axis=1, keepdims=True))
     mass = np.take_along_axis(e, order, axis=1).sum(axis=1) / e.sum(axis=1)
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))), mass
+
+
+# Degrees and weights of each text's rows, by stack, layer and head.
+_Found = dict[tuple[str, int, int], list[tuple[np.ndarray, np.ndarray]]]
 
 
 def check_claim(
@@ -101,63 +116,70 @@ def check_claim(
 ) -> ClaimReport:
     """Test a claim of the exercise on every head of a model. `angle` in degrees; `words`:
     tokenizer, tokens."""
-    from headwright.trained import capture
-    from headwright.trained.auditing import beginning, output_only, prepared
-
-    one, angle = find_claim(claim), inputs.number("angle", angle, low=0, high=180)
+    chosen = find_claim(claim)
+    angle = inputs.number("angle", angle, low=0, high=180)
     _, model, work = prepared(
         model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens")
     )
-    capture.verify(model, beginning(work[0]), output_only)
-    found: dict[tuple[str, int, int], list[tuple[np.ndarray, np.ndarray]]] = {}
+    difference(model, work[0])  # refuses a model whose attention is not ours
 
-    def visit(layer: Any, batch: Any) -> Any:
+    found: _Found = {}
+
+    def visit(layer: Layer, batch: Batch) -> Any:
         for b in range(batch.size):
-            for head, rows in enumerate(_per_head(layer.text(b), batch.marks(layer, b), one)):
+            per_head = _per_head(layer.text(b), batch.tokens_of(layer, b), chosen)
+            for head, rows in enumerate(per_head):
                 found.setdefault((layer.stack, layer.index, head), []).append(rows)
         return output_only(layer)
 
     for batch in work:
-        capture.run(model, batch.words, partial(visit, batch=batch))
-    return _report(claim, one, angle, found)
+        capture.run(model, batch.arguments, partial(visit, batch=batch))
+    return _report(claim, angle, found)
 
 
-def _per_head(heads: Any, marks: Any, claim: Claim) -> Any:
+def _per_head(
+    heads: Heads, tokens: Tokens, claim: QueryClaim
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Head by head, rows that see more keys than the claim speaks of."""
-    from headwright.trained.measures.sampled import Sample
-
-    sample = Sample.of_rows(heads, marks, np.flatnonzero(marks.queries))
+    sample = Sample.of_rows(heads, tokens, np.flatnonzero(tokens.real_queries))
     for head in range(heads.q.shape[0]):
         z = sample.logits(head)
-        rows = np.isfinite(z).sum(axis=1) > claim.winners
+        enough = np.isfinite(z).sum(axis=1) > claim.winners
         q = to_numpy(heads.q[head].float()).astype(float)[sample.rows]
-        yield angles(q[rows], sample.K[heads.key_head(head)], z[rows], claim)
+        yield angles(q[enough], sample.K[heads.key_head(head)], z[enough], claim)
 
 
-def _report(
-    name: str, claim: Claim, angle: float, found: dict[tuple[str, int, int], Any]
-) -> ClaimReport:
-    heads, every = [], []
-    for (stack, layer, head), parts in found.items():
-        degrees, mass = (np.concatenate(x) for x in zip(*parts, strict=True))
+def _report(claim: str, angle: float, found: _Found) -> ClaimReport:
+    heads = []
+    every = []
+    for (stack, layer, head), texts in found.items():
+        degrees = np.concatenate([degrees for degrees, _ in texts])
+        mass = np.concatenate([mass for _, mass in texts])
         if degrees.size:
-            within = float(np.mean(degrees <= angle))
-            heads.append(
-                HeadClaim(layer, head, stack, within, float(np.median(degrees)), float(mass.mean()))
-            )
             every.append(degrees)
+            heads.append(
+                HeadClaim(
+                    layer=layer,
+                    head=head,
+                    stack=stack,
+                    within=float(np.mean(degrees <= angle)),
+                    angle_median=float(np.median(degrees)),
+                    mass=float(mass.mean()),
+                )
+            )
     if not heads:
         raise InputError(
             wanted="rows that see more keys than the claim names",
             got="none",
             attempt="a longer text",
         )
+
     pooled = np.concatenate(every)
     return ClaimReport(
-        name,
-        claim.says,
-        angle,
-        float(np.mean(pooled <= angle)),
-        float(np.median(pooled)),
-        tuple(heads),
+        claim=claim,
+        says=find_claim(claim).says,
+        angle=angle,
+        within=float(np.mean(pooled <= angle)),
+        angle_median=float(np.median(pooled)),
+        heads=tuple(heads),
     )

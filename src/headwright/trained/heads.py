@@ -1,8 +1,9 @@
-"""The heads of one layer on one text: what `measures`, `quantise` and `claim` look at."""
+"""One attention layer of one forward pass, and its heads on one text: what the row measures, the
+cache and the claims look at."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from headwright.types import Array, Bool, Float
 
@@ -26,7 +27,8 @@ class Heads:
     softcap: float | None = None
 
     def __repr__(self) -> str:
-        (h, t, _), (hk, n, _) = self.q.shape, self.k.shape
+        h, t, _ = self.q.shape
+        hk, n, _ = self.k.shape
         return f"<Heads: {h} query heads on {hk} key heads, {t} queries, {n} keys>"
 
     @property
@@ -37,5 +39,43 @@ class Heads:
     def key_head(self, head: int) -> int:
         return head // self.group
 
-    def with_keys(self, k: Array) -> Heads:
-        return replace(self, k=k)
+
+@dataclass(frozen=True)
+class Layer:
+    """One attention layer of one forward pass: `q` (b, h, t, d), `k` and `v` (b, h/g, n, .), and
+    what is done to the logits. `stack` says where it sits ("encoder", "decoder", "cross", "model"),
+    `index` counts from 0 there."""
+
+    stack: str
+    index: int
+    module: str
+    q: Array
+    k: Array
+    v: Array
+    scale: float
+    causal: bool
+    mask: Array | None
+    bias: Array | None
+    softcap: float | None
+
+    def __repr__(self) -> str:
+        q, k, v = (tuple(x.shape) for x in (self.q, self.k, self.v))
+        return f"<Layer {self.index} of {self.stack} ({self.module}): q {q}, k {k}, v {v}>"
+
+    def text(self, b: int) -> Heads:
+        """The heads of the b-th text of the batch."""
+
+        def shared(x: Array | None) -> Array | None:
+            """A mask or bias, which all texts may have in common."""
+            return None if x is None else x[b if x.shape[0] > 1 else 0]
+
+        return Heads(
+            q=self.q[b],
+            k=self.k[b],
+            v=self.v[b],
+            scale=self.scale,
+            causal=self.causal,
+            mask=shared(self.mask),
+            bias=shared(self.bias),
+            softcap=self.softcap,
+        )

@@ -1,7 +1,7 @@
 """The layers of one forward pass as an iterator, one at a time.
 
 The library calls us, layer by layer, and the consumer calls us too: one of them needs a thread. The
-model runs in a worker that hands over a layer and then waits until the next one is asked for, so
+model runs in a thread that puts a layer down and then waits until the next one is asked for, so
 that no more than one layer is there at once. Rejected: collecting all layers first, which keeps
 every layer's queries, keys and values.
 """
@@ -15,17 +15,17 @@ from threading import Thread
 from typing import Any
 
 from headwright.trained import capture
-from headwright.trained.auditing import output_only
-from headwright.trained.capture import Layer
+from headwright.trained.heads import Layer
+from headwright.trained.preparation import output_only
 
 
-class _Stopped(BaseException):
+class _NoMoreWanted(BaseException):
     """The consumer wants no more layers. Not an `Exception`, so that no model takes it for one of
     its own."""
 
 
 @dataclass(frozen=True)
-class _End:
+class _PassEnded:
     error: BaseException | None = None
 
 
@@ -38,33 +38,33 @@ def layers(model: Any, words: Mapping[str, Any]) -> Generator[Layer, None, None]
     pass. The arrays are the model's own activations, without gradients: copy what is to be kept,
     and do not write into them.
     """
-    asked: SimpleQueue[bool] = SimpleQueue()
-    given: SimpleQueue[Layer | _End] = SimpleQueue()
+    next_wanted: SimpleQueue[bool] = SimpleQueue()
+    ready: SimpleQueue[Layer | _PassEnded] = SimpleQueue()
 
     def visit(layer: Layer) -> Any:
-        given.put(layer)
-        if not asked.get():
-            raise _Stopped
+        ready.put(layer)
+        if not next_wanted.get():
+            raise _NoMoreWanted
         return output_only(layer)
 
-    def work() -> None:
+    def forward_pass() -> None:
         try:
             capture.run(model, words, visit)
         except BaseException as error:
-            given.put(_End(error))
+            ready.put(_PassEnded(error))
         else:
-            given.put(_End())
+            ready.put(_PassEnded())
 
     # A daemon, so that an iterator left half-way does not keep the interpreter from ending.
-    worker = Thread(target=work, name="headwright layers", daemon=True)
-    worker.start()
+    thread = Thread(target=forward_pass, name="headwright layers", daemon=True)
+    thread.start()
     try:
-        while isinstance(got := given.get(), Layer):
+        while isinstance(got := ready.get(), Layer):
             yield got
             del got  # before the next layer is made
-            asked.put(True)
+            next_wanted.put(True)
     finally:
-        asked.put(False)
-        worker.join()
+        next_wanted.put(False)
+        thread.join()
     if got.error is not None:
         raise got.error

@@ -12,12 +12,12 @@ from tests.tolerances import EXACT_COVARIANCE, LEADING, PREDICTED, QUADRATURE, S
 import headwright as hw
 from headwright.keys import GaussianKeys
 from headwright.trained import capture
-from headwright.trained.auditing import output_only
 from headwright.trained.batches import batches
 from headwright.trained.cache import prediction, quantise
 from headwright.trained.cache.prediction import predict
 from headwright.trained.loading.load import load
 from headwright.trained.measures.sampled import Row, Sample
+from headwright.trained.preparation import output_only
 
 _TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
 
@@ -125,10 +125,10 @@ def _real_rows(model, tokenizer, rng):
         samples = []
 
         def visit(layer, batch=batch, samples=samples):
-            samples.append(Sample.draw(layer.text(0), batch.marks(layer, 0), rng, size=2))
+            samples.append(Sample.draw(layer.text(0), batch.tokens_of(layer, 0), rng, size=2))
             return output_only(layer)
 
-        capture.run(model, batch.words, visit)
+        capture.run(model, batch.arguments, visit)
         for sample in samples:
             for head in range(sample.heads.q.shape[0]):
                 yield from ((sample, head, sample.row(head, int(i))) for i in sample.rows)

@@ -12,7 +12,8 @@ from tests.trained.families import build
 import headwright as hw
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys, rounded
-from headwright.trained.cache import quantise
+from headwright.trained.cache import key_noise, quantise
+from headwright.trained.cache.prediction import predict
 from headwright.trained.claim import CLAIMS, angles, check_claim
 from headwright.trained.heads import Heads
 from headwright.trained.measures.sampled import (
@@ -23,7 +24,7 @@ from headwright.trained.measures.sampled import (
     reachable,
     worst_shift,
 )
-from headwright.trained.rows.tokens import Marks
+from headwright.trained.rows.tokens import Tokens
 
 
 def _sample(rng, *, n=60, d=6, sharp=1.5, **words):
@@ -31,7 +32,7 @@ def _sample(rng, *, n=60, d=6, sharp=1.5, **words):
         rng.standard_normal((4, n, d)), rng.standard_normal((2, n, d)), rng.standard_normal((2, n, 3)),
         sharp / np.sqrt(d), causal=True, **words,
     )  # fmt: skip
-    return Sample.draw(heads, Marks.plain(n, n), np.random.default_rng(1), size=3)
+    return Sample.draw(heads, Tokens.unknown(n, n), np.random.default_rng(1), size=3)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_predicted_and_measured_errors_have_one_size(rng, per):
         for i in sample.rows:
             row = sample.row(0, int(i))
             moved.append(np.sum((row.output(stored[row.seen]) - row.output()) ** 2))
-            predicted.append(quantise.predict(row, law))
+            predicted.append(predict(row, law))
     ratios = np.asarray(moved) / predicted  # each has mean 1 if the law is right
     spread = np.std(ratios) / np.sqrt(len(ratios))
     assert abs(np.mean(ratios) - 1.0) < SIGMAS * spread
@@ -126,7 +127,7 @@ def test_the_standard_error_is_the_spread_of_repeated_samples(rng):
     """200 rows drawn again and again, squared errors that go with the squared sizes: e spreads as
     its error says."""
     size = rng.gamma(3.0, size=(2000, 200))
-    error, se = quantise.relative_error(0.04 * size * rng.exponential(size=size.shape), size)
+    error, se = key_noise.relative_error(0.04 * size * rng.exponential(size=size.shape), size)
     np.testing.assert_allclose(np.mean(se), np.std(error), rtol=LINEARISED)
     assert abs(np.mean(error) - 0.2) < np.mean(se)
 
@@ -134,7 +135,7 @@ def test_the_standard_error_is_the_spread_of_repeated_samples(rng):
 def test_the_standard_error_for_outputs_of_one_size_is_that_of_a_mean(rng):
     """Then e^2 is a plain mean, and d(e^2) = 2 e de."""
     squares = rng.exponential(size=(5, 7))
-    error, se = quantise.relative_error(squares, np.full((5, 7), 2.0))
+    error, se = key_noise.relative_error(squares, np.full((5, 7), 2.0))
     mean, mean_se = mean_and_error(squares / 2.0)
     np.testing.assert_allclose(error**2, mean, rtol=ROUNDING)
     np.testing.assert_allclose(2.0 * error * se, mean_se, rtol=ROUNDING)
@@ -143,10 +144,10 @@ def test_the_standard_error_for_outputs_of_one_size_is_that_of_a_mean(rng):
 def test_standard_errors_at_the_ends():
     """One row says nothing about others; no error in any row is no error; a head that puts out
     nothing is no NaN."""
-    assert np.isnan(quantise.relative_error(np.ones((1, 1)), np.ones((1, 1)))[1])
+    assert np.isnan(key_noise.relative_error(np.ones((1, 1)), np.ones((1, 1)))[1])
     for size in (np.ones((1, 4)), np.zeros((1, 4))):
         np.testing.assert_array_equal(
-            quantise.relative_error(np.zeros((1, 4)), size), np.zeros((2, 1))
+            key_noise.relative_error(np.zeros((1, 4)), size), np.zeros((2, 1))
         )
 
 
@@ -157,9 +158,9 @@ def test_a_budget_near_the_threshold_is_not_settled():
     se = np.asarray([0.001, 0.004, 0.004, 0.01, np.nan])
     far = np.asarray([0.001, 0.002, 0.002, 0.3, 0.001])
     settings = tuple(
-        quantise.Setting("channel", bits, x, x, se, se) for bits, x in ((4, far), (2, near))
+        key_noise.CacheSetting("channel", bits, x, x, se, se) for bits, x in ((4, far), (2, near))
     )
-    noise = quantise.KeyNoise(tuple(("model", 0, h) for h in range(5)), settings)
+    noise = key_noise.KeyNoise(tuple(("model", 0, h) for h in range(5)), settings)
     found = next(one for one in noise.budgets() if one["error"] == 0.05)
     assert found["bits"] == noise.budget(0.05) == [2, 2, 4, None, 2]
     assert found["bits_low"] == [2, 2, 2, None, 2]
@@ -172,7 +173,7 @@ def test_the_first_few_sampled_rows_are_a_random_sample(rng):
     heads = Heads(
         np.zeros((1, 64, 2)), np.zeros((1, 64, 2)), np.zeros((1, 64, 2)), 1.0, causal=True
     )
-    first = [Sample.draw(heads, Marks.plain(64, 64), rng, size=8).rows[:2] for _ in range(400)]
+    first = [Sample.draw(heads, Tokens.unknown(64, 64), rng, size=8).rows[:2] for _ in range(400)]
     deviation = np.arange(32).std() / np.sqrt(800)
     assert abs(np.mean(first) - np.arange(32, 64).mean()) < SIGMAS * deviation
 
@@ -221,11 +222,11 @@ def test_padding_is_no_key(rng):
             heads.scale,
             mask=mask[None],
         )
-        sample = Sample.of_rows(padded, Marks(real, real, ~real), rows + left)
+        sample = Sample.of_rows(padded, Tokens(real, real, ~real), rows + left)
         np.testing.assert_array_equal(sample.K, alone.K)
         few = [[one.row(h, int(i)) for i in one.rows] for one in (alone, sample) for h in range(4)]
         wanted, found = (
-            quantise.measured(one, part, (4,))
+            quantise.squared_errors(one, part, (4,))
             for one, part in ((alone, few[:4]), (sample, few[4:]))
         )
         np.testing.assert_allclose(found.predicted, wanted.predicted, rtol=ROUNDING)

@@ -29,23 +29,24 @@ _AT_ONCE = 2**20
 def predict(row: Row, law: GaussianKeys) -> float:
     """E|c~ - c|^2 for this row: to leading order where the noise is small, else from the moments of
     all its keys."""
-    variances = law.logits_law(row.q, scale=row.scale).variances[row.seen]
-    z = row.logits()
-    if row.softcap is None:
-        slope = np.ones_like(z)
-        small = SMALL
-    else:
-        slope = 1.0 - ((z - row.bias) / row.softcap) ** 2
-        small = SMALL * min(1.0, row.softcap)  # the cap bends over its own size
+    logits_law = law.logits_law(row.q, scale=row.scale)
+    variances = logits_law.variances[row.seen]
+    small = SMALL
+    if row.softcap is not None:
+        small *= min(1.0, row.softcap)  # the cap bends over its own size
+
     if variances.max() <= small**2:
-        return float(leading_order(z, slope**2 * variances, row.V).sum())
+        z = row.logits()
+        parts = leading_order(z, row.slopes(z) ** 2 * variances, row.V)
+        return float(parts.sum())
     return _exact(row, variances) if row.softcap is None else _drawn(row, variances)
 
 
 def leading_order(z: np.ndarray, variances: np.ndarray, V: np.ndarray) -> Float[np.ndarray, "n"]:
     """Each key's part of E|c~ - c|^2 = sum_i a_i^2 s_i^2 |v_i - c|^2, up to relative s^2."""
     a = weights(z)
-    return a**2 * variances * np.sum((V - a @ V) ** 2, axis=1)
+    distances = np.sum((V - a @ V) ** 2, axis=1)
+    return a**2 * variances * distances
 
 
 def _exact(row: Row, variances: Float[np.ndarray, "n"]) -> float:
@@ -66,9 +67,11 @@ def _drawn(row: Row, variances: Float[np.ndarray, "n"]) -> float:
     deviations = np.sqrt(variances)
     output = row.output()
     step = max(1, _AT_ONCE // raw.size)
+
     total = 0.0
     for start in range(0, _DRAWS, step):
         size = min(step, _DRAWS - start)
         noisy = raw + deviations * rng.standard_normal((size, raw.size))
-        total += float(np.sum((weights(row.capped(noisy)) @ row.V - output) ** 2))
+        moved = weights(row.capped(noisy)) @ row.V - output
+        total += float(np.sum(moved**2))
     return total / _DRAWS

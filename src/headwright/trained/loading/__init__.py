@@ -1,4 +1,5 @@
-"""Models from files of strangers.
+"""Models from files of strangers: nothing is run, and nothing is believed before it is checked.
 
-Reading order: `gguf_header`, `stored`, `load`.
+Reading order: `load` (where a model lies, and how it is read), `stored` (what its configuration
+claims against what its files hold), `gguf_header` (the same for the head of a GGUF file).
 """

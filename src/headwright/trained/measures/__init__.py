@@ -1,4 +1,5 @@
 """Numbers about each head.
 
-Reading order: `from_rows`, `sampled`, `tally`.
+Reading order: `from_rows` (means over all rows of a text), `tally` (the sum over texts), `sampled`
+(what is too slow for every row).
 """

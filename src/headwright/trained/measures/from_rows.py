@@ -17,7 +17,7 @@ import array_api_compat as compat
 
 from headwright.trained.heads import Heads
 from headwright.trained.rows.stream import Rows
-from headwright.trained.rows.tokens import Marks
+from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array
 
 # The leak at which a head is said to copy: one tenth of the weight elsewhere.
@@ -25,11 +25,11 @@ LEAK = 0.1
 
 
 @dataclass(frozen=True)
-class Look:
+class LayerRows:
     """One layer on one text, with the numbers that several measures share. Arrays are (h, t)."""
 
     heads: Heads
-    marks: Marks
+    tokens: Tokens
     rows: Rows
 
     @cached_property
@@ -48,7 +48,8 @@ class Look:
     @cached_property
     def real(self) -> Array:
         """Rows of tokens, not of padding."""
-        real = self.xp.asarray(self.marks.queries, device=compat.device(self.rows.leak))
+        device = compat.device(self.rows.leak)
+        real = self.xp.asarray(self.tokens.real_queries, device=device)
         return self.xp.broadcast_to(real[None, :], self.rows.leak.shape)
 
     @cached_property
@@ -59,74 +60,113 @@ class Look:
     @cached_property
     def rivals(self) -> Array:
         """Keys beside the top one, at least 1 so that its logarithm exists."""
-        xp, seen = self.xp, self.rows.seen
-        rivals = xp.astype(seen - 1, self.rows.leak.dtype)
-        return xp.broadcast_to(xp.where(seen >= 2, rivals, 1.0), self.rows.leak.shape)
+        seen = self.rows.seen
+        rivals = self.xp.astype(seen - 1, self.rows.leak.dtype)
+        rivals = self.xp.where(seen >= 2, rivals, 1.0)
+        return self.xp.broadcast_to(rivals, self.rows.leak.shape)
 
 
-def _sharpness(look: Look) -> Array:
-    # e^beta / (n - 1 + e^beta) = p_max  <=>  beta = ln((n - 1) p_max / (1 - p_max)) = ln((n - 1) / leak)
-    xp, floor = look.xp, look.xp.finfo(look.rows.leak.dtype).smallest_normal
-    return xp.log(look.rivals / xp.where(look.rows.leak > floor, look.rows.leak, floor))
+def _sharpness(layer: LayerRows) -> Array:
+    # e^beta / (n - 1 + e^beta) = p_max  <=>  beta = ln((n - 1) p_max / (1 - p_max))
+    #                                              = ln((n - 1) / leak)
+    xp = layer.xp
+    leak = layer.rows.leak
+    floor = xp.finfo(leak.dtype).smallest_normal
+    return xp.log(layer.rivals / xp.where(leak > floor, leak, floor))
 
 
-def _needed(look: Look) -> Array:
+def _needed(layer: LayerRows) -> Array:
     # The closed form again, for a leak of LEAK: beta >= ln((n - 1)(1 - eps) / eps)
-    return look.xp.log(look.rivals * ((1.0 - LEAK) / LEAK))
+    return layer.xp.log(layer.rivals * ((1.0 - LEAK) / LEAK))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """`value(look)` is averaged over the rows named by `among`: "real" or "contested"."""
+    """`value(layer)` is averaged over the rows named by `among`: "real" or "contested"."""
 
     name: str
     title: str
     meaning: str
-    value: Callable[[Look], Array]
+    value: Callable[[LayerRows], Array]
     among: str = "real"
 
 
 ROW_MEASURES = (
     Measure("entropy", "entropy", "of the weights, in nats", lambda x: x.entropy),
-    Measure("effective_keys", "effective keys", "e^entropy: as many equal weights", lambda x: x.xp.exp(x.entropy)),
-    Measure("largest", "largest weight", "weight of the top key", lambda x: 1.0 / x.total),
-    Measure("margin", "margin", "best logit minus the second", lambda x: x.rows.margin, "contested"),
-    Measure("first", "first token", "weight on the first token", lambda x: x.rows.first),
-    Measure("separators", "separators", "weight on punctuation and special tokens", lambda x: x.rows.separators),
     Measure(
-        "average", "average score", "1 if the row averages its effective keys equally: 1 / (p_max e^entropy)",
+        "effective_keys",
+        "effective keys",
+        "e^entropy: as many equal weights",
+        lambda x: x.xp.exp(x.entropy),
+    ),
+    Measure("largest", "largest weight", "weight of the top key", lambda x: 1.0 / x.total),
+    Measure(
+        "margin", "margin", "best logit minus the second", lambda x: x.rows.margin, "contested"
+    ),
+    Measure("first", "first token", "weight on the first token", lambda x: x.rows.first),
+    Measure(
+        "separators",
+        "separators",
+        "weight on punctuation and special tokens",
+        lambda x: x.rows.separators,
+    ),
+    Measure(
+        "average",
+        "average score",
+        "1 if the row averages its effective keys equally: 1 / (p_max e^entropy)",
         lambda x: x.total / x.xp.exp(x.entropy),
     ),
     Measure(
-        "sharpness", "sharpness", "the beta that gives orthonormal keys the same leak",
-        _sharpness, "contested",
+        "sharpness",
+        "sharpness",
+        "the beta that gives orthonormal keys the same leak",
+        _sharpness,
+        "contested",
     ),
     Measure(
-        "sharpness_needed", "needed to copy", f"the beta that would leave a leak of {LEAK:g}",
-        _needed, "contested",
+        "sharpness_needed",
+        "needed to copy",
+        f"the beta that would leave a leak of {LEAK:g}",
+        _needed,
+        "contested",
     ),
-)  # fmt: skip
+)
 
 
-def copy_parts(look: Look) -> tuple[Array, Array]:
+def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
     """Squared distance of the output from the top key's value, and of the mean value from it,
     summed over rows.
 
     The copy score is `1 - sqrt(ratio)`: 1 when the output is the top value, 0 when it is no nearer
     to it than the plain mean of all values is.
     """
-    xp, heads, rows = look.xp, look.heads, look.rows
-    v = xp.astype(heads.v, rows.output.dtype, copy=False)
-    keys = xp.asarray(look.marks.keys, dtype=v.dtype, device=compat.device(v))
-    # (h/g, n): from the mean value
-    away = xp.sum((v - (keys @ v)[:, None, :] / xp.sum(keys)) ** 2, axis=-1)
-    copied, baseline = [], []
+    xp = layer.xp
+    rows = layer.rows
+    v = xp.astype(layer.heads.v, rows.output.dtype, copy=False)
+    from_mean = _from_mean(layer, v)
+
+    copied = []
+    baseline = []
     for h in range(rows.top.shape[0]):
-        g = heads.key_head(h)
+        g = layer.heads.key_head(h)
         gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
         copied.append(xp.sum(gap * gap, axis=-1))
-        baseline.append(xp.take(away[g], rows.top[h], axis=0))
-    return tuple(xp.sum(xp.where(look.real, xp.stack(x), 0.0), axis=-1) for x in (copied, baseline))
+        baseline.append(xp.take(from_mean[g], rows.top[h], axis=0))
+    return _over_real_rows(layer, copied), _over_real_rows(layer, baseline)
+
+
+def _from_mean(layer: LayerRows, v: Array) -> Array:
+    """Squared distance of each value from the mean value of its key head: (h/g, n)."""
+    xp = layer.xp
+    real = xp.asarray(layer.tokens.real_keys, dtype=v.dtype, device=compat.device(v))
+    mean = (real @ v)[:, None, :] / xp.sum(real)
+    return xp.sum((v - mean) ** 2, axis=-1)
+
+
+def _over_real_rows(layer: LayerRows, heads: list[Array]) -> Array:
+    xp = layer.xp
+    kept = xp.where(layer.real, xp.stack(heads), 0.0)
+    return xp.sum(kept, axis=-1)
 
 
 # The measures that are not plain means over rows, and those taken on a sample of rows; for tables

@@ -1,4 +1,4 @@
-"""Measures too dear for every row, on a few rows of each head, with their standard error.
+"""Measures too slow for every row, on a few rows of each head, with their standard error.
 
 Rows are drawn with an explicit generator and looked at one by one in double precision on the host.
 """
@@ -15,8 +15,8 @@ from headwright.design.separation.separate import selectable
 from headwright.noise import worst_case
 from headwright.result import to_numpy
 from headwright.trained.heads import Heads
-from headwright.trained.rows.tokens import Marks
-from headwright.types import Float, Int
+from headwright.trained.rows.tokens import Tokens
+from headwright.types import Bool, Float, Int
 
 # Half the side of the logit box of `worst_case`.
 BOX = 0.1
@@ -36,13 +36,22 @@ class Row:
     seen: Int[np.ndarray, "n"]  # the keys' places among those of the sample
 
     def logits(self, K: Any = None) -> Float[np.ndarray, "n"]:
-        return self.capped(self.scale * ((self.K if K is None else K) @ self.q))
+        keys = self.K if K is None else K
+        return self.capped(self.scale * (keys @ self.q))
 
     def capped(self, z: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws n"]:
         """What the head makes of scaled products: the soft cap, where there is one, and then the
         bias."""
-        z = z if self.softcap is None else self.softcap * np.tanh(z / self.softcap)
+        if self.softcap is not None:
+            z = self.softcap * np.tanh(z / self.softcap)
         return z + self.bias
+
+    def slopes(self, z: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
+        """How far a logit z moves per move of its scaled product: 1 without a soft cap, and
+        1 - tanh^2 behind one."""
+        if self.softcap is None:
+            return np.ones_like(z)
+        return 1.0 - ((z - self.bias) / self.softcap) ** 2
 
     def output(self, K: Any = None) -> Float[np.ndarray, "v"]:
         return weights(self.logits(K)) @ self.V
@@ -60,20 +69,21 @@ class Sample:
     V: Float[np.ndarray, "hk n v"]
 
     @staticmethod
-    def draw(heads: Heads, marks: Marks, rng: np.random.Generator, *, size: int) -> Sample:
+    def draw(heads: Heads, tokens: Tokens, rng: np.random.Generator, *, size: int) -> Sample:
+        real = np.flatnonzero(tokens.real_queries)
         # The first rows of a causal text see next to nothing; the second half is what a long text
         # looks like.
-        real = np.flatnonzero(marks.queries)
         late = real[real.size // 2 :] if heads.causal else real
         # Left in the order of the draw, so that the first few are a random sample too.
-        return Sample.of_rows(
-            heads, marks, rng.choice(late, size=min(size, late.size), replace=False)
-        )
+        rows = rng.choice(late, size=min(size, late.size), replace=False)
+        return Sample.of_rows(heads, tokens, rows)
 
     @staticmethod
-    def of_rows(heads: Heads, marks: Marks, rows: Int[np.ndarray, "r"]) -> Sample:
-        places = np.flatnonzero(marks.keys)
-        return Sample(heads, rows, places, _double(heads.k)[:, places], _double(heads.v)[:, places])
+    def of_rows(heads: Heads, tokens: Tokens, rows: Int[np.ndarray, "r"]) -> Sample:
+        places = np.flatnonzero(tokens.real_keys)
+        K = _double(heads.k)[:, places]
+        V = _double(heads.v)[:, places]
+        return Sample(heads, rows, places, K, V)
 
     def logits(self, head: int) -> Float[np.ndarray, "r n"]:
         """The logits of these rows, -inf where a key is hidden."""
@@ -85,17 +95,35 @@ class Sample:
 
     def row(self, head: int, i: int) -> Row:
         heads = self.heads
-        visible = self.places <= i if heads.causal else np.ones(self.places.size, dtype=bool)
-        if heads.mask is not None:
-            mask = to_numpy(heads.mask[head if heads.mask.shape[0] > 1 else 0, i])
-            visible = visible & mask[self.places]
-        seen = np.flatnonzero(visible)
+        seen = np.flatnonzero(self._visible(head, i))
         bias = np.zeros(seen.size)
         if heads.bias is not None:
-            bias = _double(heads.bias[head if heads.bias.shape[0] > 1 else 0, i])[self.places[seen]]
+            whole = _double(_of(heads.bias, head)[i])
+            bias = whole[self.places[seen]]
         g = heads.key_head(head)
-        q = _double(heads.q[head, i])
-        return Row(q, self.K[g][seen], self.V[g][seen], bias, heads.scale, heads.softcap, seen)
+        return Row(
+            q=_double(heads.q[head, i]),
+            K=self.K[g][seen],
+            V=self.V[g][seen],
+            bias=bias,
+            scale=heads.scale,
+            softcap=heads.softcap,
+            seen=seen,
+        )
+
+    def _visible(self, head: int, i: int) -> Bool[np.ndarray, "n"]:
+        visible = np.ones(self.places.size, dtype=bool)
+        if self.heads.causal:
+            visible = self.places <= i
+        if self.heads.mask is not None:
+            mask = to_numpy(_of(self.heads.mask, head)[i])
+            visible = visible & mask[self.places]
+        return visible
+
+
+def _of(x: Any, head: int) -> Any:
+    """A head's part of a mask or bias that may be shared by all heads."""
+    return x[head if x.shape[0] > 1 else 0]
 
 
 def _double(x: Any) -> np.ndarray:
@@ -114,27 +142,26 @@ def noise_gain(row: Row) -> float:
     z = row.logits()
     a = weights(z)
     c = a @ row.V
-    slope = 1.0 if row.softcap is None else 1.0 - ((z - row.bias) / row.softcap) ** 2
+    spread = np.sum((row.V - c) ** 2, axis=1)
+    moved = np.sqrt(np.sum((a * row.slopes(z)) ** 2 * spread))
     key = np.sqrt(np.mean(np.sum(row.K**2, axis=1)) / row.K.shape[1])
-    moved = np.sqrt(np.sum((a * slope) ** 2 * np.sum((row.V - c) ** 2, axis=1)))
-    return float(
-        row.scale
-        * np.linalg.norm(row.q)
-        * key
-        * moved
-        / max(np.linalg.norm(c), np.finfo(float).tiny)
-    )
+    size = max(np.linalg.norm(c), np.finfo(float).tiny)
+    return float(row.scale * np.linalg.norm(row.q) * key * moved / size)
 
 
 def worst_shift(row: Row) -> float:
     """The furthest the output goes along its own direction while every logit stays within BOX,
     relative to it."""
-    z, c = row.logits(), row.output()
+    z = row.logits()
+    c = row.output()
     size = float(np.linalg.norm(c))
     if size == 0.0:
         return 0.0
-    bounds = worst_case(z - BOX, z + BOX, row.V @ c / size)
-    return max(float(bounds.high) - size, size - float(bounds.low)) / size
+    along = row.V @ c / size
+    bounds = worst_case(z - BOX, z + BOX, along)
+    up = float(bounds.high) - size
+    down = size - float(bounds.low)
+    return max(up, down) / size
 
 
 ROW_SAMPLED = {"noise_gain": noise_gain, "worst_case": worst_shift}
@@ -143,17 +170,22 @@ ROW_SAMPLED = {"noise_gain": noise_gain, "worst_case": worst_shift}
 def reachable(K: Float[np.ndarray, "n d"], tested: Int[np.ndarray, "r"]) -> Float[np.ndarray, "r"]:
     """1 for each tested key that some query can select among all keys, 0 for those that none can;
     an undecided key (numerically on the boundary) is left out as NaN."""
-    verdict = {"selectable": 1.0, "unselectable": 0.0}
-    return np.asarray(
-        [verdict.get(selectable(K, (int(j),), exact=False).status, np.nan) for j in tested]
-    )
+    share = {"selectable": 1.0, "unselectable": 0.0}
+    found = [selectable(K, (int(j),), exact=False) for j in tested]
+    return np.asarray([share.get(one.status, np.nan) for one in found])
 
 
 def mean_and_error(values: Float[np.ndarray, "... r"]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over the last axis and its standard error, leaving out NaN; NaN where nothing is left."""
+    """Mean over the last axis and its standard error, leaving out NaN; NaN where nothing is
+    left."""
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
-    mean = np.where(count, np.where(known, values, 0.0).sum(axis=-1) / np.maximum(count, 1), np.nan)
-    spread = np.where(known, values - mean[..., None], 0.0)
-    variance = (spread**2).sum(axis=-1) / np.maximum(count - 1, 1)
-    return mean, np.where(count > 1, np.sqrt(variance / np.maximum(count, 1)), np.nan)
+    divisor = np.maximum(count, 1)
+
+    total = np.where(known, values, 0.0).sum(axis=-1)
+    mean = np.where(count, total / divisor, np.nan)
+
+    off = np.where(known, values - mean[..., None], 0.0)
+    variance = (off**2).sum(axis=-1) / np.maximum(count - 1, 1)
+    error = np.where(count > 1, np.sqrt(variance / divisor), np.nan)
+    return mean, error

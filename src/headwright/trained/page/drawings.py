@@ -30,17 +30,22 @@ def head_map(cards: Sequence[Card], measure: str, title: str) -> str:
     if not known.size:
         return ""
     low, high = _range(known)
-    rows = {place: i for i, place in enumerate(dict.fromkeys((c.stack, c.layer) for c in cards))}
-    width = max(card.head for card in cards) + 1
-    cells = [
-        _cell(card, rows[card.stack, card.layer], measure, (value - low) / (high - low))
-        for card, value in zip(cards, values, strict=True)
-        if np.isfinite(value)
-    ]
-    size = (width * _CELL, len(rows) * _CELL)
+    lines = dict.fromkeys((card.stack, card.layer) for card in cards)
+    line_of = {place: i for i, place in enumerate(lines)}
+
+    cells = []
+    for card, value in zip(cards, values, strict=True):
+        if np.isfinite(value):
+            level = (value - low) / (high - low)
+            cells.append(_cell(card, line_of[card.stack, card.layer], measure, level))
+
+    heads = max(card.head for card in cards) + 1
+    width = heads * _CELL
+    height = len(lines) * _CELL
+    label = f"{escape(title, quote=True)}: from {low:.3g} to {high:.3g}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
-        f'height="{size[1]}" role="img" aria-label="{escape(title, quote=True)}: from {low:.3g} to {high:.3g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" role="img" aria-label="{label}" '
         f'fill="{ROLES["key"]}">{"".join(cells)}</svg>'
     )
 
@@ -53,12 +58,15 @@ def _range(known: np.ndarray) -> tuple[float, float]:
     return low, high if high > low else low + 1.0
 
 
-def _cell(card: Card, row: int, measure: str, level: float) -> str:
-    x, y = card.head * _CELL, row * _CELL
+def _cell(card: Card, line: int, measure: str, level: float) -> str:
+    x = card.head * _CELL
+    y = line * _CELL
+    side = _CELL - 1
+    opacity = 0.06 + 0.94 * level  # the smallest number still shows
     text = escape(f"{card.name}: {card.measures[measure]:.3g}")
     return (
-        f'<a href="#{anchor(card)}"><rect x="{x}" y="{y}" width="{_CELL - 1}" height="{_CELL - 1}" '
-        f'fill-opacity="{0.06 + 0.94 * level:.2f}"><title>{text}</title></rect></a>'
+        f'<a href="#{anchor(card)}"><rect x="{x}" y="{y}" width="{side}" height="{side}" '
+        f'fill-opacity="{opacity:.2f}"><title>{text}</title></rect></a>'
     )
 
 
@@ -69,8 +77,9 @@ def anchor(card: Card) -> str:
 def weights_image(picture: Float[np.ndarray, "a b"], name: str) -> str:
     """`<img>` of the binned weights: queries down, keys across. The square root lets small weights
     show."""
-    opacity = np.round(255 * np.sqrt(np.clip(picture, 0.0, 1.0))).astype(np.uint8)
-    data = base64.b64encode(_png(opacity, ROLES["key"])).decode()
+    opacity = np.round(255 * np.sqrt(np.clip(picture, 0.0, 1.0)))
+    png = _png(opacity.astype(np.uint8), ROLES["key"])
+    data = base64.b64encode(png).decode()
     return (
         f'<img class="weights" src="data:image/png;base64,{data}" width="128" height="128" '
         f'alt="weights of head {escape(name, quote=True)}, binned: queries down, keys across">'
@@ -89,7 +98,11 @@ def _png(opacity: np.ndarray, colour: str) -> bytes:
         (b"IDAT", zlib.compress(lines, 9)),
         (b"IEND", b""),
     )
-    framed = (
-        struct.pack(">I", len(b)) + t + b + struct.pack(">I", zlib.crc32(t + b)) for t, b in chunks
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    """As the format frames it: length, kind, data, checksum."""
+    length = struct.pack(">I", len(data))
+    checksum = struct.pack(">I", zlib.crc32(kind + data))
+    return length + kind + data + checksum

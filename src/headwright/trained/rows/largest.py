@@ -48,9 +48,12 @@ class Largest:
         folded = _folded(xp, z)
         best, rival, column = _two(xp, xp.max(folded, axis=-2))
         _, mate, line = _two(xp, _down(xp, folded, column))
+
+        # The second is the best of another column, or stands in the winner's own.
         second = xp.maximum(rival, mate)
         second = xp.where(second <= HIDDEN / 2, -xp.inf, second)
-        return Largest(best, second, (line * COLUMNS + column)[..., 0], column, line)
+        top = (line * COLUMNS + column)[..., 0]
+        return Largest(best, second, top, column, line)
 
     def leak(self, e: Array) -> Array:
         """`sum e` over all keys but the top one, for `e = exp(z - best)`."""
@@ -58,6 +61,8 @@ class Largest:
         rough = xp.sum(e, axis=-1)
         if not bool(xp.any(rough < _SHARP)):
             return rough - 1.0
+
+        # Added up without the top key: first all columns but its own, then the rest of its column.
         folded = _folded(xp, e)
         beside = _without(xp, xp.sum(folded, axis=-2), self._column)
         above = _without(xp, _down(xp, folded, self._column), self._line)
@@ -65,7 +70,8 @@ class Largest:
 
 
 def _folded(xp: Any, z: Array) -> Array:
-    return xp.reshape(z, (*z.shape[:-1], z.shape[-1] // COLUMNS, COLUMNS))
+    lines = z.shape[-1] // COLUMNS
+    return xp.reshape(z, (*z.shape[:-1], lines, COLUMNS))
 
 
 def _two(xp: Any, x: Array) -> tuple[Array, Array, Array]:
@@ -74,13 +80,14 @@ def _two(xp: Any, x: Array) -> tuple[Array, Array, Array]:
         values, places = x.topk(2, dim=-1)
         return values[..., 0], values[..., 1], places[..., :1]
     place = xp.argmax(x, axis=-1)[..., None]
-    return xp.max(x, axis=-1), xp.max(_without(xp, x, place, HIDDEN), axis=-1), place
+    others = _without(xp, x, place, HIDDEN)
+    return xp.max(x, axis=-1), xp.max(others, axis=-1), place
 
 
 def _down(xp: Any, folded: Array, column: Array) -> Array:
     """Each row's chosen column, from top to bottom."""
     index = xp.broadcast_to(column[..., None, :], (*folded.shape[:-1], 1))
-    # The standard's version first checks every index for its sign
+    # The standard's version first checks every index for its sign.
     if compat.is_torch_array(folded):
         return folded.gather(-1, index)[..., 0]
     return xp.take_along_axis(folded, index, axis=-1)[..., 0]

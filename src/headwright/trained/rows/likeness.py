@@ -10,8 +10,11 @@ import numpy as np
 
 from headwright.types import Array, Bool, Float, Int
 
-# Rows per text whose weights are kept for a moment, spread evenly over the text.
-_FEWEST, _MOST, _SHARE = 32, 128, 16
+# Rows per text whose weights are kept for a moment, spread evenly over the text: one in so many,
+# within these limits.
+_ONE_IN = 16
+_FEWEST = 32
+_MOST = 128
 # The picture has at most this many cells a side, whatever the length of the text.
 _CELLS = 32
 
@@ -19,35 +22,39 @@ _CELLS = 32
 def sample(real: Bool[np.ndarray, "t"]) -> Int[np.ndarray, "s"]:
     """The rows looked at, evenly over the real ones."""
     rows = np.flatnonzero(real)
-    size = min(max(rows.size // _SHARE, _FEWEST), _MOST, rows.size)
-    return rows[np.linspace(0, rows.size - 1, size).astype(int)]
+    wanted = min(max(rows.size // _ONE_IN, _FEWEST), _MOST)
+    evenly = np.linspace(0, rows.size - 1, min(wanted, rows.size))
+    return rows[evenly.astype(int)]
 
 
 def cosines(xp: Any, kept: Float[Array, "h s n"]) -> Float[Array, "h h"]:
     """Cosine between the rows of every two heads, summed over the rows."""
     unit = kept / xp.linalg.vector_norm(kept, axis=-1, keepdims=True)
     rows = xp.permute_dims(unit, (1, 0, 2))
-    return xp.sum(rows @ xp.matrix_transpose(rows), axis=0)
+    products = rows @ xp.matrix_transpose(rows)
+    return xp.sum(products, axis=0)
 
 
 def binned(xp: Any, kept: Float[Array, "h s k"], n: int) -> Float[Array, "h s b"]:
     """The mass of each row in up to 32 equal ranges of the n keys; keys after those in `kept` have
     none."""
+    h, s, k = kept.shape
     width = -(-n // _CELLS)
     cells = -(-n // width)
-    seen = kept[..., : min(kept.shape[2], n)]
-    missing = xp.zeros(
-        (*kept.shape[:2], cells * width - seen.shape[2]),
-        dtype=kept.dtype,
-        device=compat.device(kept),
-    )
-    return xp.sum(
-        xp.reshape(xp.concat([seen, missing], axis=-1), (*kept.shape[:2], cells, width)), axis=-1
-    )
+
+    seen = kept[..., : min(k, n)]
+    rest = cells * width - seen.shape[2]
+    missing = xp.zeros((h, s, rest), dtype=kept.dtype, device=compat.device(kept))
+    whole = xp.concat([seen, missing], axis=-1)
+
+    ranges = xp.reshape(whole, (h, s, cells, width))
+    return xp.sum(ranges, axis=-1)
 
 
 def squeezed(rows: Float[np.ndarray, "h s b"]) -> Float[np.ndarray, "h a b"]:
     """Neighbouring sampled rows averaged down to the picture's height."""
     s = rows.shape[1]
-    edges = np.unique(np.linspace(0, s, min(s, _CELLS) + 1).astype(int))
-    return np.add.reduceat(rows, edges[:-1], axis=1) / np.diff(edges)[None, :, None]
+    height = min(s, _CELLS)
+    edges = np.unique(np.linspace(0, s, height + 1).astype(int))
+    sums = np.add.reduceat(rows, edges[:-1], axis=1)
+    return sums / np.diff(edges)[None, :, None]

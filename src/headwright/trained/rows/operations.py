@@ -1,9 +1,9 @@
 """What is taken from a block of logits while it exists, and the plain way to take it: one array
 operation each.
 
-`fused.block` gives the same numbers in one pass over each row, where numba is installed and the
-logits are in single precision on the host; the way here is for every other library, device and
-precision.
+`compiled.row_numbers` gives the same numbers in one pass over each row, where numba is installed
+and the logits are in single precision on the host; the way here is for every other library, device
+and precision.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ NAMES = ("margin", "leak", "shifted", "square", "first", "separators", "top")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Lookup:
     """What is looked up in the weights of some rows. Row i sees the keys before `seen[i]`, if
-    nothing else hides them; the block may be wider than any row."""
+    nothing else hides them; the logits may be wider than any row."""
 
     seen: Int[np.ndarray, "r"]
     first: int
@@ -36,7 +36,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Block:
+class RowNumbers:
     """`e = exp(z - best)`, 0 for hidden keys, in the memory of the logits where the library can
     write; `numbers` in the order of `NAMES`; `patterns`, the share of the weights on each pattern's
     pairs, summed over the rows."""
@@ -46,46 +46,66 @@ class Block:
     patterns: Float[Array, "h p"]
 
 
-def block(z: Float[Array, "h r n"], asked: Asked) -> Block:
+def row_numbers(z: Float[Array, "h r n"], lookup: Lookup) -> RowNumbers:
     """The numbers of logits whose width is a multiple of `largest.COLUMNS`."""
-    xp, device, width = compat.array_namespace(z), compat.device(z), z.shape[-1]
-    low = int(asked.seen.min())
-    if low < width:
-        late = xp.asarray(np.arange(low, width)[None, :] >= asked.seen[:, None], device=device)
-        z = put(z, (..., slice(low, width)), xp.where(late, HIDDEN, z[..., low:]))
+    xp = compat.array_namespace(z)
+    z = _hide_late(z, lookup.seen)
     largest = Largest.of(z)
+
     z -= largest.best[..., None]
     e = xp.exp(z)
     z *= e
     leak = largest.leak(e)
-    separators = xp.asarray(_fitted(asked.separators, width), dtype=z.dtype, device=device)
+
+    marked = _fitted(lookup.separators, z.shape[-1])
+    separators = xp.asarray(marked, dtype=z.dtype, device=compat.device(z))
+    # A padded query may see no key at all; its top key must still be one of the text's.
+    top = xp.where(largest.top < lookup.separators.size, largest.top, 0)
     numbers = (
         largest.best - largest.second,
         leak,
         xp.sum(z, axis=-1),
         xp.linalg.vector_norm(e, axis=-1) ** 2,
-        e[..., asked.first],
+        e[..., lookup.first],
         xp.matmul(e, separators),
-        # A padded query may see no key at all; its top key must still be one of the text's.
-        xp.astype(xp.where(largest.top < asked.separators.size, largest.top, 0), z.dtype),
+        xp.astype(top, z.dtype),
     )
-    return Block(e, xp.stack(numbers, axis=1), _patterns(e, 1.0 + leak, asked.pairs))
+    patterns = _pattern_shares(e, 1.0 + leak, lookup.pairs)
+    return RowNumbers(e, xp.stack(numbers, axis=1), patterns)
 
 
-def _fitted(marks: Bool[np.ndarray, "n"], width: int) -> Bool[np.ndarray, "w"]:
-    return np.pad(marks[:width], (0, max(width - marks.size, 0)))
+def _hide_late(z: Float[Array, "h r n"], seen: Int[np.ndarray, "r"]) -> Float[Array, "h r n"]:
+    """Row i sees no key from `seen[i]` on."""
+    xp = compat.array_namespace(z)
+    width = z.shape[-1]
+    low = int(seen.min())
+    if low >= width:
+        return z
+    late = np.arange(low, width)[None, :] >= seen[:, None]
+    late = xp.asarray(late, device=compat.device(z))
+    return put(z, (..., slice(low, width)), xp.where(late, HIDDEN, z[..., low:]))
 
 
-def _patterns(
+def _fitted(separators: Bool[np.ndarray, "n"], width: int) -> Bool[np.ndarray, "w"]:
+    missing = max(width - separators.size, 0)
+    return np.pad(separators[:width], (0, missing))
+
+
+def _pattern_shares(
     e: Float[Array, "h r n"], total: Float[Array, "h r"], pairs: Pairs
 ) -> Float[Array, "h p"]:
-    xp, device = compat.array_namespace(e), compat.device(e)
-    flat, found = xp.reshape(e, (e.shape[0], -1)), []
+    """Of the weights e / total: what lies on each pattern's pairs, summed over the rows."""
+    xp = compat.array_namespace(e)
+    device = compat.device(e)
+    flat = xp.reshape(e, (e.shape[0], -1))
+
+    shares = []
     for rows, columns in pairs:
-        place, row = (xp.asarray(x, device=device) for x in (rows * e.shape[2] + columns, rows))
-        found.append(xp.sum(xp.take(flat, place, axis=1) / xp.take(total, row, axis=1), axis=-1))
-    return (
-        xp.stack(found, axis=1)
-        if found
-        else xp.zeros((e.shape[0], 0), dtype=e.dtype, device=device)
-    )
+        place = xp.asarray(rows * e.shape[2] + columns, device=device)
+        row = xp.asarray(rows, device=device)
+        weights = xp.take(flat, place, axis=1) / xp.take(total, row, axis=1)
+        shares.append(xp.sum(weights, axis=-1))
+
+    if not shares:
+        return xp.zeros((e.shape[0], 0), dtype=e.dtype, device=device)
+    return xp.stack(shares, axis=1)

@@ -20,24 +20,27 @@ from headwright.types import Bool, Int
 _MOST_KEPT = 2**22
 
 
-def _previous(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.arange(tokens.size)[None, :] == rows[:, None] - 1
+def _previous(ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    places = np.arange(ids.size)
+    return places[None, :] == rows[:, None] - 1
 
 
-def _duplicate(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _duplicate(ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """An earlier place of the same token."""
-    return (tokens[None, :] == tokens[rows, None]) & (
-        np.arange(tokens.size)[None, :] < rows[:, None]
-    )
+    places = np.arange(ids.size)
+    earlier = places[None, :] < rows[:, None]
+    same = ids[None, :] == ids[rows, None]
+    return same & earlier
 
 
-def _induction(tokens: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _induction(ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The place right after an earlier place of the same token."""
-    after = np.zeros((rows.size, tokens.size), dtype=bool)
-    after[:, 1:] = _duplicate(tokens, rows)[:, :-1]
+    after = np.zeros((rows.size, ids.size), dtype=bool)
+    after[:, 1:] = _duplicate(ids, rows)[:, :-1]
     return after
 
 
+# From the token numbers of a text and some of its rows to the keys of the pattern, row by row.
 PATTERNS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "previous": _previous,
     "duplicate": _duplicate,
@@ -56,56 +59,72 @@ class Pairs:
     def __iter__(self) -> Iterator[tuple[Int[np.ndarray, "c"], Int[np.ndarray, "c"]]]:
         """Pattern by pattern, the rows and the keys of its pairs."""
         for bounds in self.bounds:
-            yield (
-                np.repeat(np.arange(bounds.size - 1), np.diff(bounds)),
-                self.columns[bounds[0] : bounds[-1]],
-            )
+            rows = np.arange(bounds.size - 1)
+            keys_per_row = np.diff(bounds)
+            yield np.repeat(rows, keys_per_row), self.columns[bounds[0] : bounds[-1]]
 
 
 @dataclass
-class Marks:
-    """`queries[i]`, `keys[j]`: this place is real and not padding; `separators[j]`: key j is
-    punctuation or a special token. `tokens` is None where queries and keys are not one text (cross
-    attention, images): it has no patterns then."""
+class Tokens:
+    """`real_queries[i]`, `real_keys[j]`: this place is a token and not padding; `separators[j]`:
+    key j is punctuation or a special token. `ids` are the token numbers, None where queries and
+    keys are not one text (cross attention, images): there are no patterns then."""
 
-    queries: Bool[np.ndarray, "t"]
-    keys: Bool[np.ndarray, "n"]
+    real_queries: Bool[np.ndarray, "t"]
+    real_keys: Bool[np.ndarray, "n"]
     separators: Bool[np.ndarray, "n"]
-    tokens: Int[np.ndarray, "n"] | None = None
+    ids: Int[np.ndarray, "n"] | None = None
     _kept: dict[tuple[int, int], Pairs] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def unknown(t: int, n: int) -> Tokens:
+        """Nothing is known of them: every place is real, none is a separator."""
+        return Tokens(
+            real_queries=np.ones(t, dtype=bool),
+            real_keys=np.ones(n, dtype=bool),
+            separators=np.zeros(n, dtype=bool),
+        )
 
     @property
     def first(self) -> int:
         """The first real key, which is not key 0 under left padding."""
-        return int(np.argmax(self.keys))
+        return int(np.argmax(self.real_keys))
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        return () if self.tokens is None else tuple(PATTERNS)
+        return () if self.ids is None else tuple(PATTERNS)
 
     def pairs(self, start: int, stop: int) -> Pairs:
         """The pairs of all patterns in rows `start..stop-1`; padding takes no part."""
-        if (start, stop) not in self._kept:
-            pairs = self._find(np.arange(start, stop))
-            if (
-                sum(kept.columns.size for kept in self._kept.values()) + pairs.columns.size
-                > _MOST_KEPT
-            ):
-                return pairs
+        if (start, stop) in self._kept:
+            return self._kept[start, stop]
+
+        pairs = self._find(np.arange(start, stop))
+        already = sum(kept.columns.size for kept in self._kept.values())
+        if already + pairs.columns.size <= _MOST_KEPT:
             self._kept[start, stop] = pairs
-        return self._kept[start, stop]
+        return pairs
 
     def _find(self, rows: Int[np.ndarray, "r"]) -> Pairs:
-        bounds, columns, size = np.zeros((len(self.patterns), rows.size + 1), dtype=np.int32), [], 0
+        bounds = np.zeros((len(self.patterns), rows.size + 1), dtype=np.int32)
+        columns = [np.zeros(0, dtype=np.int32)]
+        size = 0
+
         for p, name in enumerate(self.patterns):
-            assert self.tokens is not None, "patterns are empty without tokens"
-            hit = PATTERNS[name](self.tokens, rows) & self.queries[rows, None] & self.keys[None, :]
-            columns.append(np.nonzero(hit)[1].astype(np.int32))
+            hit = self._hits(name, rows)
+            keys = np.nonzero(hit)[1]
+            columns.append(keys.astype(np.int32))
             bounds[p, 1:] = np.cumsum(hit.sum(axis=1))
             bounds[p] += size
-            size += columns[-1].size
-        return Pairs(bounds, np.concatenate(columns) if columns else np.zeros(0, dtype=np.int32))
+            size += keys.size
+
+        return Pairs(bounds, np.concatenate(columns))
+
+    def _hits(self, pattern: str, rows: Int[np.ndarray, "r"]) -> Bool[np.ndarray, "r n"]:
+        assert self.ids is not None, "patterns are empty without token numbers"
+        hit = PATTERNS[pattern](self.ids, rows)
+        return hit & self.real_queries[rows, None] & self.real_keys[None, :]
 
     def rows_with(self, pattern: str) -> int:
         """Queries that have a key of this pattern: the score is a mean over them."""
@@ -114,18 +133,15 @@ class Marks:
         return self._counts[pattern]
 
     def _count(self, pattern: str) -> int:
-        assert self.tokens is not None, "patterns are empty without tokens"
+        assert self.ids is not None, "patterns are empty without token numbers"
         if pattern == "previous":
-            return int(np.sum(self.queries[1:] & self.keys[:-1]))
+            return int(np.sum(self.real_queries[1:] & self.real_keys[:-1]))
+
+        # A token that stood here before has a duplicate and what came after it.
         seen: set[int] = set()
         count = 0
-        for real, token in zip(self.queries, self.tokens.tolist(), strict=True):
+        for real, token in zip(self.real_queries, self.ids.tolist(), strict=True):
             count += real and token in seen
             if real:
                 seen.add(token)
         return int(count)
-
-    @staticmethod
-    def plain(t: int, n: int) -> Marks:
-        """Nothing is known of the tokens: every place is real, none is a separator."""
-        return Marks(np.ones(t, dtype=bool), np.ones(n, dtype=bool), np.zeros(n, dtype=bool))

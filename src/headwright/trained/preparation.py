@@ -1,0 +1,66 @@
+"""What every question to a model begins with: the model itself, the batches it will see, and an
+attention that changes nothing, to compare it with the untouched model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwright.errors import InputError
+from headwright.trained import capture
+from headwright.trained.batches import Batch, batches
+from headwright.trained.heads import Layer
+from headwright.trained.library import torch, transformers
+from headwright.trained.loading.load import load
+from headwright.trained.rows.stream import stream
+from headwright.trained.rows.tokens import Tokens
+
+# Tokens on which the tapped model is compared with the untouched one.
+_COMPARED = 48
+
+
+def prepared(
+    model: Any, texts: Any, *, tokenizer: Any = None, limit: int | None = None, size: int = 1
+) -> tuple[str, Any, list[Batch]]:
+    """The model's name, the model itself and the batches it will see."""
+    name = type(model).__name__
+    if isinstance(model, str) or hasattr(model, "__fspath__"):
+        name = str(model)
+        model, own_tokenizer = load(name)
+        tokenizer = tokenizer or own_tokenizer
+    model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
+    if not isinstance(model, transformers.PreTrainedModel):
+        raise InputError(
+            wanted="a transformers model, or where one lies",
+            got=type(model).__name__,
+            attempt="pass a folder",
+        )
+    work = batches(model, texts, tokenizer, size=size, limit=limit)
+    return name, model, list(work)
+
+
+def difference(model: Any, batch: Batch) -> float:
+    """How far the tapped model's output is from the untouched one's, on the beginning of a text."""
+    return capture.verify(model, _beginning(batch), output_only)
+
+
+def _beginning(batch: Batch) -> dict[str, Any]:
+    """The first tokens of the first text."""
+    first = {name: x[:1] for name, x in batch.arguments.items()}
+    if "input_ids" not in first:
+        return first
+    short = {name: x[:, :_COMPARED] if x.ndim == 2 else x for name, x in first.items()}
+    return {name: x for name, x in short.items() if not _says_nothing(name, x)}
+
+
+def _says_nothing(name: str, x: Any) -> bool:
+    """A mask of ones only."""
+    return name.endswith("attention_mask") and bool(x.all())
+
+
+def output_only(layer: Layer) -> Any:
+    """The layer's output, and nothing measured on the way."""
+    texts, _, t, _ = layer.q.shape
+    n = layer.k.shape[2]
+    tokens = Tokens.unknown(t, n)
+    outputs = [stream(layer.text(b), tokens).output for b in range(texts)]
+    return torch.stack(outputs)

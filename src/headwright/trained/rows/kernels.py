@@ -1,0 +1,66 @@
+"""Which way a layer's rows are worked on: compiled loops where they can go, else plain operations.
+
+Rejected: choosing by trial. What decides is known beforehand: the device, the precision, whether
+the library's arrays can be written to, and whether numba is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import array_api_compat as compat
+
+from headwright.trained.heads import Heads
+from headwright.trained.rows import operations
+from headwright.trained.rows.largest import padding
+from headwright.trained.rows.operations import Lookup, RowNumbers
+from headwright.types import Array
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How a layer is worked on: queries per block, weights in work at once, what is added to n keys
+    to make the width of a block, and what takes the numbers out of a block of logits."""
+
+    rows: int
+    budget: int
+    padding: Callable[[int], int]
+    row_numbers: Callable[[Array, Lookup], RowNumbers]
+
+
+# Sizes: on a CPU blocks that its caches hold, elsewhere enough to keep the device busy.
+_HOST_ROWS = 256
+_HOST_BUDGET = 2**19
+_DEVICE_ROWS = 1024
+_DEVICE_BUDGET = 2**27
+
+
+def plain_kernel(*, host: bool = True) -> Kernel:
+    """Array operations, for every library, device and precision."""
+    rows = _HOST_ROWS if host else _DEVICE_ROWS
+    budget = _HOST_BUDGET if host else _DEVICE_BUDGET
+    return Kernel(rows, budget, padding, operations.row_numbers)
+
+
+def compiled_kernel() -> Kernel:
+    """Needs numba, and logits in single precision that it can write to."""
+    from headwright.trained.rows import compiled
+
+    return Kernel(_HOST_ROWS, _HOST_BUDGET, _no_padding, compiled.row_numbers)
+
+
+def _no_padding(n: int) -> int:
+    return 0
+
+
+def fastest_kernel(heads: Heads) -> Kernel:
+    """The fastest that these arrays can go."""
+    xp = compat.array_namespace(heads.q)
+    host = "cpu" in str(compat.device(heads.q)).lower()
+    writable = compat.is_torch_array(heads.q) or compat.is_numpy_array(heads.q)
+    single = heads.q.dtype != xp.float64
+    if host and writable and single and find_spec("numba") is not None:
+        return compiled_kernel()
+    return plain_kernel(host=host)
