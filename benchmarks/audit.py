@@ -30,22 +30,27 @@ _MOST_MAP_BYTES = 6e9
 
 
 def run(*, quick: bool) -> dict:
-    rows, notes = [], []
+    rows = []
+    notes = []
     for model, package, tokens in _QUICK if quick else CASES:
         if package and not _has(package):
             notes.append(f"{model}: {package} is not installed")
             continue
         for contestant in CONTESTANTS[:2] if quick else CONTESTANTS:
             row = _measure(model, package, tokens, contestant)
-            (rows if "ratio" in row else notes).append(
-                row if "ratio" in row else f"{model}, {contestant}: {row['why']}"
-            )
+            if "ratio" in row:
+                rows.append(row)
+            else:
+                notes.append(f"{model}, {contestant}: {row['why']}")
     notes += [
-        "ratio: CPU time over that of a plain SDPA forward, median of interleaved repetitions, one thread",
-        "extra MB: peak memory over that of a plain forward in the same process, once the contestant's code is loaded",
+        "ratio: CPU time over that of a plain SDPA forward, "
+        "median of interleaved repetitions, one thread",
+        "extra MB: peak memory over that of a plain forward in the same process, "
+        "once the contestant's code is loaded",
         "loaded MB: what loading that code took, seen on 16 tokens before",
         "transformer_lens: a copy of the model with its word head, whose product is in the time",
-        "audit: every measure but the row-sampled ones, without the once-per-model comparison on 48 tokens",
+        "audit: every measure but the row-sampled ones, "
+        "without the once-per-model comparison on 48 tokens",
     ]
     return {"title": "Audit against a plain forward pass", "rows": rows, "notes": notes}
 
@@ -68,11 +73,9 @@ def _measure(model: str, package: str | None, tokens: int, contestant: str) -> d
     if done.returncode:
         return {"why": (done.stderr.strip().splitlines() or ["failed"])[-1][:120]}
     found = json.loads(done.stdout.splitlines()[-1])
-    return (
-        {"model": model, "tokens": tokens, "contestant": contestant} | found
-        if "ratio" in found
-        else found
-    )
+    if "ratio" not in found:
+        return found
+    return {"model": model, "tokens": tokens, "contestant": contestant} | found
 
 
 def _model(name: str, package: str | None):
@@ -110,10 +113,8 @@ def _contestant(name: str, model, ids):
 
         return audit
     config = model.config
-    if (
-        4 * config.num_hidden_layers * config.num_attention_heads * ids.shape[1] ** 2
-        > _MOST_MAP_BYTES
-    ):
+    heads = config.num_hidden_layers * config.num_attention_heads
+    if 4 * heads * ids.shape[1] ** 2 > _MOST_MAP_BYTES:
         return "its maps do not fit"
     if name == "output_attentions":
         model.set_attn_implementation("eager")
@@ -181,18 +182,19 @@ def _one(name: str, package: str, tokens: str, contestant: str) -> dict:
     import torch
 
     torch.set_num_threads(1)
-    model, size = _model(name, None if package == "-" else package), int(tokens)
+    model = _model(name, None if package == "-" else package)
+    size = int(tokens)
     # Zipf-distributed tokens repeat as words of a text do.
     drawn = np.random.default_rng(0).zipf(1.3, size) % (model.config.vocab_size - 1)
     ids = torch.as_tensor(drawn)[None]
     implementation = model.config._attn_implementation
 
+    without_cache = {"use_cache": False} if hasattr(model.config, "use_cache") else {}
+
     def plain(ids=ids):
         model.set_attn_implementation(implementation)
         with torch.inference_mode():
-            model(input_ids=ids, use_cache=False) if hasattr(model.config, "use_cache") else model(
-                input_ids=ids
-            )
+            model(input_ids=ids, **without_cache)
 
     plain(ids[:, :16])
     before = _resident()
@@ -207,7 +209,10 @@ def _one(name: str, package: str, tokens: str, contestant: str) -> dict:
     if isinstance(call, str):
         return {"why": call}
     call()
-    extra, ratios, seconds = _peak() - peak, [], []
+    extra = _peak() - peak
+
+    ratios = []
+    seconds = []
     for _ in range(3 if size > 2000 else 7):
         plain_s = _timed(plain)
         if contestant != "audit":
@@ -215,8 +220,11 @@ def _one(name: str, package: str, tokens: str, contestant: str) -> dict:
         seconds.append(_timed(call))
         ratios.append(seconds[-1] / plain_s)
     return {
-        "ratio": float(np.median(ratios)), "cpu_s": min(seconds), "extra_mb": max(extra, 0.0), "loaded_mb": loaded,
-    }  # fmt: skip
+        "ratio": float(np.median(ratios)),
+        "cpu_s": min(seconds),
+        "extra_mb": max(extra, 0.0),
+        "loaded_mb": loaded,
+    }
 
 
 def _timed(call) -> float:

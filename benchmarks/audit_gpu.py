@@ -19,9 +19,14 @@ def build(dtype):
     import transformers
 
     config = transformers.LlamaConfig(
-        hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32, num_key_value_heads=8,
-        vocab_size=32_000, max_position_embeddings=131_072,
-    )  # fmt: skip
+        hidden_size=2048,
+        intermediate_size=8192,
+        num_hidden_layers=16,
+        num_attention_heads=32,
+        num_key_value_heads=8,
+        vocab_size=32_000,
+        max_position_embeddings=131_072,
+    )
     torch.manual_seed(0)
     with torch.device("cuda"):
         return transformers.LlamaModel(config).to(dtype).eval()
@@ -44,9 +49,10 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
     layers: dict[int, Tally] = {}
 
     def visit(layer):
-        heads, tokens = layer.text(0), batch.tokens_of(layer, 0)
-        rows = stream(heads, tokens)
-        layers.setdefault(layer.index, Tally()).add(LayerRows(heads, tokens, rows))
+        heads = layer.text(0)
+        known = batch.tokens_of(layer, 0)
+        rows = stream(heads, known)
+        layers.setdefault(layer.index, Tally()).add(LayerRows(heads, known, rows))
         return rows.output[None]
 
     def plain():
@@ -66,12 +72,19 @@ def measure(tokens: int, dtype: str, repeats: int = 5) -> dict:
     peaks = {name: _peak(call) - loaded for name, call in (("plain", plain), ("audit", audited))}
     median = {name: sorted(times)[repeats // 2] for name, times in seconds.items()}
     return {
-        "device": torch.cuda.get_device_name(), "torch": torch.__version__, "dtype": dtype, "tokens": tokens,
-        "parameters": sum(p.numel() for p in model.parameters()), "heads": 32 * len(layers),
-        "plain_s": median["plain"], "audit_s": median["audit"], "ratio": median["audit"] / median["plain"],
-        "plain_peak_mb": peaks["plain"] / 2**20, "audit_peak_mb": peaks["audit"] / 2**20,
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "dtype": dtype,
+        "tokens": tokens,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "heads": 32 * len(layers),
+        "plain_s": median["plain"],
+        "audit_s": median["audit"],
+        "ratio": median["audit"] / median["plain"],
+        "plain_peak_mb": peaks["plain"] / 2**20,
+        "audit_peak_mb": peaks["audit"] / 2**20,
         "output_difference": difference,
-    }  # fmt: skip
+    }
 
 
 def _timed(call) -> float:

@@ -14,6 +14,20 @@ _SIZES = {
     "max_position_embeddings": 64,
 }
 _GROUPED = _SIZES | {"num_key_value_heads": 2, "pad_token_id": 0}
+_SMALL_GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "vocab_size": 60}
+_ENCODER_DECODER = {
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "vocab_size": 60,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 _LENGTH = 21
 
 
@@ -48,10 +62,10 @@ def _image() -> dict:
 # matter.
 FAMILIES = {
     "bert": (tf.BertModel, tf.BertConfig(**_SIZES), _padded),
-    "gpt2": (tf.GPT2Model, tf.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64, vocab_size=60), _tokens),
+    "gpt2": (tf.GPT2Model, tf.GPT2Config(**_SMALL_GPT2), _tokens),
     "gpt2 padded": (
         tf.GPT2Model,
-        tf.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64, vocab_size=60),
+        tf.GPT2Config(**_SMALL_GPT2),
         _padded,
     ),
     "gpt_neox": (tf.GPTNeoXModel, tf.GPTNeoXConfig(**_SIZES), _tokens),
@@ -63,16 +77,25 @@ FAMILIES = {
         tf.Gemma2Config(**_GROUPED, head_dim=16, sliding_window=8, attn_logit_softcapping=0.5),
         _tokens,
     ),
-    "gemma3": (tf.Gemma3TextModel, tf.Gemma3TextConfig(**_GROUPED, head_dim=16, sliding_window=8), _tokens),
+    "gemma3": (
+        tf.Gemma3TextModel,
+        tf.Gemma3TextConfig(**_GROUPED, head_dim=16, sliding_window=8),
+        _tokens,
+    ),
     "phi3": (tf.Phi3Model, tf.Phi3Config(**_GROUPED), _tokens),
     "mistral": (tf.MistralModel, tf.MistralConfig(**_GROUPED, sliding_window=8), _tokens),
-    "t5": (tf.T5Model, tf.T5Config(d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, vocab_size=60), _both),
+    "t5": (
+        tf.T5Model,
+        tf.T5Config(d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, vocab_size=60),
+        _both,
+    ),
     "bart": (
         tf.BartModel,
         tf.BartConfig(
-            d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-            encoder_ffn_dim=48, decoder_ffn_dim=48, vocab_size=60, max_position_embeddings=64, pad_token_id=0,
-            bos_token_id=1, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=2,
+            **_ENCODER_DECODER,
+            max_position_embeddings=64,
+            decoder_start_token_id=2,
+            forced_eos_token_id=2,
         ),
         _both,
     ),
@@ -84,21 +107,27 @@ FAMILIES = {
     "whisper": (
         tf.WhisperModel,
         tf.WhisperConfig(
-            d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-            encoder_ffn_dim=48, decoder_ffn_dim=48, vocab_size=60, num_mel_bins=8, max_source_positions=20,
-            max_target_positions=20, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+            **_ENCODER_DECODER,
+            num_mel_bins=8,
+            max_source_positions=20,
+            max_target_positions=20,
+            decoder_start_token_id=1,
         ),
         _audio,
     ),
     "vit": (
         tf.ViTModel,
         tf.ViTConfig(
-            hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-            image_size=16, patch_size=4,
+            hidden_size=32,
+            intermediate_size=48,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            image_size=16,
+            patch_size=4,
         ),
         _image,
     ),
-}  # fmt: skip
+}
 
 
 def build(family: str) -> tuple:

@@ -24,7 +24,10 @@ from headwright.trained.loading.load import find
 from headwright.trained.measures.from_rows import LEAK
 from headwright.trained.preparation import output_only
 
-_TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
+_TEXT = (
+    "The cat sat on the mat, and the dog sat on the log. "
+    "The cat saw the dog, and the dog saw the cat."
+)
 
 
 def _from_full_maps(model, texts, tokenizer=None):
@@ -44,11 +47,9 @@ def _from_full_maps(model, texts, tokenizer=None):
 def test_every_family_is_audited_and_no_number_is_missing(family):
     model, inputs = build(family)
     result = hw.audit(model, inputs, rows=1)
-    assert (
-        len({(c.stack, c.layer, c.head) for c in result})
-        == len(result)
-        == 4 * len({(c.stack, c.layer) for c in result})
-    )
+    places = {(card.stack, card.layer, card.head) for card in result}
+    layers_found = {(card.stack, card.layer) for card in result}
+    assert len(places) == len(result) == 4 * len(layers_found)
     for card in result:
         patterns = {"previous", "duplicate", "induction"} & set(card.measures)
         assert all(np.isfinite(card.measures[name]) for name in set(card.measures) - patterns)
@@ -353,8 +354,6 @@ def test_missing_and_damaged_models(tmp_path):
 def test_a_saved_folder_is_read_back(tmp_path):
     model, _ = build("llama")
     model.float().save_pretrained(tmp_path)
-    live, saved = (
-        hw.audit(model, [[5, 6, 7, 8]], rows=0),
-        hw.audit(tmp_path, [[5, 6, 7, 8]], rows=0),
-    )
+    live = hw.audit(model, [[5, 6, 7, 8]], rows=0)
+    saved = hw.audit(tmp_path, [[5, 6, 7, 8]], rows=0)
     assert [c.measures["entropy"] for c in live] == [c.measures["entropy"] for c in saved]

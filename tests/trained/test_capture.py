@@ -34,9 +34,11 @@ def _eager(model, inputs):
         out = model(**inputs, output_attentions=True)
     model.set_attn_implementation(before)
     names = {
-        "model": "attentions", "encoder": "encoder_attentions", "decoder": "decoder_attentions",
+        "model": "attentions",
+        "encoder": "encoder_attentions",
+        "decoder": "decoder_attentions",
         "cross": "cross_attentions",
-    }  # fmt: skip
+    }
     return {stack: out[name] for stack, name in names.items() if out.get(name)}
 
 
@@ -101,9 +103,16 @@ def test_a_model_without_attention_layers_is_refused():
 
 def test_learned_sinks_are_refused():
     config = tf.GptOssConfig(
-        hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2,
-        head_dim=8, vocab_size=60, num_local_experts=2, num_experts_per_tok=1,
-    )  # fmt: skip
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        vocab_size=60,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+    )
     with pytest.raises(capture.Refused, match="learned sinks"):
         _captured(tf.GptOssModel(config), {"input_ids": torch.arange(5)[None]})
 

@@ -19,7 +19,10 @@ from headwright.trained.loading.load import load
 from headwright.trained.measures.sampled import Row, Sample
 from headwright.trained.preparation import output_only
 
-_TEXT = "The cat sat on the mat, and the dog sat on the log. The cat saw the dog, and the dog saw the cat."
+_TEXT = (
+    "The cat sat on the mat, and the dog sat on the log. "
+    "The cat saw the dog, and the dog saw the cat."
+)
 
 
 def _row(rng, *, n=60, d=8, sink=6.0, softcap=None, bias=0.0):

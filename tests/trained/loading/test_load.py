@@ -99,11 +99,14 @@ def test_missing_weights_are_named_and_not_made_up(folder, kept, named):
 @pytest.mark.parametrize(
     ("kind", "family"),
     [
-        ("BertForMaskedLM", "bert"), ("LlamaForCausalLM", "llama"), ("GPT2LMHeadModel", "gpt2"),
-        ("T5ForConditionalGeneration", "t5"), ("WhisperForConditionalGeneration", "whisper"),
+        ("BertForMaskedLM", "bert"),
+        ("LlamaForCausalLM", "llama"),
+        ("GPT2LMHeadModel", "gpt2"),
+        ("T5ForConditionalGeneration", "t5"),
+        ("WhisperForConditionalGeneration", "whisper"),
         ("ViTForImageClassification", "vit"),
     ],
-)  # fmt: skip
+)
 def test_checkpoints_with_another_head_have_all_that_is_needed(tmp_path, kind, family):
     """A pooler that they had no use for may be missing; the head they have instead may be left
     over."""
@@ -211,15 +214,26 @@ def test_a_long_context_and_a_large_base_are_no_sizes(folder):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", "7", "{", '{"model_type": "llama"', "[" * 100_000, '{"a": ' * 100_000 + "1" + "}" * 100_000,
+        "",
+        "[]",
+        "7",
+        "{",
+        '{"model_type": "llama"',
+        "[" * 100_000,
+        '{"a": ' * 100_000 + "1" + "}" * 100_000,
         '{"model_type": "llama", "num_hidden_layers": ' + "9" * 6000 + "}",
-        '{"model_type": "llama", "num_hidden_layers": 1e400}', '{"model_type": "llama", "num_hidden_layers": "many"}',
-        '{"model_type": "llama", "num_hidden_layers": NaN}', '{"model_type": ["llama"]}', '{"model_type": "no such"}',
-        '{"model_type": "llama", "hidden_size": -32}', '{"model_type": "llama", "num_attention_heads": 0}',
-        '{"model_type": "llama", "hidden_size": 32, "num_key_value_heads": 0}', "\x00\x01",
+        '{"model_type": "llama", "num_hidden_layers": 1e400}',
+        '{"model_type": "llama", "num_hidden_layers": "many"}',
+        '{"model_type": "llama", "num_hidden_layers": NaN}',
+        '{"model_type": ["llama"]}',
+        '{"model_type": "no such"}',
+        '{"model_type": "llama", "hidden_size": -32}',
+        '{"model_type": "llama", "num_attention_heads": 0}',
+        '{"model_type": "llama", "hidden_size": 32, "num_key_value_heads": 0}',
+        "\x00\x01",
     ],
     ids=lambda text: text[:40] or "empty",
-)  # fmt: skip
+)
 def test_damaged_configurations_are_one_line(folder, text):
     (folder / "config.json").write_text(text)
     with pytest.raises(InputError) as caught:
@@ -232,19 +246,41 @@ def _with_header(header: bytes, length: int | None = None) -> bytes:
     return struct.pack("<Q", len(header) if length is None else length) + header
 
 
+def _one_tensor(dtype: str, *, shape: str, end: int = 16) -> bytes:
+    """A file of one tensor, of which 16 bytes are there."""
+    entry = f'{{"dtype":"{dtype}","shape":{shape},"data_offsets":[0,{end}]}}'
+    return _with_header(f'{{"w":{entry}}}'.encode()) + bytes(16)
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"\x00", _with_header(b"", 2**62), _with_header(b"{", 1), _with_header(b"[" * 50_000),
-        _with_header(b'{"a":' * 5_000 + b"1" + b"}" * 5_000), _with_header(b"\xff\xfe"),
-        _with_header(b'{"w":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,16]}}') + bytes(16),
-        _with_header(b'{"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,17179869184]}}') + bytes(16),
-        _with_header(b'{"w":{"dtype":"F32","shape":[-4],"data_offsets":[0,16]}}') + bytes(16),
-        _with_header(b'{"w":{"dtype":"Z99","shape":[4],"data_offsets":[0,16]}}') + bytes(16),
+        b"",
+        b"\x00",
+        _with_header(b"", 2**62),
+        _with_header(b"{", 1),
+        _with_header(b"[" * 50_000),
+        _with_header(b'{"a":' * 5_000 + b"1" + b"}" * 5_000),
+        _with_header(b"\xff\xfe"),
+        _one_tensor("F32", shape="[9223372036854775807,4]"),
+        _one_tensor("F32", shape="[2,2]", end=17179869184),
+        _one_tensor("F32", shape="[-4]"),
+        _one_tensor("Z99", shape="[4]"),
     ],
-    ids=["empty", "one byte", "2^62 of header", "half an object", "nested lists", "nested objects", "no text",
-         "huge shape", "beyond the end", "negative shape", "unknown type"],
-)  # fmt: skip
+    ids=[
+        "empty",
+        "one byte",
+        "2^62 of header",
+        "half an object",
+        "nested lists",
+        "nested objects",
+        "no text",
+        "huge shape",
+        "beyond the end",
+        "negative shape",
+        "unknown type",
+    ],
+)
 def test_damaged_safetensors_are_one_line(folder, monkeypatch, content):
     (folder / "model.safetensors").write_bytes(content)
     assert "readable weights" in _refused(folder, monkeypatch)
@@ -253,9 +289,15 @@ def test_damaged_safetensors_are_one_line(folder, monkeypatch, content):
 def _gguf(path: Path, *, tensors=lambda name: True, **changed) -> Path:
     """A small LLaMA in GGUF; `changed` numbers of its head."""
     numbers = {
-        "block_count": 1, "context_length": 64, "embedding_length": 32, "feed_forward_length": 32,
-        "attention.head_count": 4, "attention.head_count_kv": 4, "vocab_size": 60, "rope.dimension_count": 8,
-    } | changed  # fmt: skip
+        "block_count": 1,
+        "context_length": 64,
+        "embedding_length": 32,
+        "feed_forward_length": 32,
+        "attention.head_count": 4,
+        "attention.head_count_kv": 4,
+        "vocab_size": 60,
+        "rope.dimension_count": 8,
+    } | changed
     writer = gguf.GGUFWriter(path, "llama")
     for name, value in numbers.items():
         writer.add_uint64(f"llama.{name}", value)
@@ -305,12 +347,19 @@ def test_a_gguf_file_without_attention_is_refused(tmp_path, missing):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"block_count": 2**31}, {"block_count": 2**62}, {"embedding_length": 2**31}, {"vocab_size": 2**40},
-        {"attention.head_count": 2**31}, {"context_length": 2**50}, {"feed_forward_length": 2**33},
-        {"block_count": 4000}, {"feed_forward_length": 2**17}, {"vocab_size": 2**20},
+        {"block_count": 2**31},
+        {"block_count": 2**62},
+        {"embedding_length": 2**31},
+        {"vocab_size": 2**40},
+        {"attention.head_count": 2**31},
+        {"context_length": 2**50},
+        {"feed_forward_length": 2**33},
+        {"block_count": 4000},
+        {"feed_forward_length": 2**17},
+        {"vocab_size": 2**20},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_gguf_head_that_claims_more_than_the_file_is_refused(tmp_path, monkeypatch, changed):
     path = _gguf(tmp_path / "x.gguf", tensors=lambda name: False, **changed)
     assert path.stat().st_size < 1000
@@ -325,22 +374,48 @@ def _entry(kind: int, body: bytes) -> bytes:
     return struct.pack("<Q", 1) + b"a" + struct.pack("<I", kind) + body
 
 
+def _named(body: bytes) -> bytes:
+    """A tensor with the name w."""
+    return struct.pack("<Q", 1) + b"w" + body
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"GGUF", b"GGUF and then nothing", b"XXXX" + bytes(60), b"GGUF" + struct.pack("<IQQ", 9, 0, 0),
-        _head(entries=2**60), _head(tensors=2**60), _head(entries=1, body=struct.pack("<Q", 2**60)),
+        b"",
+        b"GGUF",
+        b"GGUF and then nothing",
+        b"XXXX" + bytes(60),
+        b"GGUF" + struct.pack("<IQQ", 9, 0, 0),
+        _head(entries=2**60),
+        _head(tensors=2**60),
+        _head(entries=1, body=struct.pack("<Q", 2**60)),
         _head(entries=1, body=_entry(8, struct.pack("<Q", 2**60))),
         _head(entries=1, body=_entry(9, struct.pack("<IQ", 0, 2**40))),
         _head(entries=1, body=_entry(9, struct.pack("<IQ", 8, 2**40))),
         _head(entries=1, body=_entry(9, struct.pack("<IQ", 9, 1) * 50_000)),
         _head(entries=1, body=_entry(77, bytes(64))),
-        _head(tensors=1, body=struct.pack("<Q", 1) + b"w" + struct.pack("<I", 2**31)),
-        _head(tensors=1, body=struct.pack("<Q", 1) + b"w" + struct.pack("<IQQIQ", 2, 2**40, 2**40, 0, 0)),
+        _head(tensors=1, body=_named(struct.pack("<I", 2**31))),
+        _head(tensors=1, body=_named(struct.pack("<IQQIQ", 2, 2**40, 2**40, 0, 0))),
     ],
-    ids=["empty", "letters", "text", "no letters", "version", "entries", "tensors", "long name", "long string",
-         "array of numbers", "array of strings", "nested arrays", "unknown kind", "dimensions", "shape"],
-)  # fmt: skip
+    ids=[
+        "empty",
+        "letters",
+        "text",
+        "no letters",
+        "version",
+        "entries",
+        "tensors",
+        "long name",
+        "long string",
+        "array of numbers",
+        "array of strings",
+        "nested arrays",
+        "unknown kind",
+        "dimensions",
+        "shape",
+    ],
+)
 def test_damaged_gguf_heads_are_one_line(tmp_path, monkeypatch, content):
     path = tmp_path / "x.gguf"
     path.write_bytes(content)

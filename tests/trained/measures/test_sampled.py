@@ -29,9 +29,13 @@ from headwright.trained.rows.tokens import Tokens
 
 def _sample(rng, *, n=60, d=6, sharp=1.5, **words):
     heads = Heads(
-        rng.standard_normal((4, n, d)), rng.standard_normal((2, n, d)), rng.standard_normal((2, n, 3)),
-        sharp / np.sqrt(d), causal=True, **words,
-    )  # fmt: skip
+        rng.standard_normal((4, n, d)),
+        rng.standard_normal((2, n, d)),
+        rng.standard_normal((2, n, 3)),
+        sharp / np.sqrt(d),
+        causal=True,
+        **words,
+    )
     return Sample.draw(heads, Tokens.unknown(n, n), np.random.default_rng(1), size=3)
 
 
