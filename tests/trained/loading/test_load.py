@@ -6,10 +6,8 @@ is one clear error, before weights are made up, code could run, or memory is ask
 import json
 import pickle
 import struct
-import tracemalloc
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
@@ -18,14 +16,11 @@ gguf = pytest.importorskip("gguf", reason="needs the extra 'models'")
 
 from safetensors.torch import load_file, save_file
 from tests.trained.families import FAMILIES, build
+from tests.trained.loading.refusals import refused
 
 import headwright as hw
 from headwright.errors import InputError
-from headwright.trained.loading import gguf_header
 from headwright.trained.loading.load import load
-
-# What reading a refused file may take: less than the smallest thing that a claim would ask for.
-_FEW_BYTES = 2**24
 
 
 @pytest.fixture
@@ -48,23 +43,6 @@ def _keep(folder: Path, kept) -> None:
 def _configure(folder: Path, **fields) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
-
-
-def _refused(place, monkeypatch) -> str:
-    """The message; nothing was loaded, and hardly any memory used."""
-
-    asked = []
-    monkeypatch.setattr(tf.AutoModel, "from_pretrained", lambda *_, **__: asked.append(place))
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError) as caught:
-            load(place)
-        assert tracemalloc.get_traced_memory()[1] < _FEW_BYTES
-    finally:
-        tracemalloc.stop()
-    assert not asked
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +157,7 @@ def test_sizes_that_the_files_cannot_hold_are_refused(folder, monkeypatch, name,
     """Of 20,000 weights. 5,000 is no unusual number, and is found out by the size of the model it
     makes."""
     _configure(folder, **{name: size * 32 if size == 5000 and "layers" not in name else size})
-    assert "claimed, with" in _refused(folder, monkeypatch)
+    assert "claimed, with" in refused(folder, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +165,7 @@ def test_sizes_that_the_files_cannot_hold_are_refused(folder, monkeypatch, name,
 )
 def test_other_numbers_beyond_all_files_are_refused(folder, monkeypatch, name):
     _configure(folder, **{name: 2**31})
-    assert f"{name} = 2.14748e+09 claimed" in _refused(folder, monkeypatch)
+    assert f"{name} = 2.14748e+09 claimed" in refused(folder, monkeypatch)
 
 
 def test_masks_of_a_long_context_count_as_memory(tmp_path, monkeypatch):
@@ -202,7 +180,7 @@ def test_masks_of_a_long_context_count_as_memory(tmp_path, monkeypatch):
     config = tf.GPTNeoConfig(**sizes, attention_types=[[["global"], 2]])
     tf.GPTNeoModel(config).save_pretrained(tmp_path)
     _configure(tmp_path, max_position_embeddings=100_000)
-    assert "bytes of masks and positions claimed" in _refused(tmp_path, monkeypatch)
+    assert "bytes of masks and positions claimed" in refused(tmp_path, monkeypatch)
 
 
 def test_a_long_context_and_a_large_base_are_no_sizes(folder):
@@ -283,143 +261,7 @@ def _one_tensor(dtype: str, *, shape: str, end: int = 16) -> bytes:
 )
 def test_damaged_safetensors_are_one_line(folder, monkeypatch, content):
     (folder / "model.safetensors").write_bytes(content)
-    assert "readable weights" in _refused(folder, monkeypatch)
-
-
-def _gguf(path: Path, *, tensors=lambda name: True, **changed) -> Path:
-    """A small LLaMA in GGUF; `changed` numbers of its head."""
-    numbers = {
-        "block_count": 1,
-        "context_length": 64,
-        "embedding_length": 32,
-        "feed_forward_length": 32,
-        "attention.head_count": 4,
-        "attention.head_count_kv": 4,
-        "vocab_size": 60,
-        "rope.dimension_count": 8,
-    } | changed
-    writer = gguf.GGUFWriter(path, "llama")
-    for name, value in numbers.items():
-        writer.add_uint64(f"llama.{name}", value)
-    writer.add_float32("llama.attention.layer_norm_rms_epsilon", 1e-5)
-    square, wide, row = (32, 32), (60, 32), (32,)
-    shapes = {"token_embd.weight": wide, "output_norm.weight": row}
-    shapes |= {
-        f"blk.0.{name}.weight": square for name in ("attn_q", "attn_k", "attn_v", "attn_output")
-    }
-    shapes |= {f"blk.0.{name}.weight": square for name in ("ffn_gate", "ffn_up", "ffn_down")}
-    shapes |= {f"blk.0.{name}.weight": row for name in ("attn_norm", "ffn_norm")}
-    rng = np.random.default_rng(2)
-    for name, shape in shapes.items():
-        if tensors(name):
-            writer.add_tensor(name, rng.standard_normal(shape).astype(np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
-
-
-def test_a_gguf_file_is_read_and_its_head_agrees_with_the_library(tmp_path):
-    path = _gguf(tmp_path / "small.gguf")
-    header, reader = gguf_header.read(path), gguf.GGUFReader(path)
-    assert header.elements == sum(t.n_elements for t in reader.tensors)
-    wanted = {
-        name: f.parts[f.data[0]][0]
-        for name, f in reader.fields.items()
-        if f.types[-1].name.endswith("64")
-    }
-    assert {name: header.numbers[name] for name in wanted if "GGUF." not in name} == {
-        name: x for name, x in wanted.items() if "GGUF." not in name
-    }
-    assert len(hw.audit(path, [[1, 2, 3, 4]], rows=1)) == 4
-
-
-@pytest.mark.parametrize("missing", [("attn",), ("attn_q",), ("attn_q", "attn_k")])
-def test_a_gguf_file_without_attention_is_refused(tmp_path, missing):
-    path = _gguf(
-        tmp_path / "x.gguf", tensors=lambda name: not any(f".{m}" in name for m in missing)
-    )
-    with pytest.raises(InputError, match=r"without layers\.0\.self_attn\.[kq]_proj\.weight"):
-        load(path)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"block_count": 2**31},
-        {"block_count": 2**62},
-        {"embedding_length": 2**31},
-        {"vocab_size": 2**40},
-        {"attention.head_count": 2**31},
-        {"context_length": 2**50},
-        {"feed_forward_length": 2**33},
-        {"block_count": 4000},
-        {"feed_forward_length": 2**17},
-        {"vocab_size": 2**20},
-    ],
-    ids=str,
-)
-def test_a_gguf_head_that_claims_more_than_the_file_is_refused(tmp_path, monkeypatch, changed):
-    path = _gguf(tmp_path / "x.gguf", tensors=lambda name: False, **changed)
-    assert path.stat().st_size < 1000
-    assert "claimed, with" in _refused(path, monkeypatch)
-
-
-def _head(*, tensors: int = 0, entries: int = 0, body: bytes = b"") -> bytes:
-    return b"GGUF" + struct.pack("<IQQ", 3, tensors, entries) + body
-
-
-def _entry(kind: int, body: bytes) -> bytes:
-    return struct.pack("<Q", 1) + b"a" + struct.pack("<I", kind) + body
-
-
-def _named(body: bytes) -> bytes:
-    """A tensor with the name w."""
-    return struct.pack("<Q", 1) + b"w" + body
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"GGUF",
-        b"GGUF and then nothing",
-        b"XXXX" + bytes(60),
-        b"GGUF" + struct.pack("<IQQ", 9, 0, 0),
-        _head(entries=2**60),
-        _head(tensors=2**60),
-        _head(entries=1, body=struct.pack("<Q", 2**60)),
-        _head(entries=1, body=_entry(8, struct.pack("<Q", 2**60))),
-        _head(entries=1, body=_entry(9, struct.pack("<IQ", 0, 2**40))),
-        _head(entries=1, body=_entry(9, struct.pack("<IQ", 8, 2**40))),
-        _head(entries=1, body=_entry(9, struct.pack("<IQ", 9, 1) * 50_000)),
-        _head(entries=1, body=_entry(77, bytes(64))),
-        _head(tensors=1, body=_named(struct.pack("<I", 2**31))),
-        _head(tensors=1, body=_named(struct.pack("<IQQIQ", 2, 2**40, 2**40, 0, 0))),
-    ],
-    ids=[
-        "empty",
-        "letters",
-        "text",
-        "no letters",
-        "version",
-        "entries",
-        "tensors",
-        "long name",
-        "long string",
-        "array of numbers",
-        "array of strings",
-        "nested arrays",
-        "unknown kind",
-        "dimensions",
-        "shape",
-    ],
-)
-def test_damaged_gguf_heads_are_one_line(tmp_path, monkeypatch, content):
-    path = tmp_path / "x.gguf"
-    path.write_bytes(content)
-    assert "readable weights" in _refused(path, monkeypatch)
+    assert "readable weights" in refused(folder, monkeypatch)
 
 
 def test_a_damaged_tokenizer_leaves_token_numbers(folder):

@@ -5,16 +5,12 @@ import pytest
 
 pytest.importorskip("transformers", reason="needs the extra 'models'")
 
-from tests.tolerances import AUDIT, LINEARISED, ROUNDING, SIGMAS
+from tests.tolerances import AUDIT, ROUNDING, SIGMAS
 from tests.trained import naive
-from tests.trained.families import build
 
-import headwright as hw
-from headwright.errors import InputError
 from headwright.keys import GaussianKeys, rounded
-from headwright.trained.cache import key_noise, quantise
+from headwright.trained.cache import quantise
 from headwright.trained.cache.prediction import predict
-from headwright.trained.claim import CLAIMS, angles, check_claim
 from headwright.trained.heads import Heads
 from headwright.trained.measures.sampled import (
     BOX,
@@ -94,84 +90,6 @@ def test_predicted_and_measured_errors_have_one_size(rng, per):
     assert spread < 0.25
 
 
-def test_the_table_and_the_budget():
-    model, inputs = build("llama")
-    result = hw.audit(model, inputs, rows=2, key_bits=(8, 4, 2))
-    noise = result.key_noise
-    assert [(s.per, s.bits) for s in noise.settings] == [
-        (p, b) for p in quantise.PER for b in (8, 4, 2)
-    ]
-    for coarse, fine in ((2, 4), (4, 8)):
-        by = {(s.per, s.bits): np.median(s.predicted) for s in noise.settings}
-        assert all(by[per, coarse] > by[per, fine] for per in quantise.PER)
-    budget = noise.budget(0.05)
-    for h, bits in enumerate(budget):
-        predicted = {s.bits: s.predicted[h] for s in noise.settings if s.per == "channel"}
-        assert bits is None or predicted[bits] <= 0.05
-        assert all(predicted[b] > 0.05 for b in predicted if bits is None or b < bits)
-    heads = result.plain()["key_noise"]["heads"]
-    assert len(heads) == len(result)
-    assert all(
-        heads[3][f"{s.per}{s.bits}_predicted_se"] == s.predicted_se[3] > 0 for s in noise.settings
-    )
-    assert all(
-        heads[3][f"{s.per}{s.bits}_measured_se"] == s.measured_se[3] > 0 for s in noise.settings
-    )
-
-
-def test_one_row_has_no_standard_error():
-    model, _ = build("llama")
-    result = hw.audit(model, [list(range(1, 20))], rows=1, key_bits=(4,))
-    assert result.rows()[0]["token4_predicted_se"] is None
-    assert {one["unsettled"] for one in result.plain()["key_noise"]["budgets"]} == {len(result)}
-    assert "Unsettled" in result.to_html()
-
-
-def test_the_standard_error_is_the_spread_of_repeated_samples(rng):
-    """200 rows drawn again and again, squared errors that go with the squared sizes: e spreads as
-    its error says."""
-    size = rng.gamma(3.0, size=(2000, 200))
-    error, se = key_noise.relative_error(0.04 * size * rng.exponential(size=size.shape), size)
-    np.testing.assert_allclose(np.mean(se), np.std(error), rtol=LINEARISED)
-    assert abs(np.mean(error) - 0.2) < np.mean(se)
-
-
-def test_the_standard_error_for_outputs_of_one_size_is_that_of_a_mean(rng):
-    """Then e^2 is a plain mean, and d(e^2) = 2 e de."""
-    squares = rng.exponential(size=(5, 7))
-    error, se = key_noise.relative_error(squares, np.full((5, 7), 2.0))
-    mean, mean_se = mean_and_error(squares / 2.0)
-    np.testing.assert_allclose(error**2, mean, rtol=ROUNDING)
-    np.testing.assert_allclose(2.0 * error * se, mean_se, rtol=ROUNDING)
-
-
-def test_standard_errors_at_the_ends():
-    """One row says nothing about others; no error in any row is no error; a head that puts out
-    nothing is no NaN."""
-    assert np.isnan(key_noise.relative_error(np.ones((1, 1)), np.ones((1, 1)))[1])
-    for size in (np.ones((1, 4)), np.zeros((1, 4))):
-        np.testing.assert_array_equal(
-            key_noise.relative_error(np.zeros((1, 4)), size), np.zeros((2, 1))
-        )
-
-
-def test_a_budget_near_the_threshold_is_not_settled():
-    """Heads: far below at 2 bits; just below at 2 bits; just above at 2 bits; above at 4 bits too;
-    one row only."""
-    near = np.asarray([0.01, 0.045, 0.055, 0.5, 0.01])
-    se = np.asarray([0.001, 0.004, 0.004, 0.01, np.nan])
-    far = np.asarray([0.001, 0.002, 0.002, 0.3, 0.001])
-    settings = tuple(
-        key_noise.CacheSetting("channel", bits, x, x, se, se) for bits, x in ((4, far), (2, near))
-    )
-    noise = key_noise.KeyNoise(tuple(("model", 0, h) for h in range(5)), settings)
-    found = next(one for one in noise.budgets() if one["error"] == 0.05)
-    assert found["bits"] == noise.budget(0.05) == [2, 2, 4, None, 2]
-    assert found["bits_low"] == [2, 2, 2, None, 2]
-    assert found["bits_high"] == [2, 4, 4, None, None]
-    assert found["unsettled"] == 3
-
-
 def test_the_first_few_sampled_rows_are_a_random_sample(rng):
     """Not the earliest: the table that looks at two rows of eight would favour short rows."""
     heads = Heads(
@@ -180,36 +98,6 @@ def test_the_first_few_sampled_rows_are_a_random_sample(rng):
     first = [Sample.draw(heads, Tokens.unknown(64, 64), rng, size=8).rows[:2] for _ in range(400)]
     deviation = np.arange(32).std() / np.sqrt(800)
     assert abs(np.mean(first) - np.arange(32, 64).mean()) < SIGMAS * deviation
-
-
-def test_the_claim_holds_for_a_head_built_by_it(rng):
-    """Orthonormal keys and q = beta (k_a + k_b): the angle is 0 at any sharpness; a part along a
-    third key opens it."""
-    K = np.eye(6)
-    q = 5.0 * (K[1] + K[4])
-    asked = np.stack([q, q / 5.0])
-    degrees, mass = angles(asked, K, asked @ K.T, CLAIMS["b.q"])
-    np.testing.assert_allclose(degrees, 0.0, atol=AUDIT)
-    np.testing.assert_allclose(mass[0], 2 * np.exp(5) / (2 * np.exp(5) + 4), rtol=ROUNDING)
-    sideways = (K[1] + K[4] + 0.99 * K[2])[None]
-    cosine = 2 / np.sqrt(2) / np.sqrt(2 + 0.99**2)
-    np.testing.assert_allclose(
-        angles(sideways, K, sideways @ K.T, CLAIMS["b.q"])[0], np.degrees(np.arccos(cosine))
-    )
-
-
-def test_the_claim_on_a_model():
-    model, inputs = build("gpt2")
-    report = check_claim(model, inputs, "b.q", angle=60.0)
-    assert len(report.heads) == 8
-    assert 0.0 <= report.within <= 1.0
-    wider = check_claim(model, inputs, "b.q", angle=120.0)
-    assert wider.within >= report.within
-    assert "b.q" in report.sentence
-    with pytest.raises(InputError, match="a claim about queries"):
-        check_claim(model, inputs, "z.z")
-    with pytest.raises(InputError, match="longer text"):
-        check_claim(model, [[3, 4]], "b.q")
 
 
 def test_padding_is_no_key(rng):
@@ -235,13 +123,6 @@ def test_padding_is_no_key(rng):
         )
         np.testing.assert_allclose(found.predicted, wanted.predicted, rtol=ROUNDING)
         np.testing.assert_allclose(found.measured, wanted.measured, rtol=ROUNDING)
-
-
-def test_the_claim_is_not_tested_on_a_model_that_puts_out_no_numbers():
-    model, inputs = build("llama")
-    model.norm.weight.data[0] = float("nan")
-    with pytest.raises(InputError, match="NaN or infinity in the output of LlamaModel"):
-        check_claim(model, inputs, "b.q")
 
 
 def test_mean_and_error_leave_out_what_is_undecided():
