@@ -54,7 +54,7 @@ def test_both_ways_give_the_same_rows(rng, compiled, setting, library):
     )
     tokens = random_tokens(rng, padded=40 if setting == "padded" else 0)
     a, b = (stream(single, tokens, kernel=kernel) for kernel in (compiled, plain_kernel()))
-    for name in ("output", "top", "margin", "leak", "shifted", "square", "first", "separators"):
+    for name in ("output", "top", "margin", "leak", "shifted", "first", "separators"):
         x, y = (np.asarray(getattr(rows, name))[:, tokens.real_queries] for rows in (a, b))
         np.testing.assert_allclose(x, y, rtol=AUDIT, atol=AUDIT, err_msg=name)
     np.testing.assert_allclose(a.picture, b.picture, atol=AUDIT)

@@ -123,7 +123,6 @@ def _weigh(row, best, separators):
     others = _F(0)
     below = _F(0)
     shifted = _F(0)
-    square = _F(0)
     apart = _F(0)
     nearest = _MOST
     for j in range(row.size):
@@ -134,11 +133,10 @@ def _weigh(row, best, separators):
         others += e * lower
         below += lower
         shifted += e * d
-        square += e * e
         apart += e * _F(separators[j])
         b = _bits(d)
         nearest = b if b < nearest else nearest
-    return others, _F(row.size) - below, shifted, square, apart, nearest
+    return others, _F(row.size) - below, shifted, apart, nearest
 
 
 @_compiled("reassoc")
@@ -167,12 +165,12 @@ def read_rows(z, numbers, patterns, seen, first, separators, bounds, columns):
         for i in range(z.shape[1]):
             row = z[h, i, : seen[i]]
             best, top = _largest(row)
-            others, ties, shifted, square, apart, nearest = _weigh(row, best, separators)
+            others, ties, shifted, apart, nearest = _weigh(row, best, separators)
             z[h, i, seen[i] :] = _F(0)
 
             leak = others + (ties - _F(1))
             margin = _margin(ties, nearest)
-            found = (margin, leak, shifted, square, z[h, i, first], apart, _F(top))  # as in NAMES
+            found = (margin, leak, shifted, z[h, i, first], apart, _F(top))  # as in NAMES
             for s in range(len(found)):
                 numbers[h, s, i] = found[s]
 

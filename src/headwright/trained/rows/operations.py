@@ -19,9 +19,9 @@ from headwright.trained.rows.tokens import Pairs
 from headwright.types import Array, Bool, Float, Int
 
 # With e = exp(z - best): best - second (inf where one key is seen), sum e without the top key, sum
-# e (z - best), sum e^2, e of the first token, sum e over separators, and the place of the best
-# (whole numbers, exact below 2^24).
-NAMES = ("margin", "leak", "shifted", "square", "first", "separators", "top")
+# e (z - best), e of the first token, sum e over separators, and the place of the best (whole
+# numbers, exact below 2^24).
+NAMES = ("margin", "leak", "shifted", "first", "separators", "top")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ def row_numbers(z: Float[Array, "h r n"], lookup: Lookup) -> RowNumbers:
         largest.best - largest.second,
         leak,
         xp.sum(z, axis=-1),
-        xp.linalg.vector_norm(e, axis=-1) ** 2,
         e[..., lookup.first],
         xp.matmul(e, separators),
         xp.astype(top, z.dtype),

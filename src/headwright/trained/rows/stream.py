@@ -33,7 +33,6 @@ class Rows:
     margin: Float[Array, "h t"]  # largest logit minus the second; inf where one key is seen
     leak: Float[Array, "h t"]  # sum of e^(z - z_max) over all keys but the top one
     shifted: Float[Array, "h t"]  # sum of p (z - z_max)
-    square: Float[Array, "h t"]  # sum of p^2
     first: Float[Array, "h t"]  # p of the first token
     separators: Float[Array, "h t"]  # sum of p over separators
     patterns: dict[str, Float[Array, "h"]]  # mass on the pattern's pairs, summed over all rows
@@ -81,7 +80,6 @@ def stream(heads: Heads, tokens: Tokens, *, kernel: Kernel | None = None) -> Row
         margin=named["margin"],
         leak=named["leak"],
         shifted=named["shifted"] / total,
-        square=named["square"] / total**2,
         first=named["first"] / total,
         separators=named["separators"] / total,
         patterns=dict(zip(tokens.patterns, mass.T, strict=True)),
