@@ -38,7 +38,8 @@ def squared_errors(
     """Both routes for every setting, on the given rows of each head. Keys are rounded as a cache
     would: all keys of a key head together."""
     settings = tuple((per, int(bits)) for per in PER for bits in key_bits)
-    size = np.asarray([[_square(row.output()) for row in one_head] for one_head in rows])
+    sizes = [[_square(row.output()) for row in one_head] for one_head in rows]
+    size = np.asarray(sizes)
     predicted = np.zeros((len(settings), *size.shape))
     measured = np.zeros((len(settings), *size.shape))
 

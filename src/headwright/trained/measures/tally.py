@@ -36,7 +36,8 @@ class Tally:
             self._more(name, total, layer.tokens.rows_with(name))
         self._more("copy", *copy_parts(layer))
 
-        margins = np.where(to_numpy(layer.contested), to_numpy(rows.margin), np.nan)
+        contested = to_numpy(layer.contested)
+        margins = np.where(contested, to_numpy(rows.margin), np.nan)
         self.margins.append(margins)
         self.similarity.append(to_numpy(rows.similarity))
         if self.picture is None:

@@ -51,11 +51,14 @@ def head_map(cards: Sequence[Card], measure: str, title: str) -> str:
 
 
 def _range(known: np.ndarray) -> tuple[float, float]:
-    low, high = float(known.min()), float(known.max())
+    low = float(known.min())
+    high = float(known.max())
     # Shares are shown from 0 to 1, so that maps of two models can be compared.
     if low >= 0.0 and high <= 1.0:
         return 0.0, 1.0
-    return low, high if high > low else low + 1.0
+    if low == high:
+        return low, low + 1.0
+    return low, high
 
 
 def _cell(card: Card, line: int, measure: str, level: float) -> str:
@@ -90,15 +93,17 @@ def _png(opacity: np.ndarray, colour: str) -> bytes:
     """One colour at given opacities, as a PNG of palette indices: 256 shades of the same ink."""
     ink = bytes.fromhex(colour.removeprefix("#"))
     height, width = opacity.shape
+    # Each line begins with the number of its filter: none.
     lines = b"".join(b"\0" + row.tobytes() for row in opacity)
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", ink * 256),
-        (b"tRNS", bytes(range(256))),
-        (b"IDAT", zlib.compress(lines, 9)),
-        (b"IEND", b""),
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+    # Eight bits per pixel, which are indices of a palette.
+    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    png = b"\x89PNG\r\n\x1a\n"
+    png += _chunk(b"IHDR", header)
+    png += _chunk(b"PLTE", ink * 256)
+    png += _chunk(b"tRNS", bytes(range(256)))
+    png += _chunk(b"IDAT", zlib.compress(lines, 9))
+    png += _chunk(b"IEND", b"")
+    return png
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -21,14 +21,18 @@ def report(
 ) -> str:
     """The page. Everything that came from outside (the model's name) is escaped here."""
     names = columns(cards)
-    body = [
+    heading = (
         f"<style>{_CSS}</style><h1>Audit of {escape(model)}</h1>"
         f"<p class='soft'>{extent}. The tapped model's "
-        f"output differs from the untouched one's by {difference:.1g} (relative).</p>",
+        f"output differs from the untouched one's by {difference:.1g} (relative).</p>"
+    )
+    articles = "".join(_card(card, names) for card in cards)
+    body = [
+        heading,
         _maps(cards, names),
         "" if key_noise is None else key_noise_section(key_noise),
         _picker(names),
-        '<div id="cards">' + "".join(_card(card, names) for card in cards) + "</div>",
+        f'<div id="cards">{articles}</div>',
         f"<script>{_SCRIPT}</script>",
     ]
     return page(f"Audit of {model}", "\n".join(body), description=extent)
