@@ -16,13 +16,8 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 from click.testing import CliRunner
 from rich.console import Console
 
-<<<<<<< HEAD
 from headwright.cli.audit import _cards, command
-from headwright.trained.cards import Audit, Card
-=======
-from headwright.cli.audit import _render, command
 from headwright.trained.cards import Card
->>>>>>> 9d2581d (Trained models: one idea per file, no import cycle, names that tell)
 from headwright.trained.measures.from_rows import TITLES
 from headwright.trained.table import Audit
 

@@ -172,12 +172,11 @@ def _number(value: float) -> str:
 
 def _key_noise(console: Console, noise: Any) -> None:
     """Rounded keys: predicted and measured errors, and the fewest bits for some of them."""
-    from headwright.trained.cache.quantise import UNSETTLED
-    from headwright.trained.report import budget_counts, settings_line
+    from headwright.trained.cache.key_noise import UNSETTLED, budget_counts
 
     table = Table("bits", "step per", "predicted", "measured", "rank corr.", title=_NOISE_TITLE)
     for setting in noise.settings:
-        table.add_row(*settings_line(setting))
+        table.add_row(*setting.line())
     console.print(table)
 
     budgets = noise.budgets()
