@@ -66,10 +66,13 @@ def table(quick: bool) -> dict[str, Any]:
             rows.append(_row((n, d), name, spent, mine, q, K))
     notes = [
         "ratio: CPU seconds of this solver over headwright's; above 1 is slower than headwright",
-        "headwright's time is the public call: checks, solver, certificate and lower bound included; best of three",
-        "cone: the problem itself; margin: each key on its own, a sufficient condition: longer query, smaller leak",
+        "headwright's time is the public call: checks, solver, certificate and lower bound "
+        "included; best of three",
+        "cone: the problem itself; margin: each key on its own, a sufficient condition: longer "
+        "query, smaller leak",
         "forward pass: one softmax of one query, the floor no solver can reach",
-        "peers missing at a size need minutes or gigabytes there: raise their limit in PEERS to see",
+        "peers missing at a size need minutes or gigabytes there: raise their limit in PEERS to "
+        "see",
     ]
     return {"title": f"copy one key, leak {LEAK:g}", "rows": rows, "notes": notes}
 

@@ -47,13 +47,18 @@ def table(quick: bool, names: list[str]) -> dict[str, Any]:
     cases = QUICK if quick else CASES
     rows = [_row(name, *case) for name, case in cases.items() if not names or name in names]
     notes = [
-        "seconds: CPU, one BLAS thread, the public call; memory: peak beyond the keys, and in units of the keys",
-        "peer: what one HiGHS programme per key (or one qhull call) would take, over headwright's seconds; >: at least,"
-        f" because a programme was stopped after {LP_SECONDS:g} s",
-        "floor: the full float32 product of all pairs of keys over headwright's seconds; above 1 we are faster",
-        "wrong: verdicts that differ from the peer's, on the keys it was asked about and could decide in time",
-        "winners: keys that can win; margins: of 50 of them, those whose witness was verified again on all keys",
-        "proofs: unreachable keys with a combination proven to exist exactly, of all unreachable keys",
+        "seconds: CPU, one BLAS thread, the public call; memory: peak beyond the keys, and in "
+        "units of the keys",
+        "peer: what one HiGHS programme per key (or one qhull call) would take, over headwright's "
+        f"seconds; >: at least, because a programme was stopped after {LP_SECONDS:g} s",
+        "floor: the full float32 product of all pairs of keys over headwright's seconds; above 1 "
+        "we are faster",
+        "wrong: verdicts that differ from the peer's, on the keys it was asked about and could "
+        "decide in time",
+        "winners: keys that can win; margins: of 50 of them, those whose witness was verified "
+        "again on all keys",
+        "proofs: unreachable keys with a combination proven to exist exactly, of all unreachable "
+        "keys",
     ]
     return {"title": "which keys can ever win", "rows": rows, "notes": notes}
 
@@ -109,7 +114,8 @@ def _in_blocks(part: np.ndarray, W: np.ndarray) -> None:
 
 
 def _programmes(K: np.ndarray, found: Any, asked: int) -> tuple[float, tuple[int, int]]:
-    """Seconds for all keys if each took what these took; disagreements among those that finished."""
+    """Seconds for all keys if each took what these took; disagreements among those that
+    finished."""
     from scipy.optimize import linprog
 
     lost = np.flatnonzero(~found.reachable)
@@ -220,7 +226,8 @@ QUICK = {
 
 
 def _reset_peak() -> int:
-    """Forget the peak so far; the memory in use now, in bytes (0 where the system does not tell)."""
+    """Forget the peak so far; the memory in use now, in bytes (0 where the system does not
+    tell)."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
         return _field("VmRSS")
