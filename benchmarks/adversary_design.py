@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from headwright import design
 from headwright.design.proofs.certificate import Certificate, examine
-from headwright.design.proofs.reached import Claim
+from headwright.design.proofs.reached import Promise
 
 CASES = 100
 QUICK_CASES = 4
@@ -38,9 +38,11 @@ def run(*, quick: bool) -> dict[str, Any]:
     mp.mp.dps = 60
     rows = [_family(name, make, QUICK_CASES if quick else CASES) for name, make in FAMILIES.items()]
     notes = [
-        "violations: accepted queries that are shorter than lower_bound, put more than the ceiling on the target, "
-        "serve an impossible target, or leak or bend more than their certificate says",
-        "bound / length: the largest lower_bound over the length of an accepted query; above 1 is a violation",
+        "violations: accepted queries that are shorter than lower_bound, put more than the ceiling "
+        "on the target, serve an impossible target, or leak or bend more than their certificate "
+        "says",
+        "bound / length: the largest lower_bound over the length of an accepted query; above 1 is "
+        "a violation",
     ]
     return {"title": "queries that try to contradict a design", "rows": rows, "notes": notes}
 
@@ -60,14 +62,14 @@ def _family(name: str, make: Callable[[Rng], Keys], cases: int) -> dict[str, Any
         answer = question(make(rng), rng)
         row["cases"] += 1
         row["impossible"] += answer.status == "impossible"
-        for claim in attempts(answer, rng):
+        for promise in attempts(answer, rng):
             row["tried"] += 1
             for method in ("float", "ball"):
-                found = examine(claim, answer._wanted.keys, method=method)
+                found = examine(promise, answer._wanted.keys, method=method)
                 if not found.holds:
                     continue
                 row["accepted"] += 1
-                row["violations"] += bool(contradictions(answer, claim, found))
+                row["violations"] += bool(contradictions(answer, promise, found))
                 if np.isfinite(answer.lower_bound):
                     row["bound / length"] = max(
                         row["bound / length"], answer.lower_bound / max(found.norm, 1e-300)
@@ -96,8 +98,8 @@ def question(K: Keys, rng: Rng) -> design.Design:
     )
 
 
-def contradictions(answer: design.Design, claim: Claim, found: Certificate) -> list[str]:
-    """What an accepted claim shows to be false in the design, or in its own certificate."""
+def contradictions(answer: design.Design, promise: Promise, found: Certificate) -> list[str]:
+    """What an accepted promise shows to be false in the design, or in its own certificate."""
     wrong = []
     if answer.status == "impossible":
         wrong.append("impossible, but accepted")
@@ -105,7 +107,7 @@ def contradictions(answer: design.Design, claim: Claim, found: Certificate) -> l
         wrong.append(f"length {found.norm!r} below the bound {answer.lower_bound!r}")
     if answer.ceiling is not None and 1 - found.leak_bound > answer.ceiling:
         wrong.append(f"mass {1 - found.leak_bound!r} above the ceiling {answer.ceiling!r}")
-    leak, ratio = truth(claim, answer._wanted.keys)
+    leak, ratio = truth(promise, answer._wanted.keys)
     if leak > found.leak_bound:
         wrong.append(f"leak {mp.nstr(leak, 20)} above {found.leak_bound!r}")
     if ratio > found.ratio_error:
@@ -113,36 +115,36 @@ def contradictions(answer: design.Design, claim: Claim, found: Certificate) -> l
     return wrong
 
 
-def truth(claim: Claim, K: Keys) -> tuple[Any, Any]:
+def truth(promise: Promise, K: Keys) -> tuple[Any, Any]:
     """Leak and ratio error of the mix, with 60 digits."""
     n = len(K)
     weights = [mp.mpf(0)] * n
-    for q, share in zip(claim.queries, claim.mix, strict=True):
-        z = [mp.mpf(claim.scale) * mp.fdot(map(mp.mpf, k), map(mp.mpf, q)) for k in K.tolist()]
-        if claim.bias is not None:
-            z = [x + mp.mpf(float(b)) for x, b in zip(z, claim.bias, strict=True)]
+    for q, share in zip(promise.queries, promise.mix, strict=True):
+        z = [mp.mpf(promise.scale) * mp.fdot(map(mp.mpf, k), map(mp.mpf, q)) for k in K.tolist()]
+        if promise.bias is not None:
+            z = [x + mp.mpf(float(b)) for x, b in zip(z, promise.bias, strict=True)]
         top = max(z)
         e = [mp.exp(x - top) for x in z]
         total = mp.fsum(e)
         weights = [w + mp.mpf(float(share)) * x / total for w, x in zip(weights, e, strict=True)]
-    inside = claim.target.support
+    inside = promise.target.support
     leak = mp.fsum(w for i, w in enumerate(weights) if i not in inside)
     logs = [
         mp.log(weights[a] / mp.mpf(float(p)))
-        for a, p in zip(inside, claim.target.shares, strict=True)
+        for a, p in zip(inside, promise.target.shares, strict=True)
     ]
     return leak, max(logs) - min(logs)
 
 
-def attempts(answer: design.Design, rng: Rng) -> Iterator[Claim]:
+def attempts(answer: design.Design, rng: Rng) -> Iterator[Promise]:
     """Claims that compete with the design: same target, other queries."""
-    claim = answer.claim()
+    promise = answer.promise()
     for factor in (1.0, 1 - 1e-15, 1 - 1e-12, 1 - 1e-10, 1 - 1e-8, 1 - 1e-6, 1 - 1e-4, 0.99):
-        yield replace(claim, queries=answer.queries * factor)
+        yield replace(promise, queries=answer.queries * factor)
     for _ in range(STARTS):
         noise = rng.integers(-2, 3, answer.queries.shape) * np.finfo(float).eps
-        yield replace(claim, queries=answer.queries * (1 + noise))
-        yield replace(claim, queries=answer.queries * (1 - 1e-9 + noise * 1e3))
+        yield replace(promise, queries=answer.queries * (1 + noise))
+        yield replace(promise, queries=answer.queries * (1 - 1e-9 + noise * 1e3))
     if len(answer.mix) > 1:
         return
     for query in found_otherwise(answer, rng):
@@ -150,7 +152,7 @@ def attempts(answer: design.Design, rng: Rng) -> Iterator[Claim]:
             "float64": (query,),
             "float32": (query.astype(np.float32).astype(float),),
         }.get(answer.storage, (_bfloat16(query),)):
-            yield replace(claim, queries=stored[None])
+            yield replace(promise, queries=stored[None])
 
 
 def found_otherwise(answer: design.Design, rng: Rng) -> Iterator[np.ndarray]:
@@ -245,7 +247,8 @@ def _low_rank(rng: Rng) -> Keys:
 
 
 def _crowded(rng: Rng) -> Keys:
-    """The target's keys around a crowd in the middle: large leaks are possible, small ones are not."""
+    """The target's keys around a crowd in the middle: large leaks are possible, small ones are
+    not."""
     n, d = _size(rng)
     corner = rng.standard_normal((1, d))
     return np.vstack([corner, -corner, 0.1 * rng.standard_normal((n - 2, d))])

@@ -18,7 +18,8 @@ import mpmath as mp
 import numpy as np
 
 from headwright import GaussianKeys, design
-from headwright.design.saved import _digest, document
+from headwright.design.record import document
+from headwright.design.saved.document import sealed
 from headwright.errors import InputError
 
 # Restated numbers may differ from the truth by this, relative: what `certify` allows.
@@ -31,9 +32,10 @@ DEEP: list[Any] = []
 for _ in range(700):
     DEEP = [DEEP]
 JUNK: list[Any] = [
-    None, True, False, "x", "Reached", "NaN", "nan", "inf", "-inf", "1e5", [], {}, [[]], [None], DEEP, {"a": DEEP},
-    -1, 0, 1, 2, 0.5, 1e-320, 1e308, -1e308, 10**400, -(10**400), 2**63, math.inf, math.nan, "reached", "impossible",
-    "nearest", "undecided", "auto", "bfloat16",
+    None, True, False, "x", "Reached", "NaN", "nan", "inf", "-inf", "1e5",
+    [], {}, [[]], [None], DEEP, {"a": DEEP},
+    -1, 0, 1, 2, 0.5, 1e-320, 1e308, -1e308, 10**400, -(10**400), 2**63, math.inf, math.nan,
+    "reached", "impossible", "nearest", "undecided", "auto", "bfloat16",
 ]  # fmt: skip
 
 
@@ -54,7 +56,8 @@ def run(*, quick: bool) -> dict[str, Any]:
             row[ending] = row.get(ending, 0) + 1
         rows.append(row)
     notes = [
-        "a forgery that passes must be true; the only fields that may differ unseen are those named as unchecked"
+        "a forgery that passes must be true; the only fields that may differ unseen are those "
+        "named as unchecked"
     ]
     return {"title": "tampered designs", "rows": rows, "notes": notes}
 
@@ -139,7 +142,7 @@ def _with(body: dict[str, Any], path: tuple[Any, ...], change: Any) -> dict[str,
 def _sealed(forged: dict[str, Any]) -> dict[str, Any]:
     # Of a document that is no JSON there is no digest: it keeps the old one.
     with suppress(ValueError, RecursionError):
-        forged["sha256"] = _digest({k: v for k, v in forged.items() if k != "sha256"})
+        return sealed(forged)
     return forged
 
 

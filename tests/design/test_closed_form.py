@@ -81,7 +81,7 @@ def test_all_keys_and_one_key_need_nothing():
         (lambda: closed_form.sharpness(3, leak=0.1, m=4), "1 <= m <= n"),
         (lambda: closed_form.sharpness(3, leak=0.0), "leak in"),
         (lambda: closed_form.sharpness(3, leak=float("nan")), "leak in"),
-        (lambda: closed_form.query([0, 0], np.eye(3), leak=0.1), "different keys"),
+        (lambda: closed_form.query([0, 0], np.eye(3), leak=0.1), "every key once"),
         (lambda: closed_form.query({0: 0.7, 1: 0.7}, np.eye(3), leak=0.1), "sum to 1"),
         (lambda: closed_form.query(-1, np.eye(3), leak=0.1), "between 0 and 2"),
         (lambda: closed_form.query(0, np.ones((3, 3)), leak=0.1), "orthonormal"),

@@ -2,23 +2,24 @@
 
 For `q = beta * sum_{a in S} k_a`, m = |S|, every a in S gets `e^beta / (n - m + m e^beta)`, so
 
-    leak(beta) = (n - m) / (n - m + m e^beta)          beta(leak) = ln( (n - m)(1 - leak) / (m leak) )
+    leak(beta) = (n - m) / (n - m + m e^beta)
+    beta(leak) = ln( (n - m)(1 - leak) / (m leak) )
 
 and "beta >> 0" has a number. Scores multiplied by `scale` (say 1/sqrt d) need `beta / scale`. A
-mixture p on S takes `q = sum_a (beta + ln p_a) k_a`; then the mass on S is `e^beta * sum_a p_a =
-e^beta` and the same formulas hold with m = 1 counted as the number of e^beta terms.
+mixture p on S takes `q = sum_a (beta + ln(m p_a)) k_a`: its terms on S add up to `sum_a m p_a
+e^beta = m e^beta`, and the same formulas hold.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from headwright import attention, inputs
+from headwright.design.target import any_target
 from headwright.errors import InputError
 from headwright.types import Float
 
@@ -41,7 +42,9 @@ def sharpness(n: int, *, leak: float, m: int = 1, scale: float = 1.0) -> float:
     scale = inputs.number("scale", scale, low=0.0, high=math.inf, open_ends=True)
     if n == m:
         return 0.0
-    return max(0.0, math.log((n - m) / m) + math.log1p(-leak) - math.log(leak)) / scale
+    kept = math.log((n - m) / m) + math.log1p(-leak)
+    beta = kept - math.log(leak)
+    return max(0.0, beta) / scale
 
 
 def leak(n: int, *, sharpness: float, m: int = 1, scale: float = 1.0) -> float:
@@ -50,7 +53,8 @@ def leak(n: int, *, sharpness: float, m: int = 1, scale: float = 1.0) -> float:
     beta = inputs.number("sharpness", sharpness) * inputs.number("scale", scale)
     if n == m:
         return 0.0
-    return float(np.exp(-np.logaddexp(0.0, beta + math.log(m / (n - m)))))
+    log_odds = beta + math.log(m / (n - m))
+    return float(np.exp(-np.logaddexp(0.0, log_odds)))
 
 
 def horizon(lead: float, *, leak: float) -> float:
@@ -70,43 +74,19 @@ def query(target: Any, K: Any, *, leak: float, scale: float = 1.0) -> ClosedForm
     (mixture)."""
     _, (K,) = inputs.arrays(K=K)
     K = np.asarray(inputs.shape("K", K, "n", "d"), dtype=float)
-    n = K.shape[0]
+    n = len(K)
     _orthonormal(K)
-    shares = _shares(target, n)
-    # q = (1/scale) sum_a (beta + ln(m p_a)) k_a; for equal shares ln(m p_a) = 0 and this is beta *
-    # sum k_a.
+    shares = any_target(target, n).by_key()
+
+    # For equal shares ln(m p_a) = 0, and this is beta * sum k_a.
     m = len(shares)
     beta = sharpness(n, leak=leak, m=m)
     heights = np.array([beta + math.log(m * p) for p in shares.values()])
     q = heights @ K[list(shares)] / scale
+
     weights = attention.attend(q, K, np.eye(n), scale=scale).weights
     reached = 1.0 / (1.0 + m * math.exp(beta) / (n - m)) if n > m else 0.0
     return ClosedForm(query=q, sharpness=beta / scale, leak=reached, weights=weights)
-
-
-def _shares(target: Any, n: int) -> dict[int, float]:
-    if isinstance(target, Mapping):
-        shares = {
-            inputs.index("key", a, n): inputs.number("share", p, low=0.0) for a, p in target.items()
-        }
-    else:
-        members = [target] if np.ndim(target) == 0 else list(target)
-        shares = {inputs.index("key", a, n): 1.0 / len(members) for a in members}
-        if len(shares) < len(members):
-            raise InputError(
-                wanted="different keys",
-                got=f"{members}",
-                attempt="name each key once, or give shares",
-            )
-    shares = {a: p for a, p in shares.items() if p > 0}
-    if not shares or abs(sum(shares.values()) - 1.0) > 1e-9:
-        total = sum(shares.values())
-        raise InputError(
-            wanted="shares that sum to 1",
-            got=f"{total:g}",
-            attempt="divide each share by their sum",
-        )
-    return shares
 
 
 def _orthonormal(K: Float[np.ndarray, "n d"]) -> None:

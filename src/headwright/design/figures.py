@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from headwright import attention
-from headwright.design.questions import Options, exact_design
+from headwright.design.options import Options
 from headwright.design.record import Design
+from headwright.design.several.noiseless import noiseless_design
 from headwright.report import style
 
+_SIZE = (6.4, 3.2)
 _MOST_KEYS = 24
 _LEAKS = np.logspace(np.log10(0.4), -9, 13)
-_MOST_WORK = 4_000_000  # key coordinates beyond which the curve is drawn with fewer points
+# Key coordinates beyond which the curve is drawn with every third leak only.
+_MOST_WORK = 4_000_000
+_COARSE = 3
 
 
 def figures(design: Design, folder: Path) -> list[Path]:
@@ -28,62 +32,55 @@ def figures(design: Design, folder: Path) -> list[Path]:
 
 
 def weights_figure(design: Design) -> Any:
-    """Weights of q = 0 and of the designed queries, target keys first, then the strongest others."""
-    shown, names = _shown(design)
-    wanted = design.target.dense(len(design.weights))[shown]
-    before = _logits(design, at_rest=True)
+    """Weights of q = 0 and of the designed queries, target keys first, then the strongest
+    others."""
+    shown = _shown(design)
     places = np.arange(len(shown))
-    with style.figure(6.4, 3.2) as (drawing, axes):
-        axes.bar(
-            places - 0.2,
-            attention.weights(before)[shown],
-            0.4,
-            color=style.ROLES["muted"],
-            label="q = 0",
-        )
-        axes.bar(
-            places + 0.2, design.weights[shown], 0.4, color=style.ROLES["query"], label="designed"
-        )
-        inside = wanted > 0
+    at_rest = attention.weights(_logits(design, np.zeros(design.queries.shape[1])))
+    wanted = design.target.dense(len(design.weights))[shown]
+    inside = wanted > 0
+    grey, blue, green = (style.ROLES[role] for role in ("muted", "query", "good"))
+    with style.figure(*_SIZE) as (drawing, axes):
+        axes.bar(places - 0.2, at_rest[shown], 0.4, color=grey, label="q = 0")
+        axes.bar(places + 0.2, design.weights[shown], 0.4, color=blue, label="designed")
         axes.scatter(
             places[inside],
             wanted[inside],
             marker="_",
             s=260,
-            color=style.ROLES["good"],
+            color=green,
             label="wanted",
             zorder=3,
         )
-        axes.set(
-            xlabel="key", ylabel="weight", title=f"{design.target}: {design.status}", ylim=(0, 1.05)
-        )
-        axes.set_xticks(places, names)
+        title = f"{design.target}: {design.status}"
+        axes.set(xlabel="key", ylabel="weight", title=title, ylim=(0, 1.05))
+        axes.set_xticks(places, [str(i) for i in shown])
         axes.legend()
     return drawing
 
 
 def margins_figure(design: Design) -> Any:
-    """Each head's logits, sorted, counted from its strongest key: how far behind the others stay."""
-    z = _logits(design)
-    with style.figure(6.4, 3.2) as (drawing, axes):
+    """Each head's logits, sorted, counted from its strongest key: how far behind the others
+    stay."""
+    z = _logits(design, design.queries)
+    green = style.ROLES["good"]
+    with style.figure(*_SIZE) as (drawing, axes):
         for h, row in enumerate(z[: len(style.HEADS)]):
             order = np.argsort(-row)[:_MOST_KEYS]
             mine = np.isin(order, design.target.support)
             lag = row[order] - row.max()
             rank = np.arange(1, len(order) + 1)
             colour = style.HEADS[h]
-            axes.plot(
-                rank, lag, color=colour, lw=1.0, label=f"head {h + 1}" if len(z) > 1 else "logits"
-            )
+            name = f"head {h + 1}" if len(z) > 1 else "logits"
+            axes.plot(rank, lag, color=colour, lw=1.0, label=name)
             axes.scatter(rank[~mine], lag[~mine], s=18, color=colour)
-            axes.scatter(
-                rank[mine], lag[mine], s=60, marker="D", color=style.ROLES["good"], zorder=3
-            )
-        axes.scatter([], [], s=60, marker="D", color=style.ROLES["good"], label="target keys")
+            axes.scatter(rank[mine], lag[mine], s=60, marker="D", color=green, zorder=3)
+        axes.scatter([], [], s=60, marker="D", color=green, label="target keys")
+        lead = design.sharpness * abs(design.scale)
         axes.set(
             xlabel="key, by rank",
             ylabel="logit behind the strongest",
-            title=f"margins: the target leads by {design.sharpness * abs(design.scale):.3g}",
+            title=f"margins: the target leads by {lead:.3g}",
         )
         axes.legend()
     return drawing
@@ -91,22 +88,10 @@ def margins_figure(design: Design) -> Any:
 
 def norm_figure(design: Design) -> Any:
     """The length of the cheapest queries for every leak, this design marked."""
-    assert design._wanted is not None
-    few = design._wanted.keys.size > _MOST_WORK
-    leaks, lengths = [], []
-    for leak in _LEAKS[:: 3 if few else 1]:
-        at = exact_design(
-            replace(design._wanted, leak=float(leak)),
-            design.heads_asked,
-            Options(bias=None, storage="float64"),
-        )
-        if at.status == "reached":
-            leaks.append(leak)
-            lengths.append(at.norm)
-    with style.figure(6.4, 3.2) as (drawing, axes):
-        axes.plot(
-            leaks, lengths, color=style.ROLES["key"], marker="o", ms=3.5, label="cheapest query"
-        )
+    leaks, lengths = _price_of_leak(design)
+    key_colour = style.ROLES["key"]
+    with style.figure(*_SIZE) as (drawing, axes):
+        axes.plot(leaks, lengths, color=key_colour, marker="o", ms=3.5, label="cheapest query")
         axes.scatter(
             [design.leak_asked],
             [design.norm],
@@ -122,16 +107,32 @@ def norm_figure(design: Design) -> Any:
     return drawing
 
 
-def _shown(design: Design) -> tuple[np.ndarray, list[str]]:
-    inside = list(design.target.support)[:_MOST_KEYS]
-    others = [int(i) for i in np.argsort(-design.weights) if i not in set(design.target.support)]
-    shown = np.array([*inside, *others[: max(0, _MOST_KEYS - len(inside))]])
-    return shown, [str(i) for i in shown]
+def _price_of_leak(design: Design) -> tuple[list[float], list[float]]:
+    """Leaks at which the target can be reached, and the length of the cheapest queries there."""
+    want = design._wanted
+    assert want is not None
+    step = _COARSE if want.keys.size > _MOST_WORK else 1
+    options = Options(bias=None, storage="float64")
+    leaks = []
+    lengths = []
+    for leak in _LEAKS[::step].tolist():
+        there = noiseless_design(replace(want, leak=leak), design.heads_asked, options)
+        if there.status == "reached":
+            leaks.append(leak)
+            lengths.append(there.norm)
+    return leaks, lengths
 
 
-def _logits(design: Design, *, at_rest: bool = False) -> np.ndarray:
-    assert design._wanted is not None
-    queries = np.zeros(design.queries.shape[1]) if at_rest else design.queries
-    return attention.logits(
-        queries, design._wanted.keys, scale=design.scale, bias=design._wanted.bias
-    )
+def _shown(design: Design) -> np.ndarray:
+    """The keys that a figure has room for."""
+    target = design.target.support
+    inside = list(target)[:_MOST_KEYS]
+    others = [int(i) for i in np.argsort(-design.weights) if i not in set(target)]
+    room = max(0, _MOST_KEYS - len(inside))
+    return np.array([*inside, *others[:room]])
+
+
+def _logits(design: Design, queries: np.ndarray) -> np.ndarray:
+    want = design._wanted
+    assert want is not None
+    return attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)

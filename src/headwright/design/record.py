@@ -1,4 +1,8 @@
-"""A design: the queries, what they do, how good they provably are, and how to check it all again."""
+"""A design: the queries, what they do, how good they provably are, and how to check it all again.
+
+The record knows its own document, and the saved document knows no record: a file is read and
+re-checked (`saved`) without the code that made it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from headwright import attention
-from headwright.design.proofs.certificate import Certificate, examine, examine_proof, mixed_bounds
+from headwright.design.proofs.certificate import Certificate, examine, examine_proof
 from headwright.design.proofs.proof import Combination, Contradiction
-from headwright.design.proofs.reached import Claim, Face
+from headwright.design.proofs.reached import Promise
+from headwright.design.saved.document import FORMAT, VERSION, keys_digest, sealed
 from headwright.design.target import Target, Wanted
+from headwright.files import write_json
+from headwright.result import plain
 from headwright.types import Array, Float, Heads, Mix
 
 
@@ -62,7 +66,7 @@ class Design:
     leak_asked: float
     scale: float = 1.0
     storage: str = "float64"
-    faces: tuple[Face, ...] = ()
+    faces: tuple[Target, ...] = ()
     heads_asked: int | str = 1
     fewest_heads: int = 1
     fewest_heads_when: str = "always"
@@ -80,14 +84,15 @@ class Design:
         """
         assert self._wanted is not None
         if self.status == "impossible":
-            return examine_proof(self.claim(), self._wanted.keys, self.proof)
-        return examine(self.claim(), self._wanted.keys, method=method)
+            return examine_proof(self.promise(), self._wanted.keys, self.proof)
+        return examine(self.promise(), self._wanted.keys, method=method)
 
-    def claim(self) -> Claim:
-        return Claim(
+    def promise(self) -> Promise:
+        """What the certificate is to examine."""
+        return Promise(
             queries=self.queries,
             mix=self.mix,
-            target=Face(self.target.support, self.target.shares),
+            target=self.target,
             leak=self.leak_asked,
             scale=self.scale,
             bias=None if self._wanted is None else self._wanted.bias,
@@ -98,54 +103,30 @@ class Design:
 
     def save(self, path: str | Path) -> Path:
         """Write the design as versioned JSON, with a digest of the keys it belongs to."""
-        from headwright.design.saved import save
-
-        return save(self, path)
+        return write_json(path, document(self))
 
 
-def measured(want: Wanted, queries: Heads, mix: Any, faces: tuple[Face, ...]) -> dict[str, Any]:
-    """What these heads do, as fields of a design; no `faces`: every head is measured on the whole
-    target."""
-    mix = np.asarray(mix, dtype=float)
-    inside = list(want.target.support)
-    z = attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)
-    weights = mix @ attention.weights(z)
-    leak = float(np.delete(weights, inside).sum())
-    target = Face(want.target.support, want.target.shares)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        bounds = mixed_bounds(
-            Claim(queries, mix, target, want.leak, want.scale, want.bias), want.keys
-        )
-    return {
-        "queries": queries,
-        "mix": mix,
-        "weights": weights,
-        "leak": leak,
-        # Four times the bound: whoever finds a leak and a bound of their own, on another machine,
-        # finds it covered.
-        "leak_error": 4 * max(bounds.leak - leak, leak - bounds.least_leak),
-        "sharpness": lead(z, faces or (target,) * len(queries)) / abs(want.scale),
-        "norm": float(np.linalg.norm(queries, axis=1).max()),
+def document(design: Design) -> dict[str, Any]:
+    """The JSON document of a design, as it is printed and saved."""
+    assert design._wanted is not None
+    keys = design._wanted.keys
+    heading = {"format": FORMAT, "version": VERSION}
+    context = {
+        "bias": design._wanted.bias,
+        "keys": {"shape": list(keys.shape), "sha256": keys_digest(keys)},
+        "certificate": design.certify(),
     }
+    return sealed(plain({**heading, **_answer(design), **context}))
 
 
-def lead(z: Float[Array, "h n"], faces: tuple[Face, ...]) -> float:
-    """The weakest lead over all heads: smallest logit on the face minus the largest beside it; 0 if
-    none is beside."""
-    leads = []
-    for row, face in zip(z, faces, strict=True):
-        beside = np.delete(row, list(face.support))
-        leads.append(row[list(face.support)].min() - beside.max() if beside.size else 0.0)
-    return float(min(leads))
-
-
-def shown(design: Design) -> dict[str, Any]:
-    """The parts of a design that the command line and the file share."""
+def _answer(design: Design) -> dict[str, Any]:
+    """What was asked and what came out, by the names that the file has for them."""
+    support = list(design.target.support)
     return {
         "status": design.status,
         "target": {
             "word": design.target.word,
-            "support": list(design.target.support),
+            "support": support,
             "shares": design.target.shares,
         },
         "leak_asked": design.leak_asked,
@@ -157,7 +138,7 @@ def shown(design: Design) -> dict[str, Any]:
         "norm": design.norm,
         "lower_bound": design.lower_bound,
         "ceiling": design.ceiling,
-        "weights_on_target": design.weights[list(design.target.support)],
+        "weights_on_target": design.weights[support],
         "heads": [{"support": list(f.support), "shares": f.shares} for f in design.faces],
         "heads_asked": design.heads_asked,
         "fewest_heads": design.fewest_heads,

@@ -32,11 +32,12 @@ def representable(q: Float[Array, "*h d"], storage: str) -> bool:
     """Is every coordinate exactly a number of that format?"""
     if storage == "float64":
         return True
-    low, high = neighbours(np.asarray(q, dtype=float).ravel(), storage)
-    return bool(np.all((low == np.ravel(q)) & (high == np.ravel(q))))
+    flat = np.asarray(q, dtype=float).ravel()
+    low, high = neighbours(flat, storage)
+    return bool(np.all((low == flat) & (high == flat)))
 
 
-def neighbours(q: Float[Array, "d"], storage: str) -> tuple[Float[Array, "d"], Float[Array, "d"]]:
+def neighbours(q: Query, storage: str) -> tuple[Query, Query]:
     """The largest number of the format <= q and the smallest >= q, coordinate by coordinate."""
     dropped = _DROPPED[storage]
     if dropped is None:
@@ -49,12 +50,17 @@ def neighbours(q: Float[Array, "d"], storage: str) -> tuple[Float[Array, "d"], F
             got="coordinates beyond 3e38",
             attempt="float64",
         )
+
     # Cut toward zero: clear the dropped bits of a float32 that is not beyond q.
     beyond = np.abs(single.astype(float)) > np.abs(q)
     single = np.where(beyond, np.nextafter(single, np.float32(0.0)), single)
-    bits = single.view(np.uint32) & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)
+    kept = np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)
+    bits = single.view(np.uint32) & kept
     inner = bits.view(np.float32).astype(float)
-    outer = (bits + np.uint32(1 << dropped)).view(np.float32).astype(float)
+
+    # One step of the format away from zero, unless q is the inner number itself.
+    next_bits = bits + np.uint32(1 << dropped)
+    outer = next_bits.view(np.float32).astype(float)
     outer = np.where(inner == q, q, np.copysign(np.abs(outer), q))
     return np.minimum(inner, outer), np.maximum(inner, outer)
 
@@ -62,15 +68,23 @@ def neighbours(q: Float[Array, "d"], storage: str) -> tuple[Float[Array, "d"], F
 def rounded(q: Query, directions: Float[Array, "r d"], storage: str) -> Query:
     """q in the given format, with `directions @ q` kept as well as the format allows."""
     low, high = neighbours(np.asarray(q, dtype=float), storage)
-    nearest = np.where(q - low <= high - q, low, high)
+    out = np.where(q - low <= high - q, low, high)
     if storage == "float64" or not directions.shape[0]:
-        return nearest
+        return out
+
     # Unit rows: near-duplicate keys have short differences but equal say.
     length = np.linalg.norm(directions, axis=1, keepdims=True)
     E = directions / np.where(length > 0, length, 1.0)
-    out, drift = nearest.copy(), np.zeros(E.shape[0])
+
+    drift = np.zeros(E.shape[0])
     step = (high - low) * np.linalg.norm(E, axis=0)
     for j in np.argsort(-step):
-        down, up = drift + E[:, j] * (low[j] - q[j]), drift + E[:, j] * (high[j] - q[j])
-        out[j], drift = (low[j], down) if down @ down <= up @ up else (high[j], up)
+        down = drift + E[:, j] * (low[j] - q[j])
+        up = drift + E[:, j] * (high[j] - q[j])
+        if down @ down <= up @ up:
+            out[j] = low[j]
+            drift = down
+        else:
+            out[j] = high[j]
+            drift = up
     return out

@@ -33,9 +33,9 @@ def test_float_bound_holds_for_huge_logits(rng):
         z = reference.logits(q, K)
         winner = max(range(10), key=lambda i: z[i])
         d = hw.design.copy(winner, K, leak=0.4)
-        claim = replace(d.claim(), queries=q[None])
+        promise = replace(d.promise(), queries=q[None])
         leak = 1 - reference.softmax(z)[winner]
-        assert leak <= examine(claim, K).leak_bound
+        assert leak <= examine(promise, K).leak_bound
 
 
 def test_two_routes_agree(rng):
@@ -49,9 +49,9 @@ def test_a_wrong_query_fails(rng):
     K = rng.standard_normal((30, 8))
     d = hw.design.copy(0, K)
     for wrong in (d.queries * 0.9, -d.queries, d.queries + 1.0):
-        assert not examine(replace(d.claim(), queries=wrong), K).holds
-    assert not examine(replace(d.claim(), mix=np.array([0.5])), K).holds
-    assert not examine(replace(d.claim(), storage="bfloat16"), K).holds
+        assert not examine(replace(d.promise(), queries=wrong), K).holds
+    assert not examine(replace(d.promise(), mix=np.array([0.5])), K).holds
+    assert not examine(replace(d.promise(), storage="bfloat16"), K).holds
 
 
 def test_no_query_beats_the_lower_bound(rng):
@@ -74,7 +74,7 @@ def test_no_query_beats_the_lower_bound(rng):
 def test_a_loose_query_is_not_called_short(rng):
     K = rng.standard_normal((30, 8))
     d = hw.design.copy(0, K)
-    longer = examine(replace(d.claim(), queries=d.queries * 3), K)
+    longer = examine(replace(d.promise(), queries=d.queries * 3), K)
     assert longer.holds
     assert longer.norm_lower <= d.norm * (1 + DESIGN_GAP)
 
@@ -87,16 +87,16 @@ def test_rounding_is_in_the_bound_where_it_is_visible(rng):
         large = rng.standard_normal((10, 2)) * 1e8
         K = np.column_stack([large, -large + rng.standard_normal((10, 2))])
         q = np.tile(rng.standard_normal(2), 2)
-        claim = replace(hw.design.copy(0, np.eye(10)).claim(), queries=q[None])
+        promise = replace(hw.design.copy(0, np.eye(10)).promise(), queries=q[None])
         leak = 1 - reference.softmax(reference.logits(q, K))[0]
-        assert leak <= examine(claim, K).leak_bound
+        assert leak <= examine(promise, K).leak_bound
         visible += abs(float(leak) - hw.attend(q, K, np.eye(10)).weights[1:].sum()) > 1e-10
     assert visible > 20
 
 
 def test_a_leak_too_small_for_a_double_is_not_called_zero():
     K = np.array([[1.0], [0.0]])
-    d = replace(hw.design.copy(0, K).claim(), queries=np.array([[2000.0]]))
+    d = replace(hw.design.copy(0, K).promise(), queries=np.array([[2000.0]]))
     assert 0.0 < examine(d, K).leak_bound < 1e-300
 
 
@@ -106,13 +106,13 @@ def test_a_negative_mix_is_refused(mix):
     no head."""
     K = np.eye(4)
     one = hw.design.copy(0, K, leak=0.2)
-    claim = replace(
-        one.claim(), queries=np.vstack([one.queries, one.queries]), mix=np.array(mix), faces=()
+    promise = replace(
+        one.promise(), queries=np.vstack([one.queries, one.queries]), mix=np.array(mix), faces=()
     )
-    found = examine(claim, K)
+    found = examine(promise, K)
     assert not found.holds
     assert "a mixing weight is negative" in found.failures
-    assert examine(replace(claim, mix=np.array([0.5, 0.5])), K).holds
+    assert examine(replace(promise, mix=np.array([0.5, 0.5])), K).holds
 
 
 def test_ball_and_float_accept_the_same_ratio(rng):

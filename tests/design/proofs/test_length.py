@@ -10,7 +10,8 @@ import pytest
 import headwright as hw
 from headwright.design.proofs.certificate import examine
 from headwright.design.proofs.length import equality_bound, head_bound, leak_bound, shortest
-from headwright.design.proofs.reached import EXACT, Claim, Enclosure, Face, enclosure
+from headwright.design.proofs.reached import EXACT, Enclosure, Promise, enclosure
+from headwright.design.target import Target
 
 
 def ridge(count, height):
@@ -32,11 +33,11 @@ def test_rounding_is_subtracted(units):
         K = ridge(2 * half, height)
         # Opposite rows are made exact negatives, so that symmetry holds for the stored numbers.
         K[half + 1 :, :2] = -K[1 : half + 1, :2]
-        claim = Claim(np.array([[0.0, 0.0, 1.0]]), np.ones(1), Face((0,), np.ones(1)), 0.01)
-        truth = (np.log(2 * half) - claim.log_odds) / height
+        promise = Promise(np.array([[0.0, 0.0, 1.0]]), np.ones(1), Target((0,), np.ones(1)), 0.01)
+        truth = (np.log(2 * half) - promise.log_odds) / height
         for tilt in (0.0, 0.3, 0.7, 1.3):
             q = np.array([tilt, -0.5 * tilt, 1.0])
-            bound = leak_bound(claim, K, q, claim.target, EXACT)
+            bound = leak_bound(promise, K, q, promise.target, EXACT)
             assert bound <= truth
             bounds.append(bound / truth)
     assert max(bounds) > 0  # it says something all the same
@@ -51,11 +52,11 @@ def test_rounding_of_the_height_is_subtracted(rng):
         bias = 1e8 + rng.standard_normal(8)
         K = np.zeros((8, 1))
         K[0] = 1.0
-        claim = Claim(np.ones((1, 1)), np.ones(1), Face((0,), np.ones(1)), 0.01, bias=bias)
+        promise = Promise(np.ones((1, 1)), np.ones(1), Target((0,), np.ones(1)), 0.01, bias=bias)
         truth = mp.log(mp.fsum(mp.exp(mp.mpf(b) - mp.mpf(bias[0])) for b in bias[1:])) - mp.mpf(
-            claim.log_odds
+            promise.log_odds
         )
-        bound = leak_bound(claim, K, np.ones(1), claim.target, EXACT)
+        bound = leak_bound(promise, K, np.ones(1), promise.target, EXACT)
         assert bound <= truth
         tight += bound > truth * (1 - 1e-5)
     assert tight == 60
@@ -67,9 +68,9 @@ def test_rounding_is_subtracted_from_the_equalities(rng):
         bias = 1e8 + rng.standard_normal(3)
         K = np.array([[0.0], [1.0], [0.5]])
         shares = np.array([0.3, 0.7])
-        claim = Claim(np.ones((1, 1)), np.ones(1), Face((0, 1), shares), 0.1, bias=bias)
+        promise = Promise(np.ones((1, 1)), np.ones(1), Target((0, 1), shares), 0.1, bias=bias)
         truth = mp.log(mp.mpf(shares[1]) / mp.mpf(shares[0])) - (mp.mpf(bias[1]) - mp.mpf(bias[0]))
-        bound = equality_bound(claim, K, np.ones(1), claim.target, EXACT)
+        bound = equality_bound(promise, K, np.ones(1), promise.target, EXACT)
         assert bound <= abs(truth)
 
 
@@ -80,9 +81,9 @@ def test_spill_is_subtracted(rng):
     d = hw.design.mixture({0: 0.4, 1: 0.3, 2: 0.3}, K, heads=2, leak=0.05)
     assert d.status == "reached"
     number, wide = next((h, face) for h, face in enumerate(d.faces) if len(face.support) > 1)
-    bent = enclosure(d.claim(), K)
-    among_two = head_bound(d.claim(), K, d.queries[number], wide, bent)
-    alone = head_bound(replace(d.claim(), faces=(wide,)), K, d.queries[number], wide, bent)
+    bent = enclosure(d.promise(), K)
+    among_two = head_bound(d.promise(), K, d.queries[number], wide, bent)
+    alone = head_bound(replace(d.promise(), faces=(wide,)), K, d.queries[number], wide, bent)
     assert 0 < among_two < alone * (1 - 1e-3)
 
 
@@ -96,16 +97,16 @@ def test_the_enclosure_is_subtracted(rng):
         d = hw.design.mixture({0: 0.6, 1: 0.4}, K, leak=0.3, storage=storage)
         if d.status != "reached":
             continue
-        claim = replace(d.claim(), leak=0.3)
-        exact = head_bound(claim, K, d.queries[0], d.faces[0], EXACT)
+        promise = replace(d.promise(), leak=0.3)
+        exact = head_bound(promise, K, d.queries[0], d.faces[0], EXACT)
         for _ in range(40):
             shaken = d.queries * (1 - rng.uniform(0, 2e-4)) + 2e-3 * rng.standard_normal(3)
             shaken = np.stack(
                 [hw.design.storage.rounded(q, K[[1]] - K[0], storage) for q in shaken]
             )
-            found = examine(replace(claim, queries=shaken), K)
+            found = examine(replace(promise, queries=shaken), K)
             if found.holds:
-                assert found.norm >= shortest(claim, K)
+                assert found.norm >= shortest(promise, K)
                 beaten += found.norm < exact
     assert beaten > 0
 
@@ -113,7 +114,9 @@ def test_the_enclosure_is_subtracted(rng):
 def test_a_wider_enclosure_never_raises_the_bound(rng):
     K = rng.standard_normal((20, 4))
     d = hw.design.average([0, 1], K, leak=0.2)
-    claim, q, face = d.claim(), d.queries[0], d.faces[0]
-    bounds = [leak_bound(claim, K, q, face, Enclosure(w, w, 2 * w)) for w in (0.0, 1e-6, 1e-3, 0.1)]
+    promise, q, face = d.promise(), d.queries[0], d.faces[0]
+    bounds = [
+        leak_bound(promise, K, q, face, Enclosure(w, w, 2 * w)) for w in (0.0, 1e-6, 1e-3, 0.1)
+    ]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < bounds[0]

@@ -7,15 +7,8 @@ import pytest
 
 import headwright as hw
 from headwright.design.proofs.certificate import examine_proof
-from headwright.design.proofs.proof import (
-    Asked,
-    Combination,
-    Contradiction,
-    contradicts,
-    excludes,
-    most_mass,
-    verified,
-)
+from headwright.design.proofs.exclusion import Demand, contradicts, excludes, most_mass
+from headwright.design.proofs.proof import Combination, Contradiction, verified
 from headwright.design.proofs.reached import KEY_ROUNDING, most_bent
 
 LINE = np.array([[-1.0], [1.0], [0.0]])
@@ -26,7 +19,7 @@ def combination(outside, lam, inside, nu):
 
 
 def pair(leak, *, one_head=True, bent=0.0):
-    return Asked({0: 0.5, 1: 0.5}, leak, None, bent, one_head)
+    return Demand({0: 0.5, 1: 0.5}, leak, None, bent, one_head)
 
 
 # The middle key lies between the two of the target
@@ -40,9 +33,9 @@ def test_a_true_combination_excludes_small_leaks_only():
     assert most_mass(MIDDLE, pair(0.1)) == pytest.approx(2 / 3)
     assert excludes(MIDDLE, pair(0.33))
     assert not excludes(MIDDLE, pair(0.34))
-    claim = hw.design.average([0, 1], LINE, leak=0.34).claim()
-    assert examine_proof(replace(claim, leak=0.33), LINE, MIDDLE).holds
-    refused = examine_proof(claim, LINE, MIDDLE)
+    promise = hw.design.average([0, 1], LINE, leak=0.34).promise()
+    assert examine_proof(replace(promise, leak=0.33), LINE, MIDDLE).holds
+    refused = examine_proof(promise, LINE, MIDDLE)
     assert refused.failures == ("the proof does not exclude the leak that was asked for",)
 
 
@@ -65,14 +58,14 @@ def test_a_key_written_through_others_excludes_any_number_of_heads():
     K = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.25, 0.25]])
     inner = combination([0, 1, 2], [0.5, 0.25, 0.25], [3], [1.0])
     assert verified(K, inner).exact
-    asked = Asked({0: 0.5, 3: 0.5}, 1e-3, None, 0.0, one_head=False)
-    assert excludes(inner, asked)
+    demand = Demand({0: 0.5, 3: 0.5}, 1e-3, None, 0.0, one_head=False)
+    assert excludes(inner, demand)
     # w_3 <= w_0^(1/2) (leak / 2)^(1/2): with equal shares the leak must reach (1 - leak) / 2 twice
     # over.
     for leak in (0.3, 0.45, 0.49, 0.51, 0.6):
         share = (1 - leak) / 2
         possible = share <= share**0.5 * (leak / 2) ** 0.5
-        assert excludes(inner, replace(asked, leak=leak)) == (not possible)
+        assert excludes(inner, replace(demand, leak=leak)) == (not possible)
 
 
 def test_a_key_counts_once():
@@ -103,10 +96,12 @@ def test_a_contradiction_must_exceed_what_is_accepted():
     dependence = Contradiction((0, 1), np.array([1.0, -1.0]), 0.0, 0.0)
     bent = most_bent("float64", 2)
     for off, proved in ((1e-3, True), (1e-5, True), (1e-8, False), (0.0, False)):
-        goal = np.log([0.5 + off, 0.5 - off])
-        assert contradicts(twins, dependence, goal, bent) == proved
+        shares = {0: 0.5 + off, 1: 0.5 - off}
+        assert contradicts(twins, dependence, Demand(shares, 0.1, None, bent, True)) == proved
     independent = np.array([[1.0], [1.0 + 2.0**-52], [0.0]])
-    assert not contradicts(independent, dependence, np.log([0.6, 0.4]), bent)
+    unequal = Demand({0: 0.6, 1: 0.4}, 0.1, None, bent, one_head=True)
+    assert contradicts(twins, dependence, unequal)
+    assert not contradicts(independent, dependence, unequal)
 
 
 def test_a_contradiction_excludes_one_head_only():
@@ -114,7 +109,7 @@ def test_a_contradiction_excludes_one_head_only():
     d = hw.design.mixture({0: 0.2, 1: 0.2, 2: 0.6}, K)
     assert isinstance(d.proof, Contradiction)
     assert d.certify().holds
-    assert not examine_proof(replace(d.claim(), one_head=False), K, d.proof).holds
+    assert not examine_proof(replace(d.promise(), one_head=False), K, d.proof).holds
 
 
 def test_a_combination_that_vanishes_exactly_is_a_proof():

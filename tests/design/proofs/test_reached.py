@@ -9,9 +9,9 @@ from benchmarks import adversary_design
 from scipy.optimize import minimize
 
 import headwright as hw
+from headwright.design.effect import measured
 from headwright.design.proofs.certificate import examine
 from headwright.design.proofs.reached import MOST, enclosure, spilled
-from headwright.design.record import measured
 
 CROWD = np.array([[-1.0], [1.0], [0.0], [0.0], [0.0]])
 
@@ -22,7 +22,7 @@ def test_a_heavy_pair_out_of_ratio_is_not_reached():
     d = hw.design.average([0, 1], CROWD, leak=0.45)
     assert d.status == "impossible"
     assert d.ceiling == pytest.approx(0.4, abs=MOST["float64"])
-    heavy = examine(replace(d.claim(), queries=np.array([[3.0]])), CROWD)
+    heavy = examine(replace(d.promise(), queries=np.array([[3.0]])), CROWD)
     assert hw.attend(np.array([3.0]), CROWD, np.eye(5)).weights[:2].sum() > 0.87
     assert heavy.leak_bound < 0.45
     assert not heavy.holds
@@ -45,7 +45,7 @@ def test_weights_near_their_shares_are_another_problem():
         lambda q: q @ q, d.queries[0], constraints={"type": "ineq", "fun": room}, method="SLSQP"
     ).x
     assert np.linalg.norm(near) < d.lower_bound * 0.999
-    refused = examine(replace(d.claim(), queries=near[None]), K)
+    refused = examine(replace(d.promise(), queries=near[None]), K)
     assert [text[:11] for text in refused.failures] == ["the weights"]
 
 
@@ -60,7 +60,8 @@ def test_honest_rounding_is_accepted_and_nothing_looser(storage, rng):
     assert np.ptp(ratio) <= c.ratio_error
     direction = np.linalg.lstsq(K[[1, 2]] - K[0], np.array([1.0, 1.0]), rcond=None)[0]
     bent = examine(
-        replace(d.claim(), storage="float64", queries=d.queries + 2 * MOST[storage] * direction), K
+        replace(d.promise(), storage="float64", queries=d.queries + 2 * MOST[storage] * direction),
+        K,
     )
     assert not bent.holds
     assert bent.ratio_error > MOST[storage]
@@ -70,7 +71,7 @@ def test_every_query_rounded_in_its_last_digit_is_accepted(rng):
     K = rng.standard_normal((30, 12))
     d = hw.design.average([0, 1], K, leak=0.2)
     assert d.status == "reached"
-    inside = replace(d.claim(), leak=0.2 * (1 + 1e-9))
+    inside = replace(d.promise(), leak=0.2 * (1 + 1e-9))
     for _ in range(50):
         shaken = d.queries * (1 + rng.integers(-1, 2, d.queries.shape) * 2.0**-53)
         assert examine(replace(inside, queries=shaken), K).holds
@@ -83,9 +84,9 @@ def test_a_query_too_long_for_its_ratio_is_refused():
     d = hw.design.average([0, 1], K)
     for length in (1e3, 1e13):
         q = length * np.array([1.0, -(2.0**-20)])
-        claim = replace(d.claim(), queries=q[None])
-        assert examine(claim, K).holds == (length < 1e9)
-        assert enclosure(claim, K).allowed(length) <= MOST["float64"]
+        promise = replace(d.promise(), queries=q[None])
+        assert examine(promise, K).holds == (length < 1e9)
+        assert enclosure(promise, K).allowed(length) <= MOST["float64"]
 
 
 @pytest.mark.parametrize("family", adversary_design.FAMILIES)
@@ -94,11 +95,11 @@ def test_no_accepted_query_contradicts_a_design(family):
     accepted = 0
     for _ in range(3):
         answer = adversary_design.question(adversary_design.FAMILIES[family](rng), rng)
-        for claim in adversary_design.attempts(answer, rng):
-            found = examine(claim, answer._wanted.keys)
+        for promise in adversary_design.attempts(answer, rng):
+            found = examine(promise, answer._wanted.keys)
             if found.holds:
                 accepted += 1
-                assert not adversary_design.contradictions(answer, claim, found)
+                assert not adversary_design.contradictions(answer, promise, found)
     assert accepted > 0
 
 
@@ -115,7 +116,7 @@ def test_several_heads_mix_to_exact_shares(uniform, rng):
     assert np.ptp(np.log(d.weights[corners] / shares)) <= d.certify().ratio_allowed < 1e-10
     assert not uniform or np.array_equal(d.mix, np.full(3, 1 / 3))
     # Every head leaves at most the leak outside its own keys, or there is no such split.
-    other = replace(d.claim(), faces=d.faces[1:] + d.faces[:1])
+    other = replace(d.promise(), faces=d.faces[1:] + d.faces[:1])
     assert any("outside its own keys" in text for text in examine(other, K).failures)
 
 
@@ -137,7 +138,7 @@ def test_heads_of_one_split_are_not_beaten_by_heads_that_spill_more(rng):
     wide = next(face for face in d.faces if len(face.support) > 1)
     # ln(0.4 / 0.3), but only up to the spill
     inside = np.log(wide.shares / [d.target.dense(25)[a] for a in wide.support])
-    assert 0 < np.ptp(inside) <= spilled(d.claim(), wide)
+    assert 0 < np.ptp(inside) <= spilled(d.promise(), wide)
 
 
 def test_the_leak_is_known_to_its_error(rng):
@@ -146,6 +147,6 @@ def test_the_leak_is_known_to_its_error(rng):
     for q in rng.standard_normal((20, 3)) * 1e6:
         d = hw.design.copy(int(np.argmax(K @ q)), K, leak=0.4)
         found = measured(d._wanted, q[None], np.ones(1), ())
-        leak, _ = adversary_design.truth(replace(d.claim(), queries=q[None]), K)
+        leak, _ = adversary_design.truth(replace(d.promise(), queries=q[None]), K)
         assert abs(found["leak"] - leak) <= found["leak_error"]
     assert d.leak_error < 1e-9

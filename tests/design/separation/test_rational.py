@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as hnp
 from tests.rational_check import dot, exact_margin, row
 
 from headwright.design.proofs.float_bounds import certain_margins, surrounds
-from headwright.design.separation.rational import ExactRows, independent, margin, nearest
+from headwright.design.separation.exact_rows import ExactRows, independent, margin
+from headwright.design.separation.rational import nearest_point
 
 finite = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: x if abs(x) > 1e-6 else 0.0)
 
@@ -38,7 +39,7 @@ def test_integer_rows_are_the_exact_differences(K):
     )
 )
 def test_a_cold_start_ends_with_an_identity_or_a_separating_point(K):
-    found = nearest(K, [0], candidates=[], weights=[])
+    found = nearest_point(K, [0], candidates=[], weights=[])
     assert found.inside is not None
     if found.inside:
         assert sum(found.weights) == 1
@@ -58,7 +59,7 @@ def test_a_cold_start_ends_with_an_identity_or_a_separating_point(K):
 
 def test_free_vectors_of_a_set_enter_with_any_sign():
     K = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 0.0], [3.0, 5.0]])
-    found = nearest(K, [0, 1], candidates=[3], weights=[1.0])
+    found = nearest_point(K, [0, 1], candidates=[3], weights=[1.0])
     assert found.inside
     assert found.rows == (2,)
     assert found.free == (0, -4)
@@ -66,16 +67,16 @@ def test_free_vectors_of_a_set_enter_with_any_sign():
 
 def test_dependent_candidates_fall_back_to_a_cold_start():
     K = np.array([[0.0], [1.0], [2.0], [3.0]])
-    found = nearest(K, [0], candidates=[1, 2, 3], weights=[1.0, 1.0, 1.0])
+    found = nearest_point(K, [0], candidates=[1, 2, 3], weights=[1.0, 1.0, 1.0])
     assert found.inside is False
     assert found.point[0] > 0
 
 
 def test_enough_ends_the_search_at_rounding_distance():
     K = np.array([[2.0**-60, 0.0], [-1.0, 2.0**-55], [1.0, 2.0**-55]])
-    exactly = nearest(K, [0], candidates=[1, 2], weights=[1.0, 1.0])
+    exactly = nearest_point(K, [0], candidates=[1, 2], weights=[1.0, 1.0])
     assert exactly.inside is False
-    near = nearest(K, [0], candidates=[1, 2], weights=[1.0, 1.0], enough=1e-15)
+    near = nearest_point(K, [0], candidates=[1, 2], weights=[1.0, 1.0], enough=1e-15)
     assert near.rows == (1, 2)
 
 

@@ -273,14 +273,13 @@ def test_progress_runs_from_the_screens_to_the_last_key(rng):
 def test_a_failed_solver_is_never_a_verdict(rng, monkeypatch):
     """With the float solver broken and the exact one out of cycles, hard keys are undecided;
     nothing else changes."""
-    from headwright.design.separation import cone, pursuit
-    from headwright.design.separation import rational as exact
+    from headwright.design.separation import cone, pursuit, rational
 
     K = rng.standard_normal((80, 3))
     honest = reach(K)
     failed = cone.Balance(direction=None, surrounded=False, shares=np.zeros(0), state=np.zeros(4))
     monkeypatch.setattr(pursuit, "balance", lambda A, start=None: failed)
-    monkeypatch.setattr(exact, "_MOST_CYCLES", 0)
+    monkeypatch.setattr(rational, "_MOST_CYCLES", 0)
     r = reach(K)
     assert set(r.status) <= {"reachable", "undecided"}
     assert "undecided" in r.status

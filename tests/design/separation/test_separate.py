@@ -20,7 +20,8 @@ from headwright.errors import InputError
 
 
 def programme(K, S):
-    """Is max t with E q = 0, (k_0 - k_i) q >= t, |q| <= 1 positive? HiGHS, on data of integer size."""
+    """Is max t with E q = 0, (k_0 - k_i) q >= t, |q| <= 1 positive? HiGHS, on data of integer
+    size."""
     rest = [i for i in range(len(K)) if i not in S]
     d = K.shape[1]
     E = K[S[1:]] - K[S[0]]
@@ -75,7 +76,10 @@ def test_random_sets_have_checkable_evidence(rng, scale, m):
             assert found.ceiling == 1.0
         else:
             assert found.proof.exact
-            assert found.proof.measured(K).residual < COMBINATION * np.linalg.norm(K, axis=1).max()
+            assert (
+                found.proof.with_residual(K).residual
+                < COMBINATION * np.linalg.norm(K, axis=1).max()
+            )
             assert found.ceiling < m / (m + 1)
 
 

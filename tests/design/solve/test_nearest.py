@@ -6,10 +6,12 @@ from scipy.optimize import minimize
 from tests.awkward import awkward
 from tests.tolerances import DESIGN_GAP, ROUNDING
 
-from headwright.design.solve.cheapest import cheapest, level
-from headwright.design.solve.coordinates import reduce, within_hull
+from headwright.design.solve.cheapest import cheapest
+from headwright.design.solve.coordinates import head_problem, within_hull
 from headwright.design.solve.margin import margin_query
 from headwright.design.solve.nearest import nearest
+from headwright.design.solve.ray import level
+from headwright.design.target import Target
 
 KEYS = awkward()
 
@@ -40,7 +42,7 @@ def test_nearest_is_zero_exactly_for_reachable_mixtures(rng):
 def test_the_margin_query_is_feasible_and_of_the_right_size():
     K, ell, compared = KEYS["near twins"], np.log(1e-6), 0
     for j in range(12):
-        problem = reduce(K, (j,), np.ones(1), None)
+        problem = head_problem(K, Target((j,), np.ones(1)), None)
         y, best = margin_query(problem, ell), cheapest(problem, ell)
         if best.status != "solved" or best.norm < 1e5:
             continue
@@ -55,11 +57,11 @@ def test_the_margin_query_is_feasible_and_of_the_right_size():
 def test_keys_of_low_rank_are_seen_in_their_own_hull():
     K = KEYS["low rank"]
     j = int(np.argmax(np.linalg.norm(K, axis=1)))
-    problem = reduce(K, (j,), np.ones(1), None)
+    problem = head_problem(K, Target((j,), np.ones(1)), None)
     inside = within_hull(problem)
     assert inside is not None
     assert inside.basis.shape == (6, 3)  # the three directions that hold nothing but rounding
-    assert within_hull(reduce(KEYS["plain"], (0,), np.ones(1), None)) is None
+    assert within_hull(head_problem(KEYS["plain"], Target((0,), np.ones(1)), None)) is None
     found = cheapest(inside, np.log(1e-3))
     assert found.status == "solved"
     assert 1 - found.lower / found.norm <= DESIGN_GAP

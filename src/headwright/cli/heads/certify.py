@@ -22,7 +22,7 @@ _SLOW = "Ball arithmetic instead of error bounds (slow, encloses every digit)."
 def command(design: str, K: Any, ball: bool) -> Reply:
     """Re-check a saved design. Exit 1 if any statement in it does not hold on these keys, 2 if it
     cannot be read."""
-    from headwright.design.saved import certify
+    from headwright.design.saved.recheck import certify
 
     method = "ball" if ball else "float"
     result = certify(design, K, method=method)

@@ -44,7 +44,7 @@ def command(K: Any, save_as: str | None, out: str | None, ball: bool, **asked: A
     Exit 0 if the answer is certain (reached and certified, proved impossible, or the nearest
     mixture), 1 if not.
     """
-    from headwright.design.saved import document
+    from headwright.design.record import document
     from headwright.files import write_json
 
     design = _design(K, asked)

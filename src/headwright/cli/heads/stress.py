@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,6 @@ from headwright.result import plain
 
 if TYPE_CHECKING:
     from headwright.noise.stress import Setting, Stress
-
-_VERSIONS = (1, 2)  # queries, mix, scale and bias are the same in both
 
 _METHODS = click.Choice(["exact", "sampled", "limit"])
 _NOISE = "e.g. isotropic=1e-4,radial@3=0.5 or bits=4/channel/32."
@@ -92,6 +89,7 @@ def _found(setting: Setting, method: str, asked: dict[str, Any]) -> Stress:
 
 def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
     """The heads as given or saved, on keys with noise; all shapes checked."""
+    from headwright.design.saved.document import read_heads
     from headwright.noise.stress import Setting
 
     if (asked["design"] is None) == (asked["q"] is None):
@@ -99,7 +97,7 @@ def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
         attempt = "--query '[1, 0, 2]'"
         raise InputError(wanted="one of --design and --query", got=got, attempt=attempt)
 
-    saved = {} if asked["design"] is None else _read_design(asked["design"])
+    saved = {} if asked["design"] is None else read_heads(Path(asked["design"]))
     given = {"queries": saved["queries"] if saved else asked["q"]}
     for name in ("mix", "scale", "bias"):
         given[name] = saved.get(name) if asked[name] is None else asked[name]
@@ -122,30 +120,6 @@ def _one_per_head(name: str, q: Any, d: int) -> Any:
     """One query is the query of one head."""
     several = q if q.ndim == 2 else q[None, ...]
     return inputs.shape(name, several, "h", d)
-
-
-def _read_design(path: str) -> dict[str, Any]:
-    """The queries of a saved design. What it claims is for `headwright certify`; here only its
-    heads are used."""
-    try:
-        body = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as reason:
-        raise InputError(
-            wanted="a design saved as JSON",
-            got=f"{Path(path).name}: {str(reason)[:80]}",
-            attempt="--save D.json",
-        ) from None
-    if (
-        not isinstance(body, dict)
-        or body.get("version") not in _VERSIONS
-        or not body.get("queries")
-    ):
-        raise InputError(
-            wanted=f'a design of version {_VERSIONS[-1]} with "queries"',
-            got=f"{Path(path).name} without them",
-            attempt="save it again: headwright design ... --save D.json",
-        )
-    return body
 
 
 def _beside(setting: Setting, beside: Any) -> Setting | None:

@@ -6,60 +6,91 @@ bounds hold for the same keys as the first route's.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from flint import arb, arb_mat, ctx
 
 from headwright.design.proofs.reached import KEY_ROUNDING
-from headwright.types import Array, Float, Keys, Query
+from headwright.design.proofs.weight_bounds import Bounds
+from headwright.design.target import Bias
+from headwright.types import Keys, Query
 
 _BITS = 128
 _ROWS = 4096
 
 
-def weight_bounds(
-    q: Query, K: Keys, inside: list[int], scale: float, bias: Float[Array, "n"] | None
-) -> tuple[float, float, Float[Array, "m"], Float[Array, "m"]]:
-    """Lower and upper bound of the leak, lower and upper bounds of the weights inside, for one
-    query."""
-    from flint import arb, arb_mat, ctx
-
+@contextmanager
+def ball_precision() -> Iterator[None]:
+    """Balls made inside have enough bits for products of doubles and their sums."""
     before = ctx.prec
     ctx.prec = _BITS
     try:
-        column = arb_mat([[arb(float(x))] for x in q])
-        length = _length(q.tolist())
-        e = []
-        for start in range(0, K.shape[0], _ROWS):
-            rows = K[start : start + _ROWS].tolist()
-            product = arb_mat([[arb(x) for x in row] for row in rows]) * column
-            for i, row in enumerate(rows):
-                blur = arb(KEY_ROUNDING) * _length(row) * length
-                z = arb(scale) * (product[i, 0] + arb(0, blur.upper()))
-                e.append(z if bias is None else z + arb(float(bias[start + i])))
-        # The largest logit leaves every exponent <= about 0: nothing overflows, and shifting
-        # changes no weight.
-        top = arb(max(float(z.mid()) for z in e))
-        e = [(z - top).exp() for z in e]
-        chosen = set(inside)
-        within = sum((e[a] for a in inside), arb(0))
-        beyond = sum((x for i, x in enumerate(e) if i not in chosen), arb(0))
-        total = within + beyond
-        weights = [e[a] / total for a in inside]
-        return (
-            max(0.0, -_above(-(beyond / total))),
-            min(1.0, _above(beyond / total)),
-            np.array([max(0.0, -_above(-w)) for w in weights]),
-            np.array([min(1.0, _above(w)) for w in weights]),
-        )
+        yield
     finally:
         ctx.prec = before
 
 
-def _length(row: list[float]) -> Any:
-    from flint import arb
+def ball_sum(balls: Any) -> Any:
+    return sum(balls, arb(0))
 
-    return sum((arb(x) * arb(x) for x in row), arb(0)).sqrt()
+
+def ball_length(row: list[float]) -> Any:
+    return ball_sum(arb(x) * arb(x) for x in row).sqrt()
+
+
+def ball_matrix(rows: list[list[float]]) -> Any:
+    return arb_mat([[arb(x) for x in row] for row in rows])
+
+
+def ball_weight_bounds(q: Query, K: Keys, inside: list[int], scale: float, bias: Bias) -> Bounds:
+    """The leak and the weights inside, from both sides, for one query."""
+    with ball_precision():
+        z = _logits(q, K, scale, bias)
+        # The largest logit leaves every exponent <= about 0: nothing overflows, and shifting
+        # changes no weight.
+        top = arb(max(float(x.mid()) for x in z))
+        e = [(x - top).exp() for x in z]
+
+        chosen = set(inside)
+        within = ball_sum(e[a] for a in inside)
+        beyond = ball_sum(x for i, x in enumerate(e) if i not in chosen)
+        total = within + beyond
+        leak = beyond / total
+        weights = [e[a] / total for a in inside]
+        return Bounds(
+            least_leak=_from_below(leak),
+            leak=_from_above(leak),
+            low=np.array([_from_below(w) for w in weights]),
+            high=np.array([_from_above(w) for w in weights]),
+        )
+
+
+def _logits(q: Query, K: Keys, scale: float, bias: Bias) -> list[Any]:
+    """One ball per logit, wide enough for all keys within KEY_ROUNDING of those given."""
+    column = arb_mat([[arb(float(x))] for x in q])
+    length = ball_length(q.tolist())
+    logits = []
+    for start in range(0, K.shape[0], _ROWS):
+        rows = K[start : start + _ROWS].tolist()
+        products = ball_matrix(rows) * column
+        for i, row in enumerate(rows):
+            blur = arb(KEY_ROUNDING) * ball_length(row) * length
+            z = arb(scale) * (products[i, 0] + arb(0, blur.upper()))
+            if bias is not None:
+                z = z + arb(float(bias[start + i]))
+            logits.append(z)
+    return logits
+
+
+def _from_below(weight: Any) -> float:
+    return max(0.0, -_above(-weight))
+
+
+def _from_above(weight: Any) -> float:
+    return min(1.0, _above(weight))
 
 
 def _above(x: Any) -> float:

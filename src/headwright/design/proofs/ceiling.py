@@ -7,7 +7,8 @@ gives
     mass on S  <=  m e^tau / (m e^tau + e^{tau + H(lam)})  =  m / (m + e^{H(lam)}),        m = |S|.
 
 More spread coefficients give a sharper bound; the sharpest is attained (it is the maximum-entropy
-combination).
+combination). Shares that are not equal, a bias and the ratio error of accepted queries are for
+`exclusion.most_mass`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.design.proofs.proof import Combination
-from headwright.types import Float
+from headwright.types import Array, Float
 
 
-def entropy(lam: Float[np.ndarray, "r"]) -> float:
+def entropy(lam: Float[Array, "r"]) -> float:
     lam = lam[lam > 0]
     return max(0.0, float(-(lam * np.log(lam)).sum()))
 
 
 def ceiling(proof: Combination) -> float:
     m = len(proof.inside)
-    return m / (m + float(np.exp(entropy(np.asarray(proof.outside_coefficients)))))
+    spread = entropy(np.asarray(proof.outside_coefficients))
+    return m / (m + float(np.exp(spread)))

@@ -1,18 +1,9 @@
-"""A rigorous check of a design that never meets the solver: keys, queries and a claim go in, bounds
-come out.
+"""A rigorous check of a design that never meets the solver: keys, queries and a promise go in,
+bounds come out.
 
-Rounding is bounded a priori. With unit roundoff u and gamma_d = d u / (1 - d u), any order of
-summation gives
-
-    |z_hat_i - z_i| <= |scale| (gamma_{d+2} + t) ||k_i|| ||q|| + 4 u (|z_i| + |bias_i|) =: delta_i
-
-for all keys within t = KEY_ROUNDING of those given. Every weight then lies between what z - delta
-on its own side and z + delta on the other give, and the leak is at most
-
-    leak <= N / (N + B),    N = sum_{i not in S} exp(z_i + delta_i),    B = sum_{a in S} exp(z_a - delta_a) .
-
-What the bounds are compared with is said in `meaning`; lengths are bounded in `length`. Second
-route: `ball`.
+What the bounds are compared with is said in `reached`. Weights are enclosed in one pass with error
+bounds (`weight_bounds`), or by the second route (`ball`); lengths are bounded in `length`, and what
+is impossible is examined by its proof (`proof`, `exclusion`).
 """
 
 from __future__ import annotations
@@ -22,23 +13,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headwright.design.proofs import proof as proofs
-from headwright.design.proofs.float_bounds import UNIT, gamma
+from headwright.design.proofs.ball import ball_weight_bounds
+from headwright.design.proofs.exclusion import Demand, contradicts, excludes
+from headwright.design.proofs.float_bounds import (
+    EXP_ERROR,
+    UNIT,
+    gamma,
+    largest_size,
+    longest_row,
+    norm_of,
+)
 from headwright.design.proofs.length import shortest
-from headwright.design.proofs.proof import Combination, Contradiction
-from headwright.design.proofs.reached import KEY_ROUNDING, Claim, Face, enclosure, most_bent
+from headwright.design.proofs.proof import Combination, Contradiction, verified
+from headwright.design.proofs.reached import KEY_ROUNDING, Promise, enclosure
+from headwright.design.proofs.weight_bounds import Bounds, float_weight_bounds
 from headwright.design.storage import representable
-from headwright.types import Array, Float, Keys, Query
-
-# Bound on the relative error of exp and log of one double; the libraries in use stay below 4 units.
-_EXP = 16 * UNIT
+from headwright.design.target import Target
+from headwright.types import Keys, Query
 
 
 @dataclass(frozen=True)
 class Certificate:
     """`leak_bound`, `weights_error` (largest distance of a weight from its share) and `ratio_error`
     (spread of ln(weight / share) over the target) are upper bounds for the queries as stored;
-    `ratio_allowed` is what rounding explains, and more is not accepted (`meaning`). `norm_lower` is
+    `ratio_allowed` is what rounding explains, and more is not accepted (`reached`). `norm_lower` is
     a lower bound on the longest head of any accepted design with the same split; `failures` says
     what does not hold."""
 
@@ -53,202 +51,154 @@ class Certificate:
     failures: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Of one query, or of a mix: the weight outside the target, and the weight of each key inside,
-    from both sides."""
-
-    least_leak: float
-    leak: float
-    low: Float[Array, "m"]
-    high: Float[Array, "m"]
-
-
-def examine(claim: Claim, K: Keys, *, method: str = "float") -> Certificate:
+def examine(promise: Promise, K: Keys, *, method: str = "float") -> Certificate:
     """Bounds by `method` "float" (a priori, one pass over the keys) or "ball" (python-flint, every
     digit enclosed)."""
+    shares = promise.target.shares
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        bounds = mixed_bounds(claim, K, method=method)
-        error = np.maximum(
-            np.abs(bounds.high - claim.target.shares), np.abs(bounds.low - claim.target.shares)
-        )
-        ratio = ratio_bound(claim, K, bounds, method=method)
-        norm = float(np.linalg.norm(claim.queries, axis=1).max())
-        allowed = enclosure(claim, K).allowed(norm)
-        lower = shortest(claim, K) if claim.faces else 0.0
-        failures = _failures(claim, bounds.leak, ratio, allowed) + _outside_their_faces(
-            claim, K, method
-        )
-    worst = float(error.max())
+        bounds = mixed_bounds(promise, K, method=method)
+        too_high = np.abs(bounds.high - shares)
+        too_low = np.abs(bounds.low - shares)
+        ratio = ratio_bound(promise, K, bounds, method=method)
+        norm = longest_row(promise.queries)
+        allowed = enclosure(promise, K).allowed(norm)
+        lower = shortest(promise, K) if promise.faces else 0.0
+        failures = _failures(promise, bounds.leak, ratio, allowed)
+        failures += _outside_their_faces(promise, K, method)
     return Certificate(
-        not failures, bounds.leak, worst, ratio, allowed, norm, lower, method, failures
+        holds=not failures,
+        leak_bound=bounds.leak,
+        weights_error=float(np.maximum(too_high, too_low).max()),
+        ratio_error=ratio,
+        ratio_allowed=allowed,
+        norm=norm,
+        norm_lower=lower,
+        method=method,
+        failures=tuple(failures),
     )
 
 
-def examine_proof(claim: Claim, K: Keys, proof: Combination | Contradiction | None) -> Certificate:
+def examine_proof(
+    promise: Promise, K: Keys, proof: Combination | Contradiction | None
+) -> Certificate:
     """The certificate of "impossible": does the proof hold on these keys, and does it exclude what
     was asked?"""
-    shares = dict(zip(claim.target.support, claim.target.shares.tolist(), strict=True))
-    bent = most_bent(claim.storage, len(shares))
-    failures, method = [], "none"
-    if isinstance(proof, Combination) and set(proof.inside) <= set(shares):
-        method = proofs.how_it_holds(K, proof)
-        asked = proofs.Asked(shares, claim.leak, claim.bias, bent, claim.one_head)
-        if method != "none" and not proofs.excludes(proof, asked):
-            failures.append("the proof does not exclude the leak that was asked for")
-    elif isinstance(proof, Contradiction) and set(proof.keys) <= set(shares):
-        goal = np.array(
-            [
-                math.log(shares[a]) - (0.0 if claim.bias is None else claim.bias[a])
-                for a in proof.keys
-            ]
-        )
-        method = (
-            "rationals" if claim.one_head and proofs.contradicts(K, proof, goal, bent) else "none"
-        )
+    demand = Demand.behind(promise)
+    method = "none"
+    failures = []
+    if isinstance(proof, Combination) and set(proof.inside) <= set(demand.shares):
+        found = verified(K, proof)
+        if found is not None:
+            method = "rationals" if found.exact else "tolerance"
+            # Judged by the coefficients that are known to hold, not by the ones given.
+            if not excludes(found, demand):
+                failures.append("the proof does not exclude the leak that was asked for")
+    elif isinstance(proof, Contradiction) and contradicts(K, proof, demand):
+        method = "rationals"
     if method == "none":
         failures.append("the proof does not hold on these keys")
-    bounds = examine(claim, K)
-    lower = 0.0 if failures else math.inf
+
     return replace(
-        bounds,
+        examine(promise, K),
         holds=not failures,
-        norm_lower=lower,
+        norm_lower=0.0 if failures else math.inf,
         method=f"proof ({method})",
         failures=tuple(failures),
     )
 
 
-def mixed_bounds(claim: Claim, K: Keys, *, method: str = "float") -> Bounds:
+def mixed_bounds(promise: Promise, K: Keys, *, method: str = "float") -> Bounds:
     """The heads' bounds, added up in the ratio of the mix. (A negative mixing weight is refused
     elsewhere.)"""
-    inside = list(claim.target.support)
-    heads = [_bounds(q, K, inside, claim, method) for q in claim.queries]
-    mix = claim.mix
+    inside = list(promise.target.support)
+    heads = [_bounds(q, K, inside, promise, method) for q in promise.queries]
+    weighed = list(zip(promise.mix, heads, strict=True))
+
     # A mix that does not sum to 1 misplaces the difference; a few roundings of the sums come on
     # top.
-    astray = abs(math.fsum(mix.tolist()) - 1.0)
-    up = 1.0 + 8 * (len(mix) + 2) * UNIT
-    leak = math.fsum(m * h.leak for m, h in zip(mix, heads, strict=True)) * up + astray
-    least = math.fsum(m * h.least_leak for m, h in zip(mix, heads, strict=True)) / up - astray
-    low = (
-        sum((m * h.low for m, h in zip(mix, heads, strict=True)), np.zeros(len(inside))) / up
-        - astray
+    astray = abs(math.fsum(promise.mix.tolist()) - 1.0)
+    up = 1.0 + 8 * (len(heads) + 2) * UNIT
+    least = math.fsum(m * h.least_leak for m, h in weighed)
+    leak = math.fsum(m * h.leak for m, h in weighed)
+    low = sum((m * h.low for m, h in weighed), np.zeros(len(inside)))
+    high = sum((m * h.high for m, h in weighed), np.zeros(len(inside)))
+    return Bounds(
+        least_leak=max(0.0, least / up - astray),
+        leak=min(1.0, leak * up + astray),
+        low=np.maximum(low / up - astray, 0.0),
+        high=np.minimum(high * up + astray, 1.0),
     )
-    high = (
-        sum((m * h.high for m, h in zip(mix, heads, strict=True)), np.zeros(len(inside))) * up
-        + astray
-    )
-    return Bounds(max(0.0, least), min(1.0, leak), np.maximum(low, 0.0), np.minimum(high, 1.0))
 
 
-def ratio_bound(claim: Claim, K: Keys, bounds: Bounds, *, method: str = "float") -> float:
+def ratio_bound(promise: Promise, K: Keys, bounds: Bounds, *, method: str = "float") -> float:
     """An upper bound on the spread of ln(w_a / p_a) over the target."""
-    if len(claim.target.support) == 1:
+    if len(promise.target.support) == 1:
         return 0.0
-    if len(claim.queries) == 1 and method == "float":
-        return _one_head_ratio(claim, K, claim.queries[0])
+    if len(promise.queries) == 1 and method == "float":
+        return _one_head_ratio(promise, K, promise.queries[0])
     if not bounds.low.min() > 0.0:
         return math.inf
-    logs = np.log(claim.target.shares)
-    spread = float((np.log(bounds.high) - logs).max() - (np.log(bounds.low) - logs).min())
-    return max(0.0, spread) + 2 * _EXP * (1.0 + float(np.abs(logs).max()))
+
+    logs = np.log(promise.target.shares)
+    highest = (np.log(bounds.high) - logs).max()
+    lowest = (np.log(bounds.low) - logs).min()
+    spread = float(highest - lowest)
+    return max(0.0, spread) + 2 * EXP_ERROR * (1.0 + largest_size(logs))
 
 
-def _one_head_ratio(claim: Claim, K: Keys, q: Query) -> float:
+def face_leak(promise: Promise, K: Keys, q: Query, face: Target, *, method: str = "float") -> float:
+    """An upper bound on what one head leaves outside its own keys."""
+    return _bounds(q, K, list(face.support), promise, method).leak
+
+
+def _one_head_ratio(promise: Promise, K: Keys, q: Query) -> float:
     """One head's ratio needs no exponentials: ln(w_a / p_a) = scale k_a.q + bias_a - ln p_a, up to
     a constant."""
-    inside = list(claim.target.support)
-    base = K[inside]
+    base = K[list(promise.target.support)]
     differences = base - base[0]
-    goal = np.log(claim.target.shares) - (0.0 if claim.bias is None else claim.bias[inside])
-    rest = claim.scale * (differences @ q) - (goal - goal[0])
-    length = float(np.linalg.norm(q))
-    rounding = gamma(K.shape[1] + 4) * float(np.linalg.norm(differences, axis=1).max())
-    rounding += KEY_ROUNDING * float(np.linalg.norm(base, axis=1).max())
-    # 1.01: the lengths are themselves rounded. A logarithm and two subtractions of `goal` come on top.
-    error = 1.01 * abs(claim.scale) * rounding * length + _EXP * float(np.abs(goal).max())
+    goal = promise.target.goal(promise.bias)
+    rest = promise.scale * (differences @ q) - (goal - goal[0])
+
+    length = norm_of(q)
+    rounding = gamma(K.shape[1] + 4) * longest_row(differences)
+    rounding += KEY_ROUNDING * longest_row(base)
+    # 1.01: the lengths are themselves rounded.
+    error = 1.01 * abs(promise.scale) * rounding * length
+    # A logarithm and two subtractions of `goal` come on top.
+    error += EXP_ERROR * largest_size(goal)
     spread = float(rest.max() - rest.min()) + 2 * error
     return spread if math.isfinite(spread) else math.inf
 
 
-def _failures(claim: Claim, leak: float, ratio: float, allowed: float) -> tuple[str, ...]:
-    total = math.fsum(claim.mix.tolist())
-    checks = {
-        f"the leak may be {leak:.6g}, above {claim.leak:.6g}": leak <= claim.leak,
-        f"the weights may be off the ratio of the shares by {ratio:.3g}, above {allowed:.3g}": ratio
-        <= allowed,
-        "the mixing weights of the heads do not sum to 1": abs(total - 1.0)
-        <= 4 * len(claim.mix) * UNIT,
-        "a mixing weight is negative": bool(np.all(claim.mix >= 0)),
-        f"a query is not a {claim.storage} number": representable(claim.queries, claim.storage),
+def _failures(promise: Promise, leak: float, ratio: float, allowed: float) -> list[str]:
+    total = math.fsum(promise.mix.tolist())
+    off = abs(total - 1.0)
+    out_of_ratio = "the weights may be off the ratio of the shares by"
+    stored = representable(promise.queries, promise.storage)
+    fine = {
+        f"the leak may be {leak:.6g}, above {promise.leak:.6g}": leak <= promise.leak,
+        f"{out_of_ratio} {ratio:.3g}, above {allowed:.3g}": ratio <= allowed,
+        "the mixing weights of the heads do not sum to 1": off <= 4 * len(promise.mix) * UNIT,
+        "a mixing weight is negative": bool(np.all(promise.mix >= 0)),
+        f"a query is not a {promise.storage} number": stored,
     }
-    return tuple(text for text, fine in checks.items() if not fine)
+    return [text for text, is_so in fine.items() if not is_so]
 
 
-def _outside_their_faces(claim: Claim, K: Keys, method: str) -> tuple[str, ...]:
+def _outside_their_faces(promise: Promise, K: Keys, method: str) -> list[str]:
     """With several heads: which of them leave more than the leak outside the keys they serve."""
-    if len(claim.faces) < 2:
-        return ()
+    if len(promise.faces) < 2:
+        return []
     out = []
-    for number, (q, face) in enumerate(zip(claim.queries, claim.faces, strict=True), start=1):
-        leak = _bounds(q, K, list(face.support), claim, method).leak
-        if not leak <= claim.leak:
-            out.append(
-                f"head {number} may leave {leak:.6g} outside its own keys, above {claim.leak:.6g}"
-            )
-    return tuple(out)
+    heads = zip(promise.queries, promise.faces, strict=True)
+    for number, (q, face) in enumerate(heads, start=1):
+        leak = face_leak(promise, K, q, face, method=method)
+        if not leak <= promise.leak:
+            beyond = f"{leak:.6g} outside its own keys, above {promise.leak:.6g}"
+            out.append(f"head {number} may leave {beyond}")
+    return out
 
 
-def face_leak(claim: Claim, K: Keys, q: Query, face: Face) -> float:
-    """An upper bound on what one head leaves outside its own keys."""
-    return _bounds(q, K, list(face.support), claim, "float").leak
-
-
-def _bounds(q: Query, K: Keys, inside: list[int], claim: Claim, method: str) -> Bounds:
-    if method == "ball":
-        from headwright.design.proofs.ball import weight_bounds
-
-        return Bounds(*weight_bounds(q, K, inside, claim.scale, claim.bias))
-    return float_bounds(q, K, inside, claim.scale, claim.bias)
-
-
-def float_bounds(
-    q: Query, K: Keys, inside: list[int], scale: float, bias: Float[Array, "n"] | None
-) -> Bounds:
-    """Bounds for one query, in one pass over the keys."""
-    n = K.shape[0]
-    z = scale * (K @ q) if bias is None else scale * (K @ q) + bias
-    delta = _logit_error(q, K, scale, z, bias)
-    top = z.max()
-    # z - top rounds once more; exp to a few units.
-    delta += 4 * UNIT * (np.abs(z) + abs(top))
-    sums = 1.0 + 2 * (n + 4) * UNIT
-    # What underflows to 0 is not 0: an upper bound stays above the smallest double.
-    up = np.exp(z + delta - top) * (1 + _EXP) + np.finfo(float).tiny
-    down = np.exp(z - delta - top) * (1 - _EXP)
-    inner_up, inner_down = up[inside], down[inside]
-    up[inside] = down[inside] = 0.0
-    most_out, least_out = float(up.sum()) * sums, float(down.sum()) / sums
-    most_in, least_in = float(inner_up.sum()) * sums, float(inner_down.sum()) / sums
-    if not (np.isfinite(most_out) and np.isfinite(most_in) and least_in > 0.0):
-        return Bounds(0.0, 1.0, np.zeros(len(inside)), np.ones(len(inside)))
-    leak = most_out / (most_out + least_in) * (1 + _EXP)
-    least = least_out / (least_out + most_in) * (1 - _EXP)
-    # A weight is least where it is itself low and all others high, and the other way round.
-    rest_up = most_out + np.maximum(most_in - inner_up, 0.0)
-    rest_down = np.maximum(least_out + least_in - inner_down, 0.0)
-    low = inner_down / (inner_down + rest_up) * (1 - _EXP)
-    high = inner_up / (inner_up + rest_down) * (1 + _EXP)
-    return Bounds(least, min(leak, 1.0), low, np.minimum(high, 1.0))
-
-
-def _logit_error(
-    q: Query, K: Keys, scale: float, z: Float[Array, "n"], bias: Float[Array, "n"] | None
-) -> Float[Array, "n"]:
-    rounding = gamma(K.shape[1] + 2) + KEY_ROUNDING
-    lengths = np.sqrt(np.einsum("ij,ij->i", K, K))
-    # The lengths are themselves rounded (relative error gamma_d), hence the factor; 1e-300 stands
-    # for underflow.
-    product = 1.01 * rounding * abs(scale) * float(np.linalg.norm(q)) * lengths + 1e-300
-    return product + 4 * UNIT * (np.abs(z) + (0.0 if bias is None else np.abs(bias)))
+def _bounds(q: Query, K: Keys, inside: list[int], promise: Promise, method: str) -> Bounds:
+    route = ball_weight_bounds if method == "ball" else float_weight_bounds
+    return route(q, K, inside, promise.scale, promise.bias)

@@ -1,8 +1,9 @@
-"""What float64 arithmetic proves. Both verdicts of the reachability engine rest on a-priori error
-bounds, never on a tolerance: a computed number counts only when it clears the largest error its
-computation can have.
+"""What float64 arithmetic proves. The verdicts of `separation` and the bounds of the certificate
+rest on a-priori error bounds, never on a tolerance: a computed number counts only when it clears
+the largest error its computation can have.
 
-    gamma_m = m u / (1 - m u),   u = 2^-53:   |fl(x.y) - x.y| <= gamma_m |x|.|y|   in any order of summation.
+    gamma_m = m u / (1 - m u),   u = 2^-53:
+    |fl(x.y) - x.y| <= gamma_m |x|.|y|   in any order of summation.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from headwright.types import Float
+from headwright.design.target import PerKey
+from headwright.types import Array, Float, Keys, Query
 
 UNIT = 2.0**-53
 # Products this small may have lost digits to underflow, which the bounds above ignore.
 TINY = np.finfo(float).tiny * 2.0**60
+# Bound on the relative error of exp and log of one double; the libraries in use stay below 4 units.
+EXP_ERROR = 16 * UNIT
+# Room for the rounding of a norm or of a bound itself.
+_ABOVE = 1 + 1e-6
 (_factor,) = get_lapack_funcs(("potrf",), dtype=float)
 
 
@@ -22,20 +28,33 @@ def gamma(m: int) -> float:
     return m * UNIT / (1 - m * UNIT)
 
 
-def certain_margins(
-    K: Float[np.ndarray, "n d"], base: Float[np.ndarray, "d"], q: Float[np.ndarray, "d"]
-) -> Float[np.ndarray, "n"]:
+def norm_of(x: Query) -> float:
+    return float(np.linalg.norm(x))
+
+
+def longest_row(rows: Keys) -> float:
+    return float(np.linalg.norm(rows, axis=1).max())
+
+
+def largest_size(x: Array) -> float:
+    return float(np.abs(x).max())
+
+
+def sum_of_sizes(x: Array) -> float:
+    return float(np.abs(x).sum())
+
+
+def certain_margins(K: Keys, base: Query, q: Query) -> PerKey:
     """Lower bounds on `(base - k_i) . q` that hold in exact arithmetic. The difference of two
     floats is accurate to one unit in the last place of each coordinate, so the bound shrinks with
     the difference, not with the keys."""
     X = base - K
-    error = gamma(K.shape[1] + 3) * np.linalg.norm(X, axis=1) * np.linalg.norm(q)
-    return X @ q - error * (1 + 1e-6) - TINY
+    unit = gamma(K.shape[1] + 3)
+    error = unit * np.linalg.norm(X, axis=1) * np.linalg.norm(q)
+    return X @ q - error * _ABOVE - TINY
 
 
-def surrounds(
-    rows: Float[np.ndarray, "r d"], lam: Float[np.ndarray, "r"], free: Float[np.ndarray, "f d"]
-) -> bool:
+def surrounds(rows: Float[Array, "r d"], lam: Float[Array, "r"], free: Float[Array, "f d"]) -> bool:
     """True proves: positive coefficients near `lam` on the vectors behind `rows`, and free ones on
     those behind `free`, sum to exactly 0. Rows are unit vectors, each correct to 4 units per
     coordinate; sum lam = 1.
@@ -45,15 +64,19 @@ def surrounds(
     lambda_min(H)`. `lambda_min(H) > theta` is proven by a Cholesky factorisation of `H - theta I`
     that runs to its end.
     """
-    (count, d), mu = rows.shape, np.zeros(len(free))
+    count, d = rows.shape
+    mu = np.zeros(len(free))
     if len(free):
         mu = -np.linalg.lstsq(free.T, lam @ rows, rcond=None)[0]
     residual = lam @ rows + mu @ free
     weight = 1.0 + np.abs(mu).sum()
-    slack = gamma(count + len(free) + d + 20) * (1 + 1e-6)
+    slack = gamma(count + len(free) + d + 20) * _ABOVE
     H = (rows * lam[:, None]).T @ rows + free.T @ free
+
     # The errors of H, of its factorisation and of the rows are each at most slack times the trace 1
     # + f.
-    theta = np.linalg.norm(residual) * (1 + 1e-6) + slack * (weight + 4 * (1 + len(free)))
+    errors = slack * (weight + 4 * (1 + len(free)))
+    theta = np.linalg.norm(residual) * _ABOVE + errors
     H.flat[:: d + 1] -= theta
-    return bool(lam.min() > TINY) and _factor(H, lower=1)[1] == 0
+    _, failed = _factor(H, lower=1)
+    return bool(lam.min() > TINY) and failed == 0

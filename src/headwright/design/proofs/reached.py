@@ -10,7 +10,7 @@ can meet equations between logits only up to rounding. So the certificate bounds
 the spread of ln(w_a / p_a) over S, from above, and accepts what rounding alone explains and nothing
 looser:
 
-    ratio error  <=  rho(q) = min(most, fixed + slope |q|)                                       (`Enclosure`)
+    ratio error  <=  rho(q) = min(most, fixed + slope |q|)                    (`Enclosure`)
 
 where `slope` is a few roundings of the storage format per unit of |scale| |k|, and `most` ends it:
 a query so long that rounding blurs its ratio by more is not accepted. Keys are stored numbers as
@@ -25,11 +25,11 @@ every accepted query
     height = H(lam) + lam.bias + nu.(ln p - bias_S) - ln(eps / (1 - eps)) ,
 
 which bounds |q| from below (`length`) and, where the left side vanishes, excludes every query
-(`proof`). A proof whose combination holds only up to KEY_ROUNDING is exact for keys that close,
+(`exclusion`). A proof whose combination holds only up to KEY_ROUNDING is exact for keys that close,
 where an accepted query is accepted too. Hence no accepted query can contradict a proof, a ceiling
 or a lower bound.
 
-A head of several serves its own part of S (`Face`) and leaves at most eps outside it: that is the
+A head of several serves its own part of S (its face) and leaves at most eps outside it: that is the
 *split*. Heads spill onto each other's keys, so inside one head the ratio is that of the shares only
 up to the spill, and the bound on its length allows for that (`spilled`). Robust designs claim no
 split, and no bound on lengths.
@@ -42,46 +42,45 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.design.proofs.float_bounds import UNIT, gamma
-from headwright.types import Array, Float, Heads, Keys, Mix
+from headwright.design.proofs.float_bounds import UNIT, gamma, largest_size
+from headwright.design.target import Bias, Target
+from headwright.types import Heads, Keys, Mix
 
-# Keys are known to 8 units of float64's rounding, relative to their length: as in `reach`.
+# Keys are known to 8 units in the last place of a float64 (8 * 2^-52), relative to their length:
+# the default tolerance of `reach`.
 KEY_ROUNDING = 16 * UNIT
-# Rounding to the nearest number of the format; error feedback may take the other neighbour, which
-# doubles it.
+# Rounding of a coordinate to the format, relative. Error feedback may take the neighbour that is
+# not the nearest, which doubles it. For bfloat16 this is half of its unit roundoff 2^-8: what needs
+# more is not accepted.
 _STORED = {"float64": UNIT, "float32": 2.0**-24, "bfloat16": 2.0**-9}
 # The largest ratio error that is ever accepted.
 MOST = {"float64": 1e-6, "float32": 1e-4, "bfloat16": 1e-2}
 
 
 @dataclass(frozen=True)
-class Face:
-    """What one head has to do: the keys it serves and the share of each (sum 1)."""
-
-    support: tuple[int, ...]
-    shares: Float[Array, "m"]
-
-
-@dataclass(frozen=True)
-class Claim:
+class Promise:
     """What a design says about itself: these heads reach `target` at `leak`, each serving its face.
     `faces` are empty when the heads share the target (robust designs). `one_head`: the question was
     put to one head, so a proof of impossibility need not exclude several."""
 
     queries: Heads
     mix: Mix
-    target: Face
+    target: Target
     leak: float
     scale: float = 1.0
-    bias: Float[Array, "n"] | None = None
-    faces: tuple[Face, ...] = ()
+    bias: Bias = None
+    faces: tuple[Target, ...] = ()
     storage: str = "float64"
     one_head: bool = True
 
     @property
     def log_odds(self) -> float:
-        """ln(eps / (1 - eps))."""
-        return math.log(self.leak) - math.log1p(-self.leak)
+        return log_odds(self.leak)
+
+
+def log_odds(leak: float) -> float:
+    """ln(eps / (1 - eps))."""
+    return math.log(leak) - math.log1p(-leak)
 
 
 @dataclass(frozen=True)
@@ -102,26 +101,29 @@ class Enclosure:
 EXACT = Enclosure(0.0, 0.0, 0.0)
 
 
-def enclosure(claim: Claim, K: Keys) -> Enclosure:
-    """rho for this claim. One key has no ratio. One head's ratio feels the keys of S only, that of
-    a mix every key.
+def enclosure(promise: Promise, K: Keys) -> Enclosure:
+    """rho for this promise. One key has no ratio. One head's ratio feels the keys of S only, that
+    of a mix every key.
 
     Of the 8 roundings of a logit the certificate's own bound takes up to 4; the rest is for the
     query.
     """
-    inside = list(claim.target.support)
+    inside = list(promise.target.support)
     if len(inside) == 1:
         return EXACT
-    several = len(claim.queries) > 1
+    several = len(promise.queries) > 1
     n, d = K.shape
-    goal = np.log(claim.target.shares) - (0.0 if claim.bias is None else claim.bias[inside])
+
     rows = K if several else K[inside]
     longest = math.sqrt(float(np.einsum("ij,ij->i", rows, rows).max()))
-    rounding = gamma(d + 8) + KEY_ROUNDING + 2 * _STORED[claim.storage]
-    fixed = 64 * UNIT * (1.0 + float(np.abs(goal).max()))
+    rounding = gamma(d + 8) + KEY_ROUNDING + 2 * _STORED[promise.storage]
+    slope = 8 * rounding * abs(promise.scale) * longest
+
+    goal = promise.target.goal(promise.bias)
+    fixed = 64 * UNIT * (1.0 + largest_size(goal))
     if several:
         fixed += 16 * n * UNIT
-    return Enclosure(fixed, 8 * rounding * abs(claim.scale) * longest, MOST[claim.storage])
+    return Enclosure(fixed, slope, MOST[promise.storage])
 
 
 def most_bent(storage: str, keys_in_target: int) -> float:
@@ -129,7 +131,7 @@ def most_bent(storage: str, keys_in_target: int) -> float:
     return MOST[storage] if keys_in_target > 1 else 0.0
 
 
-def spilled(claim: Claim, face: Face) -> float:
+def spilled(promise: Promise, face: Target) -> float:
     """How far the ratio inside one head may be from that of the shares, beyond rho: infinite if
     nothing is known.
 
@@ -138,17 +140,17 @@ def spilled(claim: Claim, face: Face) -> float:
 
         ln(w_a) - ln(w_a - spill)  <=  -ln(1 - eps e^rho / ((1 - eps) p_a))
     """
-    if len(claim.faces) == 1:
+    if len(promise.faces) == 1:
         return 0.0
-    served = [a for other in claim.faces for a in other.support]
+    served = [a for other in promise.faces for a in other.support]
     if len(face.support) > 1 and any(served.count(a) > 1 for a in face.support):
         return math.inf
-    least = min(target_shares(claim, face))
-    part = claim.leak * math.exp(MOST[claim.storage]) / ((1 - claim.leak) * least)
+    least = min(target_shares(promise, face))
+    part = promise.leak * math.exp(MOST[promise.storage]) / ((1 - promise.leak) * least)
     return -math.log1p(-part) if part < 1.0 else math.inf
 
 
-def target_shares(claim: Claim, face: Face) -> list[float]:
+def target_shares(promise: Promise, face: Target) -> list[float]:
     """The target's shares of the face's keys, in the face's order."""
-    share = dict(zip(claim.target.support, claim.target.shares.tolist(), strict=True))
+    share = promise.target.by_key()
     return [share[a] for a in face.support]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from headwright.types import Float
+from headwright.types import Array, Float, Query
 
 # Tried in turn: a large ridge keeps steps well conditioned, a small one resolves thin margins.
 _RIDGES = (1e-4, 1e-7, 1e-10)
@@ -33,13 +33,13 @@ class Balance:
     rounding. When neither was found the shares still name the rows that matter, for an exact method
     to start from."""
 
-    direction: Float[np.ndarray, "d"] | None
+    direction: Query | None
     surrounded: bool
-    shares: Float[np.ndarray, "w"]
-    state: Float[np.ndarray, "c"]  # the dual variable, to start from when rows are added
+    shares: Float[Array, "w"]
+    state: Float[Array, "c"]  # the dual variable, to start from when rows are added
 
 
-def balance(A: Float[np.ndarray, "w d"], start: Float[np.ndarray, "c"] | None = None) -> Balance:
+def balance(A: Float[Array, "w d"], start: Float[Array, "c"] | None = None) -> Balance:
     """Separate the rows of A (unit vectors) from the origin, or surround it by them."""
     B = np.hstack([A, np.ones((len(A), 1))])
     s = _minimiser(B, _RIDGES[0]) if start is None else start
@@ -61,7 +61,8 @@ def _shares(z: np.ndarray) -> np.ndarray:
 
 
 def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray) -> np.ndarray:
-    """Minimise `ridge |s|^2 / 2 - t + |max(B s, 0)|^2 / 2`; stop early once all rows are separated."""
+    """Minimise `ridge |s|^2 / 2 - t + |max(B s, 0)|^2 / 2`; stop early once all rows are
+    separated."""
     z = B @ s
     for _ in range(_MOST_STEPS):
         active = z > 0
@@ -70,7 +71,9 @@ def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray) -> np.ndarray:
         tau = _line_search(s, step, z=z, dz=dz, ridge=ridge)
         s = s + tau * step
         z = B @ s
-        if (z - s[-1]).max() < 0 or (tau == 1.0 and np.array_equal(z > 0, active)):
+        separated = (z - s[-1]).max() < 0
+        settled = tau == 1.0 and np.array_equal(z > 0, active)
+        if separated or settled:
             break
     return s
 
@@ -83,7 +86,8 @@ def _minimiser(B: np.ndarray, ridge: float) -> np.ndarray:
         # Woodbury: (ridge I + B'B)^-1 e = (e - B'(ridge I + BB')^-1 B e) / ridge, and B e = 1.
         G = B @ B.T
         G.flat[:: rows + 1] += ridge
-        s = -(_solve(G, np.ones(rows)) @ B) if rows else np.zeros(d)
+        inner = _solve(G, np.ones(rows)) if rows else np.zeros(0)
+        s = -(inner @ B)
         s[-1] += 1.0
         return s / ridge
     e = np.zeros(d)
@@ -95,7 +99,9 @@ def _minimiser(B: np.ndarray, ridge: float) -> np.ndarray:
 
 def _solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
     factor, failed = _factor(M, lower=1)
-    return np.linalg.lstsq(M, b, rcond=None)[0] if failed else _back(factor, b, lower=1)[0]
+    if failed:
+        return np.linalg.lstsq(M, b, rcond=None)[0]
+    return _back(factor, b, lower=1)[0]
 
 
 def _line_search(
@@ -104,17 +110,23 @@ def _line_search(
     """The whole step when the objective still falls at its end, else its minimum along the step:
     Newton's method on the slope, which is piecewise linear and increasing, kept inside a shrinking
     bracket."""
-    linear, quadratic = ridge * (s @ step) - step[-1], ridge * (step @ step)
-    low, high, tau = 0.0, 1.0, 1.0
+    linear = ridge * (s @ step) - step[-1]
+    quadratic = ridge * (step @ step)
+    low, high = 0.0, 1.0
+    tau = 1.0
     for _ in range(_MOST_STEPS):
         positive = np.maximum(z + tau * dz, 0.0)
         slope = linear + tau * quadratic + positive @ dz
         if tau == 1.0 and slope <= 0:
             return 1.0
-        low, high = (low, tau) if slope > 0 else (tau, high)
+        if slope > 0:
+            high = tau
+        else:
+            low = tau
         rising = dz[positive > 0]
         goal = tau - slope / (quadratic + rising @ rising)
-        goal = goal if low < goal < high else (low + high) / 2
+        if not low < goal < high:
+            goal = (low + high) / 2
         if abs(goal - tau) <= 1e-9:
             break
         tau = goal
@@ -130,10 +142,12 @@ def _exact_weights(B: np.ndarray, active: np.ndarray) -> np.ndarray | None:
     factor, failed = _factor(P.T @ P, lower=1)
     if failed:
         return None
-    lam, missing = np.zeros(len(P)), np.zeros(B.shape[1])
+    lam = np.zeros(len(P))
+    missing = np.zeros(B.shape[1])
     missing[-1] = 1.0
     for _ in range(3):  # iterative refinement
-        lam = lam + P @ _back(factor, missing, lower=1)[0]
+        correction, _ = _back(factor, missing, lower=1)
+        lam = lam + P @ correction
         missing = -(lam @ P)
         missing[-1] += 1.0
     if lam.min() <= 0:

@@ -35,45 +35,48 @@ def picture(found: Reach, folder: Path) -> tuple[Path, Path]:
 
 def _map(axes: Any, found: Reach) -> None:
     """The keys in their two widest directions; in two dimensions that is the plane itself."""
-    X = K = found.keys
-    if K.shape[1] > 2:
-        X = K - K.mean(axis=0)
-        X = X @ np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :2]
-    flat = X if X.shape[1] == 2 else np.column_stack([X[:, 0], np.zeros(len(X))])
+    n, d = found.keys.shape
+    flat = _flattened(found.keys)
     status = np.array(found.status)
+    size = float(np.clip(2500 / n, 3, 30))
     for word, (role, marker) in _LOOKS.items():
         here = flat[status == word]
         if len(here):
-            size = float(np.clip(2500 / len(K), 3, 30))
+            colour = style.ROLES[role]
             label = f"{word} ({len(here)})"
-            dots = axes.scatter(
-                *here.T, s=size, c=style.ROLES[role], marker=marker, label=label, lw=0
-            )
-            dots.set_rasterized(len(K) > _MOST_DOTS)
-    axes.set_title("the keys" if K.shape[1] <= 2 else "the keys, two widest directions")
+            dots = axes.scatter(*here.T, s=size, c=colour, marker=marker, label=label, lw=0)
+            dots.set_rasterized(n > _MOST_DOTS)
+    axes.set_title("the keys" if d <= 2 else "the keys, two widest directions")
     axes.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, -0.12),
         ncols=2,
-        markerscale=1.5 if len(K) < 500 else 3,
+        markerscale=1.5 if n < 500 else 3,
         handletextpad=0.2,
     )
+
+
+def _flattened(K: np.ndarray) -> np.ndarray:
+    """Two coordinates per key."""
+    if K.shape[1] == 2:
+        return K
+    if K.shape[1] == 1:
+        return np.column_stack([K[:, 0], np.zeros(len(K))])
+    X = K - K.mean(axis=0)
+    _, axes = np.linalg.eigh(X.T @ X)
+    return X @ axes[:, ::-1][:, :2]
 
 
 def _margins(axes: Any, found: Reach) -> None:
     winners = np.flatnonzero(found.reachable)
     axes.set_title("margin of a unit query")
     if len(winners) == 0:
-        axes.text(0.5, 0.5, "no key can win alone", ha="center", transform=axes.transAxes)
+        _say(axes, "no key can win alone")
         return
-    shown = winners[np.linspace(0, len(winners) - 1, min(len(winners), _MOST_MARGINS)).astype(int)]
+    places = np.linspace(0, len(winners) - 1, min(len(winners), _MOST_MARGINS))
+    shown = winners[places.astype(int)]
     sizes = np.sort([found.witness(int(j)).margin for j in shown])
-    axes.plot(
-        np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["good"], marker=".", markersize=3
-    )
-    axes.set_yscale("log")
-    axes.grid(axis="y")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    _curve(axes, sizes, "good")
     sampled = f" ({len(sizes)} of {len(winners)})" if len(sizes) < len(winners) else ""
     axes.set_xlabel(f"reachable keys{sampled}, hardest first")
 
@@ -82,15 +85,23 @@ def _ceilings(axes: Any, found: Reach) -> None:
     lost = [j for j, status in enumerate(found.status) if status in ("unreachable", "shared")]
     axes.set_title("bound on their weight")
     if not lost:
-        axes.text(0.5, 0.5, "every key can win", ha="center", transform=axes.transAxes)
+        _say(axes, "every key can win")
         return
     sizes = np.sort([found.ceiling(j) for j in lost])[::-1]
-    axes.plot(
-        np.arange(1, len(sizes) + 1), sizes, color=style.ROLES["bad"], marker=".", markersize=3
-    )
+    _curve(axes, sizes, "bad")
     axes.axhline(0.5, color=style.ROLES["muted"], lw=0.8, ls="--")
-    axes.set_yscale("log")
     axes.set_ylim(min(0.01, sizes[-1] / 2), 1)
+    axes.set_xlabel("keys that cannot win alone")
+
+
+def _say(axes: Any, text: str) -> None:
+    axes.text(0.5, 0.5, text, ha="center", transform=axes.transAxes)
+
+
+def _curve(axes: Any, sizes: np.ndarray, role: str) -> None:
+    """Sizes in the order given, over 1, 2, 3, ..."""
+    rank = np.arange(1, len(sizes) + 1)
+    axes.plot(rank, sizes, color=style.ROLES[role], marker=".", markersize=3)
+    axes.set_yscale("log")
     axes.grid(axis="y")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel("keys that cannot win alone")

@@ -16,8 +16,10 @@ import numpy as np
 from flint import fmpz_mat
 from scipy.linalg import qr
 
-from headwright.design.separation.rational import ExactRows
-from headwright.types import Float, Int
+from headwright.design.separation.exact_rows import ExactRows
+from headwright.types import Array, Float, Int, Keys, Query
+
+Columns = Int[Array, "r"]
 
 _BLOCK = 4096
 # Relative variance below which the rank is settled by an orthogonal factorisation of the keys
@@ -29,22 +31,21 @@ def blocks(n: int) -> Iterator[slice]:
     return (slice(first, min(first + _BLOCK, n)) for first in range(0, n, _BLOCK))
 
 
-def copies(K: Float[np.ndarray, "n d"]) -> Int[np.ndarray, "n"]:
+def copies(K: Keys) -> Int[Array, "n"]:
     """For each key the number of the first key equal to it in every coordinate. (Should two
     different keys share a hash, a copy may go unnoticed here; it is then found by the exact stage,
     as a combination of one key.)"""
     first = np.arange(len(K))
     seen: dict[int, int] = {}
     for i, row in enumerate(K):
-        twin = seen.setdefault(hash((row + 0.0).tobytes()), i)  # + 0.0: -0 and 0 are one number
+        digest = hash((row + 0.0).tobytes())  # + 0.0: -0 and 0 are one number
+        twin = seen.setdefault(digest, i)
         if twin != i and np.array_equal(K[twin], row):
             first[i] = twin
     return first
 
 
-def second_moments(
-    K: Float[np.ndarray, "n d"],
-) -> tuple[Float[np.ndarray, "d"], Float[np.ndarray, "d d"]]:
+def second_moments(K: Keys) -> tuple[Query, Float[Array, "d d"]]:
     """Mean and covariance, a block of keys at a time."""
     mean = K.mean(axis=0)
     C = np.zeros((K.shape[1], K.shape[1]))
@@ -54,7 +55,7 @@ def second_moments(
     return mean, C / len(K)
 
 
-def used_columns(K: Float[np.ndarray, "n d"], *, resolution: float) -> Int[np.ndarray, "r"]:
+def used_columns(K: Keys, *, resolution: float) -> Columns:
     """Coordinates on which the keys vary independently: all others are affine functions of them, up
     to `resolution` times the size of the keys. In the usual case the covariance shows that it is
     all of them. At resolution 0 every coordinate that varies is kept."""
@@ -68,29 +69,36 @@ def used_columns(K: Float[np.ndarray, "n d"], *, resolution: float) -> Int[np.nd
     return _pivots(K, mean, resolution=resolution)
 
 
-def dimension(
-    K: Float[np.ndarray, "n d"], columns: Int[np.ndarray, "r"], *, resolution: float
-) -> int:
+def dimension(K: Keys, columns: Columns, *, resolution: float) -> int:
     """Of the keys' affine hull: the coordinates in use; at resolution 0 the rank of the
     differences, exactly."""
-    if resolution > 0 or _clearly_full(second_moments(K)[1]):
+    if resolution > 0:
+        return len(columns)
+    _, C = second_moments(K)
+    if _clearly_full(C):
         return len(columns)
     exact = ExactRows(K, 0)
-    return fmpz_mat([exact[i][0] for i in range(len(K))]).rank()
+    differences = [exact[i][0] for i in range(len(K))]
+    return fmpz_mat(differences).rank()
 
 
-def _clearly_full(C: Float[np.ndarray, "d d"]) -> bool:
-    spread = np.linalg.eigvalsh(C)
-    return bool(spread[0] > _CLEAR_RANK * spread[-1])
+def _clearly_full(C: Float[Array, "d d"]) -> bool:
+    variances = np.linalg.eigvalsh(C)
+    return bool(variances[0] > _CLEAR_RANK * variances[-1])
 
 
-def _pivots(K: np.ndarray, mean: np.ndarray, *, resolution: float) -> np.ndarray:
+def _pivots(K: Keys, mean: Query, *, resolution: float) -> Columns:
     largest = np.abs(K).max(axis=0)
-    spread = np.max([np.abs(K[part] - mean).max(axis=0) for part in blocks(len(K))], axis=0)
+    ranges = [np.abs(K[part] - mean).max(axis=0) for part in blocks(len(K))]
+    spread = np.max(ranges, axis=0)
+    # Powers of two: exact, and no coordinate counts less for being small.
     scale = np.ldexp(1.0, -np.frexp(np.where(spread > 0, spread, 1.0))[1])
+
     R = np.zeros((0, K.shape[1]))
     for part in blocks(len(K)):
-        R = np.linalg.qr(np.vstack([R, (K[part] - mean) * scale]), mode="r")
+        rows = (K[part] - mean) * scale
+        R = np.linalg.qr(np.vstack([R, rows]), mode="r")
     R, order = qr(R, mode="r", pivoting=True)  # pyright: ignore[reportAssignmentType]
     rounding = resolution * np.sqrt(len(K)) * float((largest * scale).max())
-    return np.sort(order[: int((np.abs(np.diag(R)) > rounding).sum())])
+    rank = int((np.abs(np.diag(R)) > rounding).sum())
+    return np.sort(order[:rank])

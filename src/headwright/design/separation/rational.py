@@ -9,9 +9,7 @@ has one nearest point, and the distance falls. The end is either 0 (a proof) or 
 . p > 0` for all i (a witness). Rejected: a rational simplex method, which needs two phases and an
 anti-cycling rule for exactly these degenerate cases.
 
-Rows may be multiplied by positive numbers without changing the answer; each is brought to about the
-same length by a power of two. Prices are screened in float64 with error bounds; only what those
-leave open is exact.
+Prices are screened in float64 with error bounds; only what those leave open is exact.
 """
 
 from __future__ import annotations
@@ -23,8 +21,16 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpz, fmpz_mat
 
-from headwright.design.proofs.float_bounds import TINY, certain_margins, gamma
-from headwright.types import Float
+from headwright.design.proofs.float_bounds import TINY, gamma
+from headwright.design.proofs.proof import fraction_of
+from headwright.design.separation.exact_rows import (
+    ExactRows,
+    flint_rational,
+    floats,
+    independent,
+    outside,
+)
+from headwright.types import Keys
 
 _MOST_CYCLES = 2000
 _BLOCK = 4096  # rows priced at a time
@@ -43,35 +49,8 @@ class Origin:
     free: tuple[Fraction, ...]
 
 
-class ExactRows:
-    """Differences `k_i - base` as integer vectors, made when first asked for."""
-
-    def __init__(self, K: Float[np.ndarray, "n d"], base: int) -> None:
-        exponent = np.frexp(K[K != 0])[1] if K.any() else np.zeros(1, int)
-        self.exponent = int(exponent.min()) - 53  # every entry is an integer times 2^exponent
-        self.bits = int(exponent.max()) - self.exponent + 1
-        self.K, self.base = K, base
-        self._origin = self.integers(K[base])
-        self._made: dict[int, tuple[list[int], int]] = {}
-
-    def integers(self, row: Float[np.ndarray, "d"]) -> list[int]:
-        mantissa, exponent = np.frexp(row)
-        whole = np.ldexp(mantissa, 53).astype(np.int64).tolist()
-        shift = (exponent.astype(int) - 53 - self.exponent).tolist()
-        return [w << s if w else 0 for w, s in zip(whole, shift, strict=True)]
-
-    def __getitem__(self, i: int) -> tuple[list[int], int]:
-        """`(x, s)`: the integer vector `2^s (k_i - base)` in units of the last place; s brings it
-        to full length."""
-        if i not in self._made:
-            x = [a - b for a, b in zip(self.integers(self.K[i]), self._origin, strict=True)]
-            s = self.bits - max(max(abs(v) for v in x).bit_length(), 1)
-            self._made[i] = [v << s if s >= 0 else v for v in x], max(s, 0)
-        return self._made[i]
-
-
-def nearest(
-    K: Float[np.ndarray, "n d"],
+def nearest_point(
+    K: Keys,
     S: Sequence[int],
     *,
     candidates: Sequence[int],
@@ -83,21 +62,20 @@ def nearest(
     start. A combination of length `enough` or less ends the search."""
     exact = ExactRows(K, S[0])
     free = [1 + i for i in independent([exact[a][0] for a in S[1:]])]
-    outside = np.ones(len(K), bool)
-    outside[list(S)] = False
+    others = outside(len(K), S)
     corral = _Corral([exact[S[a]][0] for a in free], exact)
     corral.start(candidates, weights)
     for _ in range(_MOST_CYCLES):
         point = corral.settle()
         if point is None:  # only the candidates can be dependent; begin again with one row
-            corral.start([int(np.flatnonzero(outside)[0])], [1.0])
+            first = int(np.flatnonzero(others)[0])
+            corral.start([first], [1.0])
             continue
         if not any(point):
             return _origin(True, corral, S=S, free=free)
         if 0 < enough >= corral.distance():
             return _origin(False, corral, S=S, free=free)
-        size = Fraction(int(max(abs(v) for v in point)), int(corral.common) << exact.bits)
-        row = _nearer(point, K, size=size, outside=outside, exact=exact)
+        row = _nearer(corral, K, others)
         if row is None:
             return _origin(False, corral, S=S, free=free)
         corral.add(row)
@@ -108,7 +86,8 @@ class _Corral:
     """Rows with positive weights (sum 1); with the free vectors E they are affinely independent."""
 
     def __init__(self, E: list[list[int]], exact: ExactRows) -> None:
-        self.E, self.exact = E, exact
+        self.E = E
+        self.exact = exact
         self.rows: list[int] = []
         self.lam: list[fmpq] = []
         self.mu: list[fmpq] = []
@@ -118,7 +97,7 @@ class _Corral:
     def start(self, rows: Sequence[int], weights: Sequence[float]) -> None:
         total = sum(Fraction(w) for w in weights)
         self.rows = list(rows)
-        self.lam = [_rational(Fraction(w) / total) for w in weights]
+        self.lam = [flint_rational(Fraction(w) / total) for w in weights]
 
     def add(self, row: int) -> None:
         self.rows.append(row)
@@ -135,38 +114,47 @@ class _Corral:
             if all(a > 0 for a in alpha):
                 self.lam = alpha
                 return self._point()
-            theta = min(x / (x - a) for x, a in zip(self.lam, alpha, strict=True) if a <= 0)
-            moved = [x + theta * (a - x) for x, a in zip(self.lam, alpha, strict=True)]
-            keep = [i for i, x in enumerate(moved) if x > 0]
-            self.rows, self.lam = [self.rows[i] for i in keep], [moved[i] for i in keep]
+            self._move_towards(alpha)
         return None
+
+    def _move_towards(self, alpha: list[fmpq]) -> None:
+        """As far as all weights stay >= 0; rows whose weight vanishes are dropped."""
+        pairs = list(zip(self.lam, alpha, strict=True))
+        theta = min(x / (x - a) for x, a in pairs if a <= 0)
+        moved = [x + theta * (a - x) for x, a in pairs]
+        keep = [i for i, x in enumerate(moved) if x > 0]
+        self.rows = [self.rows[i] for i in keep]
+        self.lam = [moved[i] for i in keep]
+
+    def largest(self) -> Fraction:
+        """The largest coordinate of the point, in units of the scaled rows' last place."""
+        return Fraction(int(max(abs(v) for v in self.point)), int(self.common))
 
     def distance(self) -> float:
         """Length of the combination in the units of the keys: `|p| / sum_i 2^s_i lam_i`."""
-        total = sum(
-            (x * 2 ** self.exact[i][1] for x, i in zip(self.lam, self.rows, strict=True)), fmpq(0)
-        )
-        largest = Fraction(int(max(abs(v) for v in self.point)), int(self.common)) / _fraction(
-            total
-        )
-        return float(largest * Fraction(2) ** self.exact.exponent) * float(
-            np.linalg.norm(floats(self.point))
-        )
+        weighed = zip(self.lam, self.rows, strict=True)
+        total = sum((x * 2 ** self.exact[i][1] for x, i in weighed), fmpq(0))
+        largest = self.largest() / fraction_of(total)
+        in_keys = float(largest * Fraction(2) ** self.exact.exponent)
+        return in_keys * float(np.linalg.norm(floats(self.point)))
 
     def _affine_minimiser(self) -> tuple[list[fmpq], list[fmpq]] | None:
-        # min |sum lam x + sum mu e|^2, sum lam = 1:   [G c; c' 0] [lam mu nu] = [0 0 1],  c = (1.. , 0..)
-        m, M = len(self.rows), self._matrix()
-        G, size = M * M.transpose(), M.nrows()
+        # min |sum lam x + sum mu e|^2, sum lam = 1:
+        # [G c; c' 0] [lam mu nu] = [0 0 1],  c = (1.. , 0..)
+        m = len(self.rows)
+        M = self._matrix()
+        size = M.nrows()
+        G = M * M.transpose()
         ones = [1] * m + [0] * (size - m)
-        bordered = fmpz_mat(
-            [[G[i, j] for j in range(size)] + [ones[i]] for i in range(size)] + [[*ones, 0]]
-        )
-        right = fmpz_mat([[0]] * size + [[1]])
+        gram = [[G[i, j] for j in range(size)] for i in range(size)]
+        bordered = [[*row, one] for row, one in zip(gram, ones, strict=True)]
+        right = [[0]] * size + [[1]]
         try:
-            solution = bordered.solve(right)
+            solution = fmpz_mat([*bordered, [*ones, 0]]).solve(fmpz_mat(right))
         except ZeroDivisionError:
             return None
-        return [solution[i, 0] for i in range(m)], [solution[i, 0] for i in range(m, size)]
+        values = [solution[i, 0] for i in range(size)]
+        return values[:m], values[m:]
 
     def _matrix(self) -> fmpz_mat:
         return fmpz_mat([self.exact[i][0] for i in self.rows] + self.E)
@@ -176,99 +164,63 @@ class _Corral:
         self.common = fmpz(1)
         for c in coefficients:
             self.common = self.common.lcm(c.q)
-        row = fmpz_mat([[(c * self.common).p for c in coefficients]]) * self._matrix()
-        self.point = row.entries()
+        whole = [(c * self.common).p for c in coefficients]
+        self.point = (fmpz_mat([whole]) * self._matrix()).entries()
         return self.point
 
 
-def _nearer(
-    point: list[fmpz], K: np.ndarray, *, size: Fraction, outside: np.ndarray, exact: ExactRows
-) -> int | None:
+def _nearer(corral: _Corral, K: Keys, others: np.ndarray) -> int | None:
     """A row well short of p (`x_i . p < |p|^2 / 2`), or None when all rows provably have `x_i . p >
     0`.
 
-    Half way is far enough: the margin of p is then within a factor 2 of the best. `size` is the
-    largest coordinate of p in units of the scaled rows."""
-    p = floats(point)
-    wanted, open_rows = float(p @ p * size) / 2, []
-    worst, lowest = None, np.inf
+    Half way is far enough: the margin of p is then within a factor 2 of the best."""
+    exact = corral.exact
+    p = floats(corral.point)
+    # The largest coordinate of p, in units of the scaled rows.
+    size = corral.largest() / (1 << exact.bits)
+    wanted = float(p @ p * size) / 2
+    open_rows: list[int] = []
+    worst = None
+    lowest = np.inf
     for first in range(0, len(K), _BLOCK):
         X = K[first : first + _BLOCK] - exact.K[exact.base]
         X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=1, keepdims=True))[1])
         score = X @ p
+        score[~others[first : first + _BLOCK]] = np.inf
         error = gamma(K.shape[1] + 8) * np.linalg.norm(X, axis=1) * np.linalg.norm(p) + TINY
-        score[~outside[first : first + _BLOCK]] = np.inf
-        i = int(np.argmin(score + error))
-        if score[i] + error[i] < min(wanted, lowest):
-            worst, lowest = first + i, score[i] + error[i]
+        highest = score + error
+        i = int(np.argmin(highest))
+        if highest[i] < min(wanted, lowest):
+            worst = first + i
+            lowest = highest[i]
         open_rows += (first + np.flatnonzero(score <= error)).tolist()
     if worst is not None:
         return worst
-    for i in open_rows:
-        if sum(a * b for a, b in zip(exact[i][0], point, strict=True)) <= 0:
+    return _first_behind(corral, open_rows)
+
+
+def _first_behind(corral: _Corral, rows: list[int]) -> int | None:
+    """The first of the rows that p does not separate, exactly."""
+    for i in rows:
+        x, _ = corral.exact[i]
+        if sum(a * b for a, b in zip(x, corral.point, strict=True)) <= 0:
             return i
     return None
 
 
-def margin(K: Float[np.ndarray, "n d"], S: Sequence[int], q: Float[np.ndarray, "d"]) -> float:
-    """`min_{i outside S} (k_{S[0]} - k_i) . q`: a certain lower bound where floats give a positive
-    one, else exact."""
-    outside = np.ones(len(K), bool)
-    outside[list(S)] = False
-    exact, rows = ExactRows(K, S[0]), np.flatnonzero(outside)
-    certain = np.concatenate(
-        [
-            certain_margins(K[part], K[S[0]], q)
-            for part in np.array_split(rows, 1 + len(rows) // _BLOCK)
-        ]
-    )
-    lowest = float(certain.min())
-    if lowest > 0:
-        return lowest
-    whole = [Fraction(v) for v in q.tolist()]
-    unit = Fraction(2) ** exact.exponent
-    for i in rows[certain <= 0]:
-        x, s = exact[int(i)]
-        gap = -sum(a * b for a, b in zip(x, whole, strict=True)) * unit / 2**s
-        certain[rows == i] = float(gap)
-    return float(certain.min())
-
-
 def _origin(inside: bool, corral: _Corral, *, S: Sequence[int], free: list[int]) -> Origin:
     """Undo the row scalings and normalise to `sum w = 1`."""
-    exact, f = corral.exact, [Fraction(0)] * len(S)
-    w = [_fraction(x) * 2 ** exact[i][1] for x, i in zip(corral.lam, corral.rows, strict=True)]
+    exact = corral.exact
+    weighed = zip(corral.lam, corral.rows, strict=True)
+    weights = [fraction_of(x) * 2 ** exact[i][1] for x, i in weighed]
+    on_members = [Fraction(0)] * len(S)
     for a, x in zip(free, corral.mu, strict=True):
-        f[a] = _fraction(x) * 2 ** exact[S[a]][1]
-    total = sum(w)
+        on_members[a] = fraction_of(x) * 2 ** exact[S[a]][1]
+    total = sum(weights)
     return Origin(
         inside=inside,
         point=tuple(int(v) for v in corral.point),
         rows=tuple(corral.rows),
-        weights=tuple(x / total for x in w),
-        free=tuple(x / total for x in f),
+        weights=tuple(x / total for x in weights),
+        free=tuple(x / total for x in on_members),
     )
-
-
-def independent(rows: list[list[int]]) -> list[int]:
-    """Positions of a largest linearly independent subset of integer vectors (pivots of the row
-    reduction)."""
-    if not rows:
-        return []
-    reduced, _, rank = fmpz_mat(rows).transpose().rref()
-    return [next(c for c in range(len(rows)) if reduced[r, c] != 0) for r in range(rank)]
-
-
-def floats(point: Sequence[int] | Sequence[fmpz]) -> np.ndarray:
-    """The integer vector divided by its largest entry; every coordinate correct to one unit in the
-    last place."""
-    largest = max(abs(int(v)) for v in point)
-    return np.array([float(Fraction(int(v), largest)) for v in point])
-
-
-def _rational(x: Fraction) -> fmpq:
-    return fmpq(x.numerator, x.denominator)
-
-
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))

@@ -16,10 +16,10 @@ import numpy as np
 
 from headwright import inputs
 from headwright.design.separation import hull
-from headwright.design.separation.placed import Space
-from headwright.design.separation.pursuit import Field, Pursuit, pursue
-from headwright.design.separation.record import Found, Reach, SetReach
-from headwright.design.separation.screens import Frame, Screen
+from headwright.design.separation.placed import Placement
+from headwright.design.separation.pursuit import KeyTable, Pursuit, pursue
+from headwright.design.separation.record import PointVerdicts, Reach, SetReach
+from headwright.design.separation.screens import PrincipalAxes, Screen
 from headwright.design.separation.separate import (
     Selectable,
     everything,
@@ -29,7 +29,7 @@ from headwright.design.separation.separate import (
     verdict,
 )
 from headwright.errors import InputError
-from headwright.types import Float, Keys
+from headwright.types import Array, Float, Keys, Query
 
 Progress = Callable[[int, int], None]
 
@@ -53,46 +53,61 @@ def reach(
     report = progress or (lambda done, total: None)
     columns = hull.used_columns(K, resolution=resolution)
     if sets is not None:
-        if not isinstance(sets, Iterable) or getattr(sets, "ndim", 1) == 0:
-            raise InputError(
-                wanted="a list of sets of keys",
-                got=inputs.shown(sets),
-                attempt="sets=[[0, 1], [2]]",
-            )
-        members = [set_of_keys(S, len(K)) for S in sets]
+        members = _members(sets, len(K))
         # Keys that are all equal use no coordinate; sets are compared on one all the same.
-        space = Space(columns if len(columns) else np.zeros(1, int), np.arange(len(K)))
-        field = Field.of(space.points(K), resolution=resolution, seed=seed)
-        return _sets(K, members, space, field=field, report=report)
+        used = columns if len(columns) else np.zeros(1, int)
+        placement = Placement(used, np.arange(len(K)))
+        table = KeyTable.of(placement.points(K), resolution=resolution, seed=seed)
+        return _sets(K, members, placement, table=table, report=report)
+
     seen = K if len(columns) == K.shape[1] else np.ascontiguousarray(K[:, columns])
-    space = Space(columns, hull.copies(seen))
-    found = _keys(space.points(K), resolution=resolution, seed=seed, report=report)
-    return Reach.of(K, space=space, found=found, resolution=resolution)
+    placement = Placement(columns, hull.copies(seen))
+    found = _keys(placement.points(K), resolution=resolution, seed=seed, report=report)
+    return Reach.of(K, placement=placement, found=found, resolution=resolution)
+
+
+def _members(sets: Any, n: int) -> list[tuple[int, ...]]:
+    if not isinstance(sets, Iterable) or getattr(sets, "ndim", 1) == 0:
+        raise InputError(
+            wanted="a list of sets of keys",
+            got=inputs.shown(sets),
+            attempt="sets=[[0, 1], [2]]",
+        )
+    return [set_of_keys(S, n) for S in sets]
 
 
 def _keys(
-    points: Float[np.ndarray, "p r"], *, resolution: float, seed: int, report: Progress
-) -> Found:
+    points: Float[Array, "p r"], *, resolution: float, seed: int, report: Progress
+) -> PointVerdicts:
     """Verdicts on distinct points, none of whose coordinates is wasted."""
     total = len(points)
     if total == 1:
         report(1, 1)
-        return Found(points[0])
-    frame = Frame.of(*hull.second_moments(points))
-    screen = Screen(points, frame)
-    open_keys = screen.self_test()
-    report(total - len(open_keys), total)
-    won = {int(screen.order[p]): frame.query(y) for p, y in screen.reflections(open_keys).items()}
-    hard = [int(j) for j in screen.order[open_keys] if int(j) not in won]
-    report(total - len(hard), total)
-    del screen  # its copy of the keys is as large as half the keys
-    field = Field.of(points, resolution=resolution, seed=seed)
-    started = (Pursuit(field, (j,), frame.whitened_query(points[j])) for j in hard)
+        return PointVerdicts(points[0])
+    axes = PrincipalAxes.of(*hull.second_moments(points))
+    won, hard = _screened(points, axes, report)
+    table = KeyTable.of(points, resolution=resolution, seed=seed)
+    started = (Pursuit(table, (j,), axes.whitened_query(points[j])) for j in hard)
     verdicts: dict[int, Selectable] = {}
     for pursuit in pursue(started, block=_block(*points.shape)):
         verdicts[pursuit.S[0]] = verdict(pursuit)
         report(total - len(hard) + len(verdicts), total)
-    return Found(frame.mean, won, verdicts)
+    return PointVerdicts(axes.mean, won, verdicts)
+
+
+def _screened(
+    points: Float[Array, "p r"], axes: PrincipalAxes, report: Progress
+) -> tuple[dict[int, Query], list[int]]:
+    """Queries of points that won by reflection, and the points that no screen settled. The screen's
+    copy of the keys, half as large as they are, ends with this function."""
+    total = len(points)
+    screen = Screen(points, axes)
+    open_keys = screen.self_test()
+    report(total - len(open_keys), total)
+    won = {int(screen.order[p]): axes.query(y) for p, y in screen.reflections(open_keys).items()}
+    hard = [int(j) for j in screen.order[open_keys] if int(j) not in won]
+    report(total - len(hard), total)
+    return won, hard
 
 
 def _block(n: int, d: int) -> int:
@@ -102,14 +117,21 @@ def _block(n: int, d: int) -> int:
 
 
 def _sets(
-    K: Keys, members: Sequence[tuple[int, ...]], space: Space, *, field: Field, report: Progress
+    K: Keys,
+    members: Sequence[tuple[int, ...]],
+    placement: Placement,
+    *,
+    table: KeyTable,
+    report: Progress,
 ) -> SetReach:
-    mean, found = field.K.mean(axis=0), {}
-    for number, S in enumerate(members):
+    mean = table.K.mean(axis=0)
+    verdicts = []
+    for S in members:
         if len(S) == len(K):
-            found[number] = everything(K.shape[1])
+            found = everything(K.shape[1])
         else:
-            pursuit = Pursuit(field, S, field.K[S[0]] - mean)
-            found[number] = restored(verdict(next(pursue([pursuit]))), K, space)
-        report(number + 1, len(members))
-    return SetReach(sets=tuple(members), verdicts=tuple(found[i] for i in range(len(members))))
+            pursuit = next(pursue([Pursuit(table, S, table.K[S[0]] - mean)]))
+            found = restored(verdict(pursuit), K, placement)
+        verdicts.append(found)
+        report(len(verdicts), len(members))
+    return SetReach(sets=tuple(members), verdicts=tuple(verdicts))

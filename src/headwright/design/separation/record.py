@@ -18,11 +18,11 @@ from headwright import inputs
 from headwright.design.proofs.ceiling import ceiling
 from headwright.design.proofs.proof import Combination
 from headwright.design.separation import hull
-from headwright.design.separation.placed import Space, combination
-from headwright.design.separation.rational import margin
+from headwright.design.separation.exact_rows import margin
+from headwright.design.separation.placed import Placement, combination
 from headwright.design.separation.separate import Selectable
 from headwright.errors import InputError
-from headwright.types import Bool, Float, Keys, Query
+from headwright.types import Array, Bool, Float, Keys, Query
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Found:
+class PointVerdicts:
     """Verdicts on distinct points, before copies and unused coordinates are put back. Points in
     neither table won with the query `k - mean`."""
 
-    mean: Float[np.ndarray, "r"]
-    queries: dict[int, Float[np.ndarray, "r"]] = field(default_factory=dict)
+    mean: Float[Array, "r"]
+    queries: dict[int, Float[Array, "r"]] = field(default_factory=dict)
     verdicts: dict[int, Selectable] = field(default_factory=dict)
 
     def status(self, point: int) -> str:
@@ -69,38 +69,39 @@ class Reach:
     together with its exact copies), "unreachable" or "undecided". `dimension` is that of the keys'
     affine hull, found with `tolerance` (relative to the size of the keys)."""
 
-    reachable: Bool[np.ndarray, "n"]
+    reachable: Bool[Array, "n"]
     status: tuple[str, ...]
     groups: tuple[Group, ...]
     dimension: int
     tolerance: float
     _keys: Keys
-    _space: Space
-    _found: Found
+    _placement: Placement
+    _found: PointVerdicts
 
     @classmethod
-    def of(cls, K: Keys, *, space: Space, found: Found, resolution: float) -> Reach:
-        first = space.first
-        number = {int(key): point for point, key in enumerate(space.distinct)}
-        copies = Counter(first.tolist())
-        status = [found.status(number[int(i)]) for i in first]
-        status = [
-            "shared" if s == "reachable" and copies[int(i)] > 1 else s
-            for s, i in zip(status, first, strict=True)
-        ]
-        groups = tuple(
-            Group(tuple(np.flatnonzero(first == i).tolist()), status[i])
-            for i, c in copies.items()
-            if c > 1
-        )
+    def of(cls, K: Keys, *, placement: Placement, found: PointVerdicts, resolution: float) -> Reach:
+        first = placement.first.tolist()
+        point = {int(key): number for number, key in enumerate(placement.distinct)}
+        copies = Counter(first)
+        status = []
+        for i in first:
+            word = found.status(point[i])
+            alone = word != "reachable" or copies[i] == 1
+            status.append(word if alone else "shared")
+
+        groups = []
+        for i, count in copies.items():
+            if count > 1:
+                members = np.flatnonzero(placement.first == i)
+                groups.append(Group(tuple(members.tolist()), status[i]))
         return cls(
-            reachable=np.array([s == "reachable" for s in status]),
+            reachable=np.array([word == "reachable" for word in status]),
             status=tuple(status),
-            groups=groups,
-            dimension=hull.dimension(K, space.columns, resolution=resolution),
+            groups=tuple(groups),
+            dimension=hull.dimension(K, placement.columns, resolution=resolution),
             tolerance=resolution,
             _keys=K,
-            _space=space,
+            _placement=placement,
             _found=found,
         )
 
@@ -129,19 +130,25 @@ class Reach:
                 attempt=f"proof({j})",
             )
         point, members = self._point(j)
-        digits = None
-        if point in self._found.verdicts:
-            y = np.asarray(self._found.verdicts[point].query)
-            digits = self._found.verdicts[point].rational
-        else:
-            y = self._found.queries.get(point)
-            y = self._keys[j, self._space.columns] - self._found.mean if y is None else y
-        query = self._space.lift(y, self._keys.shape[1])
+        d = self._keys.shape[1]
+        y, digits = self._winning(point, j)
+        query = self._placement.lift(y, d)
         alone = len(members) == len(self.status)
-        digits = None if digits is None else self._space.spread_out(digits, self._keys.shape[1])
         return Witness(
-            query, np.inf if alone else margin(self._keys, members, query), members, digits
+            query=query,
+            margin=np.inf if alone else margin(self._keys, members, query),
+            members=members,
+            rational=None if digits is None else self._placement.lift_digits(digits, d),
         )
+
+    def _winning(self, point: int, j: int) -> tuple[Float[Array, "r"], tuple[str, ...] | None]:
+        """A query on the coordinates in use, and its digits if it was found in rationals."""
+        if point in self._found.verdicts:
+            known = self._found.verdicts[point]
+            return np.asarray(known.query), known.rational
+        if point in self._found.queries:
+            return self._found.queries[point], None
+        return self._keys[j, self._placement.columns] - self._found.mean, None
 
     def proof(self, j: int) -> Combination:
         """Key j as a convex combination of other keys: why no query selects it alone."""
@@ -160,7 +167,7 @@ class Reach:
             return replace(found, exact=found.residual == 0)
         known = self._found.verdicts[point].proof
         assert known is not None
-        return self._space.restore(known, self._keys, (j,))
+        return self._placement.restore(known, self._keys, (j,))
 
     def ceiling(self, j: int) -> float:
         """The most weight any query can put on key j alone: 1 if it can win, else what its proof
@@ -169,8 +176,8 @@ class Reach:
         return 1.0 if self.status[j] in ("reachable", "undecided") else ceiling(self.proof(j))
 
     def _point(self, j: int) -> tuple[int, tuple[int, ...]]:
-        first = self._space.first
-        point = int(np.searchsorted(self._space.distinct, first[j]))
+        first = self._placement.first
+        point = int(np.searchsorted(self._placement.distinct, first[j]))
         return point, tuple(np.flatnonzero(first == first[j]).tolist())
 
 
@@ -183,7 +190,7 @@ class SetReach:
     verdicts: tuple[Selectable, ...]
 
     @property
-    def reachable(self) -> Bool[np.ndarray, "m"]:
+    def reachable(self) -> Bool[Array, "m"]:
         return np.array([v.status == "selectable" for v in self.verdicts], dtype=bool)
 
     @property

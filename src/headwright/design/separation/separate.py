@@ -2,11 +2,12 @@
 undecided.
 
 Floats first (`pursuit`), whose verdicts are proven by error bounds; what they leave open is decided
-in rationals (`exact`). Keys that fill only part of their space are first reduced to it (`hull`).
+in rationals (`rational`). Keys that fill only part of their space are first reduced to it (`hull`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,9 +17,11 @@ import numpy as np
 from headwright import inputs
 from headwright.design.proofs.ceiling import ceiling
 from headwright.design.proofs.proof import Combination
-from headwright.design.separation import hull, rational
-from headwright.design.separation.placed import Space, combination, rational_combination
-from headwright.design.separation.pursuit import Field, Pursuit, pursue
+from headwright.design.separation import hull
+from headwright.design.separation.exact_rows import floats, margin
+from headwright.design.separation.placed import Placement, combination, rational_combination
+from headwright.design.separation.pursuit import KeyTable, Pursuit, pursue
+from headwright.design.separation.rational import Origin, nearest_point
 from headwright.errors import InputError
 from headwright.result import to_numpy
 from headwright.types import Keys, Query
@@ -67,35 +70,36 @@ def selectable(
     members = set_of_keys(S, len(K))
     if len(members) == len(K):
         return everything(K.shape[1])
-    query = (
-        K[members[0]] - K.mean(axis=0)
-        if start is None
-        else inputs.shape("start", start, K.shape[1])
-    )
-    field = Field.of(K, resolution=resolution, seed=seed)
-    pursuit = next(pursue([Pursuit(field, members, np.asarray(query, dtype=float))]))
+
+    if start is None:
+        query = K[members[0]] - K.mean(axis=0)
+    else:
+        query = np.asarray(inputs.shape("start", start, K.shape[1]), dtype=float)
+    table = KeyTable.of(K, resolution=resolution, seed=seed)
+    pursuit = next(pursue([Pursuit(table, members, query)]))
     if pursuit.status == "undecided" and exact:
         columns = hull.used_columns(K, resolution=resolution)
         if 0 < len(columns) < K.shape[1]:
             seen = np.ascontiguousarray(K[:, columns])
             found = selectable(seen, members, tolerance=resolution, seed=seed)
-            return restored(found, K, Space(columns, np.arange(len(K))))
+            return restored(found, K, Placement(columns, np.arange(len(K))))
     return verdict(pursuit, exact=exact)
 
 
-def restored(result: Selectable, K: Keys, space: Space) -> Selectable:
+def restored(result: Selectable, K: Keys, placement: Placement) -> Selectable:
     """A verdict on the coordinates in use, as one on the keys."""
-    query = None if result.query is None else space.lift(result.query, K.shape[1])
-    proof = None if result.proof is None else space.restore(result.proof, K, result.proof.inside)
-    digits = None if result.rational is None else space.spread_out(result.rational, K.shape[1])
+    d = K.shape[1]
+    query = None if result.query is None else placement.lift(result.query, d)
+    digits = None if result.rational is None else placement.lift_digits(result.rational, d)
+    proof = result.proof
+    if proof is not None:
+        proof = placement.restore(proof, K, proof.inside)
     return replace(result, query=query, proof=proof, rational=digits)
 
 
 def everything(d: int) -> Selectable:
     """The verdict on the set of all keys: nothing is left to beat."""
-    return Selectable(
-        "selectable", np.zeros(d), np.inf, None, 1.0, "S is all keys: the zero query will do"
-    )
+    return _wins(np.zeros(d), np.inf, "S is all keys: the zero query will do")
 
 
 def keys_and_resolution(K: Any, tolerance: float | None) -> tuple[Keys, float]:
@@ -112,9 +116,8 @@ def keys_and_resolution(K: Any, tolerance: float | None) -> tuple[Keys, float]:
         )
     if tolerance is None:
         tolerance = _UNITS * float(np.finfo(K.dtype).eps)
-    return np.ascontiguousarray(K, dtype=float), inputs.number(
-        "tolerance", tolerance, low=0.0, high=1.0
-    )
+    resolution = inputs.number("tolerance", tolerance, low=0.0, high=1.0)
+    return np.ascontiguousarray(K, dtype=float), resolution
 
 
 def set_of_keys(S: Any, n: int) -> tuple[int, ...]:
@@ -135,63 +138,71 @@ def verdict(pursuit: Pursuit, *, exact: bool = True) -> Selectable:
     False."""
     if pursuit.status == "selectable":
         size = float(np.linalg.norm(pursuit.query))
-        return Selectable(
-            "selectable", pursuit.query / size, pursuit.margin / size, None, 1.0, "by a query"
-        )
+        return _wins(pursuit.query / size, pursuit.margin / size, "by a query")
     if pursuit.status == "unselectable":
-        proof = _combination(pursuit)
-        return Selectable(
-            "unselectable", None, np.nan, proof, ceiling(proof), "by a convex combination"
-        )
+        return _loses(_combination(pursuit), "by a convex combination")
     if not exact:
-        return Selectable(
-            "undecided", None, np.nan, None, 1.0, "float64 cannot tell; exact=True decides"
-        )
+        return _undecided("float64 cannot tell; exact=True decides")
     return _in_rationals(pursuit)
+
+
+def _wins(query: Query, lead: float, message: str) -> Selectable:
+    return Selectable("selectable", query, lead, None, 1.0, message)
+
+
+def _loses(proof: Combination, message: str) -> Selectable:
+    return Selectable("unselectable", None, np.nan, proof, ceiling(proof), message)
+
+
+def _undecided(message: str) -> Selectable:
+    return Selectable("undecided", None, np.nan, None, 1.0, message)
 
 
 def _combination(pursuit: Pursuit) -> Combination:
     """`sum w_i x_i = -sum f_a e_a` for the members; f by least squares, its existence is already
     proven."""
-    K, S = pursuit.field.K, pursuit.S
+    K = pursuit.table.K
+    S = pursuit.S
     f = np.zeros(len(S))
     if len(S) > 1:
         E = K[list(S[1:])] - pursuit.base
-        f[1:] = np.linalg.lstsq(
-            E.T, pursuit.weights @ (K[pursuit.rows] - pursuit.base), rcond=None
-        )[0]
+        point = pursuit.weights @ (K[pursuit.rows] - pursuit.base)
+        f[1:] = np.linalg.lstsq(E.T, point, rcond=None)[0]
     f[0] = 1.0 - f[1:].sum()
     return combination(K, outside=(pursuit.rows.tolist(), pursuit.weights), inside=(S, f))
 
 
 def _in_rationals(pursuit: Pursuit) -> Selectable:
-    K, S = pursuit.field.K, pursuit.S
+    K = pursuit.table.K
+    S = pursuit.S
     rows, weights = pursuit.candidates()
-    noise = pursuit.field.resolution * pursuit.field.lengths[[*S, *rows]].max()
-    found = rational.nearest(K, S, candidates=rows, weights=weights, enough=noise)
+    noise = pursuit.table.resolution * pursuit.table.lengths[[*S, *rows]].max()
+    found = nearest_point(K, S, candidates=rows, weights=weights, enough=noise)
     if found.inside is None:
-        return Selectable(
-            "undecided", None, np.nan, None, 1.0, "the exact method ran out of cycles"
-        )
+        return _undecided("the exact method ran out of cycles")
+
     # sum w_i (k_i - k_0) + sum f_a (k_a - k_0) = 0, so the members carry -f_a and k_0 the rest
     inside = [-f for f in found.free]
     inside[0] = 1 - sum(inside[1:], Fraction(0))
     proof = rational_combination(K, outside=(found.rows, found.weights), inside=(S, inside))
     if found.inside:
-        return Selectable(
-            "unselectable", None, np.nan, proof, ceiling(proof), "by rational arithmetic"
-        )
+        return _loses(proof, "by rational arithmetic")
     # At resolution 0 only the rationals count: the residual of floats may round to 0 where the
     # truth is not 0.
     if 0 < noise >= proof.residual:
         proof = replace(proof, exact=False, rational=None)
-        message = f"a convex combination up to {proof.residual:.1g}, below the rounding of the keys ({noise:.1g})"
-        return Selectable("unselectable", None, np.nan, proof, ceiling(proof), message)
-    query = -rational.floats(found.point)
+        rounding = f"below the rounding of the keys ({noise:.1g})"
+        return _loses(proof, f"a convex combination up to {proof.residual:.1g}, {rounding}")
+    return _separated(K, S, found)
+
+
+def _separated(K: Keys, S: Sequence[int], found: Origin) -> Selectable:
+    """The point nearest the origin is the witness, with the sign turned."""
+    query = -floats(found.point)
     query /= np.linalg.norm(query)
-    margin = rational.margin(K, S, query)
+    lead = margin(K, S, query)
     message = "by rational arithmetic"
-    if margin <= 0:
+    if lead <= 0:
         message += "; its query needs more digits than float64 has, and `query` is its rounding"
     digits = tuple(str(-v) for v in found.point)
-    return Selectable("selectable", query, margin, None, 1.0, message, digits)
+    return replace(_wins(query, lead, message), rational=digits)

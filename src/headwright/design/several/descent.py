@@ -2,7 +2,7 @@
 
 A query is written q = budget x / sqrt(1 + |x|^2), a smooth map of all x onto the open ball, and
 head weights as a softmax: quasi-Newton then needs no constraints. Two objectives share this: keys
-sampled once (cheap, slightly wrong) and the exact integral (dear, right).
+sampled once (cheap, slightly wrong) and the exact integral (costly, right).
 """
 
 from __future__ import annotations
@@ -11,19 +11,45 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
 from headwright import attention
+from headwright.design.target import Bias
+from headwright.keys import GaussianKeys
+from headwright.noise.gradient.squared_error import squared_error
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Heads, Mix
+from headwright.types import Array, Float, Heads, Mix, Output, Values
 
 _SAMPLED_NUMBERS = 4e6  # key coordinates in the fixed sample
 _PATIENCE = 400
+# A start on the sphere itself would be infinitely far away in x.
+_OFF_THE_SPHERE = 0.999
 
+Coordinates = Float[Array, "x"]
 Objective = Callable[[Heads, Mix], tuple[float, Heads, Mix]]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the heads are measured by: the law of the keys, the values, and the output wanted of
+    them."""
+
+    law: GaussianKeys
+    values: Values
+    output: Output
+    scale: float
+    bias: Bias
+
+    def error(self, queries: Heads, mix: Mix) -> float:
+        return self.gradient(queries, mix)[0]
+
+    def gradient(self, queries: Heads, mix: Mix) -> tuple[float, Heads, Mix]:
+        """E ||sum_h mix_h c_h - output||^2 and its derivatives, exactly."""
+        return squared_error(
+            queries, self.law, self.values, self.output, mix=mix, scale=self.scale, bias=self.bias
+        )
 
 
 @dataclass(frozen=True)
@@ -34,49 +60,55 @@ class Ball:
     budget: float
     uniform: bool
 
-    def coordinates(self, queries: Heads, mix: Mix) -> Float[Array, "x"]:
-        # x = t / sqrt(1 - |t|^2), t = q / budget, kept off the sphere where x is infinite
+    def coordinates(self, queries: Heads, mix: Mix) -> Coordinates:
+        # x = t / sqrt(1 - |t|^2), t = q / budget
         t = queries / self.budget
         length = np.linalg.norm(t, axis=1, keepdims=True)
-        t = t * np.minimum(1.0, 0.999 / np.maximum(length, 1e-300))
+        t = t * np.minimum(1.0, _OFF_THE_SPHERE / np.maximum(length, 1e-300))
         x = t / np.sqrt(1 - np.sum(t * t, axis=1, keepdims=True))
         return np.concatenate([x.ravel(), [] if self.uniform else np.log(mix)])
 
-    def heads(self, x: Float[Array, "x"], h: int) -> tuple[Heads, Mix]:
-        size = x.size if self.uniform else x.size - h
-        rows = x[:size].reshape(h, -1)
-        mix = np.full(h, 1.0 / h) if self.uniform else np.asarray(attention.weights(x[size:]))
+    def heads(self, x: Coordinates, h: int) -> tuple[Heads, Mix]:
+        rows, logits = self._parts(x, h)
+        mix = np.full(h, 1.0 / h) if self.uniform else np.asarray(attention.weights(logits))
         return self.budget * rows / _lift(rows), mix
 
-    def pull(self, x: Float[Array, "x"], by_query: Heads, by_mix: Mix) -> Float[Array, "x"]:
+    def pull(self, x: Coordinates, by_query: Heads, by_mix: Mix) -> Coordinates:
         """The chain rule: dq = budget (dx - x (x.dx) / s^2) / s, s = sqrt(1 + |x|^2); softmax for
         the mix."""
-        h = by_query.shape[0]
-        size = x.size if self.uniform else x.size - h
-        rows = x[:size].reshape(h, -1)
+        rows, logits = self._parts(x, len(by_query))
         s = _lift(rows)
         inner = np.sum(rows * by_query, axis=1, keepdims=True)
         out = self.budget * (by_query - rows * inner / s**2) / s
         if self.uniform:
             return out.ravel()
-        mix = np.asarray(attention.weights(x[size:]))
-        return np.concatenate([out.ravel(), mix * (by_mix - mix @ by_mix)])
+        mix = np.asarray(attention.weights(logits))
+        by_logit = mix * (by_mix - mix @ by_mix)
+        return np.concatenate([out.ravel(), by_logit])
+
+    def _parts(self, x: Coordinates, h: int) -> tuple[Heads, Float[Array, "w"]]:
+        """Rows behind the queries, logits behind the mix."""
+        size = x.size if self.uniform else x.size - h
+        return x[:size].reshape(h, -1), x[size:]
 
 
-def _lift(rows: Float[Array, "h d"]) -> Float[Array, "h 1"]:
+def _lift(rows: Heads) -> Float[Array, "h 1"]:
     return np.sqrt(1 + np.sum(rows * rows, axis=1, keepdims=True))
 
 
 def sampled_descent(
-    aim: Any, starts: list[Heads], mix: Mix, *, ball: Ball, seed: int
+    aim: Aim, starts: list[Heads], mix: Mix, *, ball: Ball, seed: int
 ) -> tuple[Heads, Mix]:
     """The best of several starts, on one fixed sample of keys."""
     size = int(np.clip(_SAMPLED_NUMBERS / aim.law.means.size, 64, 4096))
-    keys = to_numpy(aim.law.sample(np.random.default_rng([seed, 0]), size))
+    rng = np.random.default_rng([seed, 0])
+    keys = to_numpy(aim.law.sample(rng, size))
 
     def objective(queries: Heads, mix: Mix) -> tuple[float, Heads, Mix]:
         z = aim.scale * np.einsum("snd,hd->shn", keys, queries, optimize=True)
-        alpha = np.asarray(attention.weights(z if aim.bias is None else z + aim.bias))
+        if aim.bias is not None:
+            z = z + aim.bias
+        alpha = np.asarray(attention.weights(z))
         miss = np.einsum("h,shn->sn", mix, alpha) @ aim.values - aim.output
         # d |miss|^2 = 2 (V miss) . d(sum_h mix_h alpha_h);  d alpha = alpha (dz - alpha . dz)
         slope = 2 * miss @ aim.values.T / size
@@ -90,7 +122,7 @@ def sampled_descent(
 
 
 def exact_descent(
-    aim: Any, queries: Heads, mix: Mix, *, ball: Ball, seconds: float
+    aim: Aim, queries: Heads, mix: Mix, *, ball: Ball, seconds: float
 ) -> tuple[Heads, Mix]:
     """Finish on the exact objective, for as long as time allows; never ends worse than it began."""
     until = time.monotonic() + seconds
@@ -105,9 +137,11 @@ class _Enough(Exception):
 def _descend(
     objective: Objective, queries: Heads, mix: Mix, *, ball: Ball, stop: Callable[[], bool]
 ) -> tuple[Heads, Mix]:
-    h, best = queries.shape[0], [np.inf, ball.coordinates(queries, mix)]
+    h = queries.shape[0]
+    start = ball.coordinates(queries, mix)
+    best = [np.inf, start]
 
-    def value(x: Float[Array, "x"]) -> tuple[float, Float[Array, "x"]]:
+    def value(x: Coordinates) -> tuple[float, Coordinates]:
         if stop():
             raise _Enough
         found, by_query, by_mix = objective(*ball.heads(x, h))
@@ -115,12 +149,7 @@ def _descend(
             best[:] = [found, x.copy()]
         return found, ball.pull(x, by_query, by_mix)
 
+    options = {"maxiter": _PATIENCE, "ftol": 1e-12}
     with suppress(_Enough):
-        minimize(
-            value,
-            best[1],
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": _PATIENCE, "ftol": 1e-12},
-        )
+        minimize(value, start, jac=True, method="L-BFGS-B", options=options)
     return ball.heads(best[1], h)

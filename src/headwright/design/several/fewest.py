@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headwright.design.proofs import proof as proofs
-from headwright.design.proofs.proof import Combination
-from headwright.design.proofs.reached import Face, most_bent
+from headwright.design.options import Options
+from headwright.design.proofs.exclusion import Demand, excludes
+from headwright.design.proofs.proof import Combination, verified
 from headwright.design.separation.separate import selectable
-from headwright.design.several.programme import Cut, flow, partition
-from headwright.design.solve.coordinates import reduce
-from headwright.design.target import Wanted
+from headwright.design.several.programme import Cut, Served, flow, partition
+from headwright.design.solve.coordinates import head_problem
+from headwright.design.target import Bias, Target, Wanted
 from headwright.types import Array, Float, Keys, Mix
 
 _MOST_CUTS = 5000
@@ -34,7 +34,7 @@ class Split:
     `message`; `proof` then writes a key through others, and excludes any number of heads at the
     leak asked for."""
 
-    faces: tuple[Face, ...]
+    faces: tuple[Target, ...]
     mix: Mix
     fewest: int
     proven: bool
@@ -49,23 +49,27 @@ class Tests:
     could decide."""
 
     K: Keys
-    target: Face
-    bias: Float[Array, "n"] | None
+    target: Target
+    bias: Bias
     known: dict[frozenset[int], bool] = field(default_factory=dict)
     doubts: int = 0
 
     def __call__(self, part: frozenset[int]) -> bool:
         if part not in self.known:
-            answer = selectable(self.K, [self.target.support[a] for a in sorted(part)])
+            face = self._face(sorted(part))
+            answer = selectable(self.K, list(face.support))
             self.doubts += answer.status == "undecided"
-            self.known[part] = answer.status == "selectable" and self._consistent(sorted(part))
+            self.known[part] = answer.status == "selectable" and self._consistent(face)
         return self.known[part]
 
-    def _consistent(self, part: list[int]) -> bool:
-        """On affinely dependent keys the shares may contradict each other."""
-        shares = self.target.shares[part]
+    def _face(self, part: list[int]) -> Target:
         support = tuple(self.target.support[a] for a in part)
-        return reduce(self.K, support, shares / shares.sum(), self.bias).contradiction is None
+        shares = self.target.shares[part]
+        return Target(support, shares / shares.sum())
+
+    def _consistent(self, face: Target) -> bool:
+        """On affinely dependent keys the shares may contradict each other."""
+        return head_problem(self.K, face, self.bias).contradiction is None
 
     def smallest_failure(self, part: frozenset[int]) -> frozenset[int]:
         """Drop keys while the rest still fails: what is left fails only as a whole."""
@@ -77,15 +81,15 @@ class Tests:
 
 @dataclass
 class _Search:
-    target: Face
+    target: Target
     tests: Tests
     uniform: bool
     hereditary: bool
     until: float
     cuts: list[Cut] = field(default_factory=list)
 
-    def among(self, count: int) -> Float[Array, "m h"] | str:
-        """What each of `count` heads serves of every key, or "none" (there is no way), or "time"."""
+    def among(self, count: int) -> Served | str:
+        """What each of `count` heads serves of every key; or "none" (there is no way) or "time"."""
         propose = flow if self.uniform else partition
         while len(self.cuts) < _MOST_CUTS:
             left = self.until - time.monotonic()
@@ -104,7 +108,7 @@ class _Search:
     def _cut(self, part: frozenset[int]) -> Cut:
         return Cut(self.tests.smallest_failure(part)) if self.hereditary else Cut(part, whole=True)
 
-    def greedy(self) -> Float[Array, "m h"]:
+    def greedy(self) -> Served:
         """Every key joins the first part that stays selectable with it."""
         parts: list[frozenset[int]] = []
         for a in range(len(self.target.support)):
@@ -113,18 +117,22 @@ class _Search:
                 parts.append(frozenset({a}))
             else:
                 parts[home] |= {a}
+
         served = np.zeros((len(self.target.support), len(parts)))
         for h, part in enumerate(parts):
             served[sorted(part), h] = self.target.shares[sorted(part)]
         return served
 
-    def found(self, served: Float[Array, "m h"], fewest: int, message: str = "") -> Split:
-        mix, faces = served.sum(axis=0), []
+    def found(self, served: Served, fewest: int, message: str = "") -> Split:
+        mix = served.sum(axis=0)
+        faces = []
         for column, weight in zip(served.T, mix, strict=True):
             part = np.flatnonzero(column > 0)
-            faces.append(Face(tuple(self.target.support[a] for a in part), column[part] / weight))
+            support = tuple(self.target.support[a] for a in part)
+            faces.append(Target(support, column[part] / weight))
         sure, when = self.sure(fewest)
-        return Split(tuple(faces), mix / mix.sum(), sure, sure == len(faces), message, when=when)
+        attained = sure == len(faces)
+        return Split(tuple(faces), mix / mix.sum(), sure, attained, message, when=when)
 
     def none(self, fewest: int, message: str) -> Split:
         sure, when = self.sure(fewest)
@@ -141,34 +149,31 @@ class _Search:
         if self.tests.doubts or fewest == 1:
             return 1, "always"
         words = ["for every leak small enough"]
-        words += ["heads of equal weight"] * self.uniform
-        words += ["each key served by one head"] * (not self.hereditary)
+        if self.uniform:
+            words.append("heads of equal weight")
+        if not self.hereditary:
+            words.append("each key served by one head")
         return fewest, ", ".join(words)
 
 
-def split(
-    want: Wanted,
-    *,
-    heads: int | str = "auto",
-    uniform: bool = False,
-    seconds: float = 10.0,
-    storage: str = "float64",
-) -> Split:
+def split(want: Wanted, *, heads: int | str, options: Options) -> Split:
     """The fewest faces that make up the target ("auto"), or exactly `heads` of them."""
-    K, target = want.keys, Face(want.target.support, want.target.shares)
-    m, hereditary = len(target.support), _independent(K[list(target.support)])
-    search = _Search(
-        target, Tests(K, target, want.bias), uniform, hereditary, time.monotonic() + seconds
-    )
-    lost = [target.support[a] for a in range(m) if hereditary and not search.tests(frozenset({a}))]
+    target = want.target
+    m = len(target.support)
+    hereditary = _independent(want.keys[list(target.support)])
+    tests = Tests(want.keys, target, want.bias)
+    until = time.monotonic() + options.seconds
+    search = _Search(target, tests, options.uniform, hereditary, until)
+
+    lost = [a for i, a in enumerate(target.support) if hereditary and not tests(frozenset({i}))]
     if lost:
-        return _hopeless(
-            search, lost, want, storage, f"key {lost[0]} cannot be selected even alone"
-        )
+        reason = f"key {lost[0]} cannot be selected even alone"
+        return _hopeless(search, lost, want, options.storage, reason)
     if heads != "auto":
         return _exactly(search, int(heads))
-    upper = search.greedy() if hereditary and not uniform else None
-    most = m if not uniform else 2 * m
+
+    upper = search.greedy() if hereditary and not options.uniform else None
+    most = 2 * m if options.uniform else m
     for count in range(1, most + 1):
         if upper is not None and upper.shape[1] == count:
             return search.found(upper, count)
@@ -177,30 +182,24 @@ def split(
             return search.found(answer, count)
         if answer == "time":
             return _out_of_time(search, upper, count)
-    message = f"no split into {most} selectable faces or fewer exists"
-    return _hopeless(search, list(target.support), want, storage, message)
+    reason = f"no split into {most} selectable faces or fewer exists"
+    return _hopeless(search, list(target.support), want, options.storage, reason)
 
 
-def _hopeless(search: _Search, keys: list[int], want: Wanted, storage: str, message: str) -> Split:
+def _hopeless(search: _Search, keys: list[int], want: Wanted, storage: str, reason: str) -> Split:
     """No split exists. A key that others make up excludes any number of heads, if the leak is small
     enough."""
-    shares = dict(zip(search.target.support, search.target.shares.tolist(), strict=True))
-    asked = proofs.Asked(
-        shares, want.leak, want.bias, most_bent(storage, len(shares)), one_head=False
+    beyond = len(search.target.support) + 1
+    demand = Demand.of(
+        search.target, leak=want.leak, bias=want.bias, storage=storage, one_head=False
     )
     for key in keys:
         found = selectable(want.keys, [key]).proof
-        proof = None if found is None else proofs.verified(want.keys, found)
-        if proof is not None and proofs.excludes(proof, asked):
-            return Split(
-                (),
-                np.zeros(0),
-                len(shares) + 1,
-                True,
-                f"{message}: no number of heads will do",
-                proof,
-            )
-    return search.none(len(shares) + 1, f"{message}; a leak this large may still allow it")
+        proof = None if found is None else verified(want.keys, found)
+        if proof is not None and excludes(proof, demand):
+            message = f"{reason}: no number of heads will do"
+            return Split((), np.zeros(0), beyond, True, message, proof)
+    return search.none(beyond, f"{reason}; a leak this large may still allow it")
 
 
 def _exactly(search: _Search, heads: int) -> Split:
@@ -210,18 +209,19 @@ def _exactly(search: _Search, heads: int) -> Split:
     if answer == "time":
         return search.none(1, "out of time before a split was found or excluded")
     equal = " of equal weight" * search.uniform
-    message = f"no split into {heads} selectable faces{equal} exists; a leak this large may still allow one"
+    none = f"no split into {heads} selectable faces{equal} exists"
     # Parts of a selectable part are selectable only if S is affinely independent: then fewer heads
     # fail as well.
-    return search.none(heads + 1 if search.hereditary else 1, message)
+    fewest = heads + 1 if search.hereditary else 1
+    return search.none(fewest, f"{none}; a leak this large may still allow one")
 
 
-def _out_of_time(search: _Search, upper: Float[Array, "m h"] | None, fewest: int) -> Split:
+def _out_of_time(search: _Search, upper: Served | None, fewest: int) -> Split:
+    needed = f"at least {fewest} heads are needed"
     if upper is None:
-        return search.none(fewest, f"out of time: at least {fewest} heads are needed")
-    return search.found(
-        upper, fewest, f"out of time: {upper.shape[1]} heads found, at least {fewest} are needed"
-    )
+        return search.none(fewest, f"out of time: {needed}")
+    message = f"out of time: {upper.shape[1]} heads found, at least {fewest} are needed"
+    return search.found(upper, fewest, message)
 
 
 def _independent(base: Float[Array, "m d"]) -> bool:

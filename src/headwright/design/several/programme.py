@@ -13,7 +13,15 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from headwright.design.target import Shares
 from headwright.types import Array, Float
+
+# What each head serves of every key's share.
+Served = Float[Array, "m h"]
+_INFEASIBLE = 2  # a status of HiGHS
+# A key that a head serves gets at least this part of the smallest share, or the part tested would
+# not be the part used.
+_REAL_SHARE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -25,68 +33,90 @@ class Cut:
     whole: bool = False
 
     def row(self, m: int) -> Float[Array, "1 m"]:
-        row = np.full((1, m), -1.0 if self.whole else 0.0)
+        others = -1.0 if self.whole else 0.0
+        row = np.full((1, m), others)
         row[0, sorted(self.keys)] = 1.0
         return row
 
 
-def partition(
-    count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: float
-) -> Float[Array, "m h"] | str:
-    """Every key in one head, every head serves somebody. The shares served, or "none", or "time"."""
+@dataclass(frozen=True)
+class _Sums:
+    """Matrices on x: sums over heads (m rows), sums over keys (h rows), and every cut for every
+    head, with its limit."""
+
+    over_heads: Any
+    over_keys: Any
+    cuts: Any
+    limits: Float[Array, "r"]
+
+    @classmethod
+    def of(cls, count: int, m: int, cuts: list[Cut]) -> _Sums:
+        one_head = sparse.eye(count)
+        over_heads = sparse.kron(sparse.eye(m), np.ones((1, count)))
+        over_keys = sparse.kron(np.ones((1, m)), one_head)
+        forbidden = [sparse.kron(cut.row(m), one_head) for cut in cuts]
+        stacked = sparse.vstack(forbidden) if cuts else None
+        limits = np.repeat([len(cut.keys) - 1.0 for cut in cuts], count)
+        return cls(over_heads, over_keys, stacked, limits)
+
+
+def partition(count: int, shares: Shares, cuts: list[Cut], seconds: float) -> Served | str:
+    """Every key in one head, every head serves somebody. The shares served, or "none" or "time"."""
     m = shares.shape[0]
-    give, take, forbid, limits = _shape(count, m, cuts)
-    rows = [LinearConstraint(give, 1, 1), LinearConstraint(take, 1, np.inf)]
+    sums = _Sums.of(count, m, cuts)
+    rules = [
+        LinearConstraint(sums.over_heads, 1, 1),
+        LinearConstraint(sums.over_keys, 1, np.inf),
+    ]
     if cuts:
-        rows.append(LinearConstraint(forbid, -np.inf, limits))
+        rules.append(LinearConstraint(sums.cuts, -np.inf, sums.limits))
     # Heads are interchangeable: key a sits in one of the first a + 1 heads.
     upper = np.tril(np.ones((m, count))).ravel()
-    x = _solve(rows, upper, np.ones(m * count), seconds)
-    return x if isinstance(x, str) else np.round(x.reshape(m, count)) * shares[:, None]
+    x = _solve(rules, upper, np.ones(m * count), seconds)
+    if isinstance(x, str):
+        return x
+    return np.round(x.reshape(m, count)) * shares[:, None]
 
 
-def flow(
-    count: int, shares: Float[Array, "m"], cuts: list[Cut], seconds: float
-) -> Float[Array, "m h"] | str:
+def flow(count: int, shares: Shares, cuts: list[Cut], seconds: float) -> Served | str:
     """Heads of equal weight: key a gives its share, head h takes 1 / h, and only from the keys it
-    serves."""
+    serves. Unknowns: x, then how much of its share each key gives each head."""
     m = shares.shape[0]
-    give, take, forbid, limits = _shape(count, m, cuts)
+    sums = _Sums.of(count, m, cuts)
     size = m * count
     one = sparse.eye(size, format="csr")
-    # A key that a head serves gets a real share of it, or the part tested would not be the part
-    # used.
-    least = 1e-3 * float(shares.min()) / count
-    rows = [
-        LinearConstraint(sparse.hstack([0 * give, give]), shares, shares),
-        LinearConstraint(sparse.hstack([0 * take, take]), 1 / count, 1 / count),
+    least = _REAL_SHARE * float(shares.min()) / count
+    given = sparse.hstack([0 * sums.over_heads, sums.over_heads])
+    taken = sparse.hstack([0 * sums.over_keys, sums.over_keys])
+    rules = [
+        LinearConstraint(given, shares, shares),
+        LinearConstraint(taken, 1 / count, 1 / count),
         LinearConstraint(sparse.hstack([-one, one]), -np.inf, 0),
         LinearConstraint(sparse.hstack([-least * one, one]), 0, np.inf),
     ]
     if cuts:
-        rows.append(LinearConstraint(sparse.hstack([forbid, 0 * forbid]), -np.inf, limits))
+        forbidden = sparse.hstack([sums.cuts, 0 * sums.cuts])
+        rules.append(LinearConstraint(forbidden, -np.inf, sums.limits))
+
     integral = np.concatenate([np.ones(size), np.zeros(size)])
-    x = _solve(rows, np.ones(2 * size), integral, seconds)
+    x = _solve(rules, np.ones(2 * size), integral, seconds)
     if isinstance(x, str):
         return x
-    return np.where(np.round(x[:size]) > 0, x[size:], 0.0).reshape(m, count)
-
-
-def _shape(count: int, m: int, cuts: list[Cut]) -> tuple[Any, Any, Any, Float[Array, "r"]]:
-    """Sums over heads (m rows), sums over keys (h rows), and every cut for every head."""
-    eye = sparse.eye(count)
-    give, take = sparse.kron(sparse.eye(m), np.ones((1, count))), sparse.kron(np.ones((1, m)), eye)
-    forbid = sparse.vstack([sparse.kron(cut.row(m), eye) for cut in cuts]) if cuts else None
-    return give, take, forbid, np.repeat([len(cut.keys) - 1.0 for cut in cuts], count)
+    serves = np.round(x[:size]) > 0
+    return np.where(serves, x[size:], 0.0).reshape(m, count)
 
 
 def _solve(
-    rows: list[LinearConstraint], upper: Array, integral: Array, seconds: float
+    rules: list[LinearConstraint], upper: Array, integral: Array, seconds: float
 ) -> Array | str:
-    cost, options = np.zeros(upper.shape[0]), {"time_limit": seconds}
+    """Any x that obeys the rules, or "none" or "time"."""
     answer = milp(
-        cost, constraints=rows, bounds=Bounds(0, upper), integrality=integral, options=options
+        np.zeros(upper.shape[0]),
+        constraints=rules,
+        bounds=Bounds(0, upper),
+        integrality=integral,
+        options={"time_limit": seconds},
     )
     if answer.x is not None:
         return answer.x
-    return "none" if answer.status == 2 else "time"
+    return "none" if answer.status == _INFEASIBLE else "time"

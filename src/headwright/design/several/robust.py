@@ -10,76 +10,56 @@ exact, and checked by fresh samples that took no part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from headwright import attention, inputs
+from headwright.design.effect import measured
+from headwright.design.options import Options
 from headwright.design.proofs.certificate import examine
-from headwright.design.proofs.reached import Face
-from headwright.design.record import Design, Robustness, measured
-from headwright.design.several.descent import Ball, exact_descent, sampled_descent
+from headwright.design.record import Design, Robustness
+from headwright.design.several.descent import Aim, Ball, exact_descent, sampled_descent
+from headwright.design.several.noiseless import noiseless_design
 from headwright.design.storage import rounded
-from headwright.design.target import Wanted
+from headwright.design.target import Target, Wanted
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
-from headwright.noise.gradient.squared_error import squared_error
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Heads, Mix
-
-if TYPE_CHECKING:
-    from headwright.design.questions import Options
+from headwright.types import Array, Heads, Mix
 
 # Without a budget queries may be this much longer than the noiseless design: sharpness is what
 # noise punishes.
 _BUDGET = 4.0
+# Starts lie this far inside the budget.
+_INSIDE = 0.95
+_PUSHED_LENGTH = 0.9
 _CHECK_NUMBERS = 4e7  # key coordinates drawn for the sampled check
+_BATCH_NUMBERS = 2e6  # and at a time
 # Of the exact integrals, in squared error: promised per entry 1e-8, and there are several
 _ACCURACY = 1e-7
 _LENGTHS = np.linspace(0.1, 1.0, 10)
 
 
-@dataclass(frozen=True)
-class Aim:
-    """What the heads are measured by: the law of the keys, the values, and the output wanted of
-    them."""
-
-    law: GaussianKeys
-    values: Float[Array, "n v"]
-    output: Float[Array, "v"]
-    scale: float
-    bias: Float[Array, "n"] | None
-
-    def error(self, queries: Heads, mix: Mix) -> float:
-        return self.gradient(queries, mix)[0]
-
-    def gradient(self, queries: Heads, mix: Mix) -> tuple[float, Heads, Mix]:
-        return squared_error(
-            queries, self.law, self.values, self.output, mix=mix, scale=self.scale, bias=self.bias
-        )
-
-
-def robust(want: Wanted, law: Any, *, heads: int | str, options: Options) -> Design:
+def robust_design(want: Wanted, law: Any, *, heads: int | str, options: Options) -> Design:
     """The best heads under `law`, beside the textbook ones: one head per face, along its keys."""
-    from headwright.design.questions import exact_design
-
     aim = _aim(want, law, options)
-    start = exact_design(want, heads if heads != "auto" else len(want.target.support), options)
+    count = len(want.target.support) if heads == "auto" else heads
+    start = noiseless_design(want, count, options)
     if start.status not in ("reached", "nearest"):
         return replace(start, message=f"no noiseless design to start from: {start.message}")
-    budget = inputs.number(
-        "budget",
-        _BUDGET * start.norm if options.budget is None else options.budget,
-        low=0.0,
-        open_ends=True,
-    )
+
+    budget = _BUDGET * start.norm if options.budget is None else options.budget
+    budget = inputs.number("budget", budget, low=0.0, open_ends=True)
     textbook = _textbook(aim, want, start, budget)
+    starts = [_within(start.queries, budget), textbook, *_pushed(want, start.faces, budget)]
     ball = Ball(budget, uniform=options.uniform)
-    candidates = [_within(start.queries, budget), textbook, *_pushed(want, start.faces, budget)]
-    queries, mix = sampled_descent(aim, candidates, start.mix, ball=ball, seed=options.seed)
+    queries, mix = sampled_descent(aim, starts, start.mix, ball=ball, seed=options.seed)
     queries, mix = exact_descent(aim, queries, mix, ball=ball, seconds=options.seconds)
-    queries = np.stack([rounded(q, np.zeros((0, q.shape[0])), options.storage) for q in queries])
+
+    nothing_kept = np.zeros((0, queries.shape[1]))
+    queries = np.stack([rounded(q, nothing_kept, options.storage) for q in queries])
     report = _report(aim, (queries, mix), (textbook, start.mix), budget, options.seed)
     return _design(want, start, queries, mix, report)
 
@@ -96,41 +76,45 @@ def _aim(want: Wanted, law: Any, options: Options) -> Aim:
     if options.values is not None:
         _, (values,) = inputs.arrays(values=options.values)
         values = inputs.shape("values", to_numpy(values).astype(float), n, "v")
-    return Aim(law, values, want.target.dense(n) @ values, want.scale, want.bias)
+    output = want.target.dense(n) @ values
+    return Aim(law, values, output, want.scale, want.bias)
 
 
 def _within(queries: Heads, budget: float) -> Heads:
     length = np.linalg.norm(queries, axis=1, keepdims=True)
-    return queries * np.minimum(1.0, 0.95 * budget / np.maximum(length, 1e-300))
+    return queries * np.minimum(1.0, _INSIDE * budget / np.maximum(length, 1e-300))
 
 
 def _textbook(aim: Aim, want: Wanted, start: Design, budget: float) -> Heads:
     """Heads along the sum of their keys, at the best common length within the budget."""
-    sums = np.stack([want.keys[list(face.support)].sum(axis=0) for face in start.faces]) * np.sign(
-        want.scale
-    )
-    unit = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
-    return min(
-        (unit * budget * t for t in _LENGTHS), key=lambda queries: aim.error(queries, start.mix)
-    )
+    rows = [want.keys[list(face.support)].sum(axis=0) for face in start.faces]
+    sums = np.stack(rows) * np.sign(want.scale)
+    unit = sums / _row_lengths(sums)
+    scaled = [unit * budget * t for t in _LENGTHS]
+    return min(scaled, key=lambda queries: aim.error(queries, start.mix))
 
 
-def _pushed(want: Wanted, faces: tuple[Face, ...], budget: float) -> list[Heads]:
-    """Along the head's own keys, away from all others: a key that shrinks or flips then still wins."""
+def _pushed(want: Wanted, faces: tuple[Target, ...], budget: float) -> list[Heads]:
+    """Along the head's own keys, away from all others: a key that shrinks or flips then still
+    wins."""
     centre = want.keys.mean(axis=0)
     out = []
     for push in (1.0, 3.0):
         rows = [want.keys[list(face.support)].mean(axis=0) - push * centre for face in faces]
-        stacked = np.stack(rows) * np.sign(want.scale)
-        length = np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), 1e-300)
-        out.append(0.9 * budget * stacked / length)
+        heads = np.stack(rows) * np.sign(want.scale)
+        out.append(_PUSHED_LENGTH * budget * heads / _row_lengths(heads))
     return out
+
+
+def _row_lengths(rows: Heads) -> Array:
+    return np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
 
 
 def _report(
     aim: Aim, found: tuple[Heads, Mix], textbook: tuple[Heads, Mix], budget: float, seed: int
 ) -> Robustness:
-    error, book = aim.error(*found), aim.error(*textbook)
+    error = aim.error(*found)
+    book = aim.error(*textbook)
     samples = int(np.clip(_CHECK_NUMBERS / aim.law.means.size, 2_000, 200_000))
     # Fresh keys: the generator is not the one the descent used.
     rng = np.random.default_rng([seed, 1])
@@ -154,17 +138,24 @@ def _sampled(
     aim: Aim, designs: tuple[tuple[Heads, Mix], ...], samples: int, rng: np.random.Generator
 ) -> list[tuple[float, float]]:
     """Mean squared error of each design on the same drawn keys, with its standard error."""
-    batch = max(1, int(2e6 / aim.law.means.size))
+    batch = max(1, int(_BATCH_NUMBERS / aim.law.means.size))
     errors: list[list[Array]] = [[] for _ in designs]
     for first in range(0, samples, batch):
         keys = to_numpy(aim.law.sample(rng, min(batch, samples - first)))
         for found, (queries, mix) in zip(errors, designs, strict=True):
             z = aim.scale * np.einsum("snd,hd->shn", keys, queries)
-            alpha = attention.weights(z if aim.bias is None else z + aim.bias)
+            if aim.bias is not None:
+                z = z + aim.bias
+            alpha = attention.weights(z)
             miss = np.einsum("h,shn->sn", mix, alpha) @ aim.values - aim.output
             found.append(np.einsum("sv,sv->s", miss, miss))
-    rows = [np.concatenate(found) for found in errors]
-    return [(float(row.mean()), float(row.std(ddof=1) / np.sqrt(len(row)))) for row in rows]
+
+    means = []
+    for found in errors:
+        row = np.concatenate(found)
+        deviation = float(row.std(ddof=1) / np.sqrt(len(row)))
+        means.append((float(row.mean()), deviation))
+    return means
 
 
 def _design(want: Wanted, start: Design, queries: Heads, mix: Mix, report: Robustness) -> Design:
@@ -176,13 +167,14 @@ def _design(want: Wanted, start: Design, queries: Heads, mix: Mix, report: Robus
         faces=(),
         robust=report,
         proof=None,
+        fewest_heads=1,
+        fewest_heads_when="always",
         **measured(want, queries, mix, faces=()),
     )
-    design = replace(design, fewest_heads=1, fewest_heads_when="always")
-    found = examine(design.claim(), want.keys)
+    found = examine(design.promise(), want.keys)
     least = "at least " if report.error < report.accuracy else ""
     better = f"{least}{report.gain:.3g} times less squared error than the textbook heads"
-    at_rest = f"without noise the leak is {design.leak:.3g} and a weight is {found.weights_error:.3g} from its share"
-    return replace(
-        design, status="reached" if found.holds else "nearest", message=f"{better}; {at_rest}"
-    )
+    off = f"a weight is {found.weights_error:.3g} from its share"
+    at_rest = f"without noise the leak is {design.leak:.3g} and {off}"
+    status = "reached" if found.holds else "nearest"
+    return replace(design, status=status, message=f"{better}; {at_rest}")

@@ -1,4 +1,4 @@
-"""One head's problem, reduced to the directions that matter.
+"""One head's problem, in the coordinates that are free: a fixed part of the query, and the rest.
 
 With shares p on S, base key k0 = K[S[0]] and wanted logit differences on S,
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headwright.design.proofs.proof import Contradiction
+from headwright.design.target import Bias, PerKey, Shares, Target
 from headwright.types import Array, Float, Keys, Query
 
 _EPS = np.finfo(float).eps
@@ -32,7 +33,7 @@ _HULL = 1e-13
 
 
 @dataclass(frozen=True)
-class Reduced:
+class HeadProblem:
     """`K` (perhaps shifted by `k0`), the support, the fixed part `q0`, an orthonormal `basis` (d,
     r) of the differences inside S, and `c` (n,), -inf on S."""
 
@@ -41,10 +42,9 @@ class Reduced:
     k0: Query
     q0: Query
     basis: Float[Array, "d r"]
-    c: Float[Array, "n"]
+    c: PerKey
     twins: tuple[int, ...] = ()  # keys outside S that equal a key of S: x_i is exactly 0
     contradiction: Contradiction | None = None
-    hulled: bool = False  # y is confined to the numerical hull of the keys (`within_hull`)
 
     @property
     def alone(self) -> bool:
@@ -60,7 +60,7 @@ class Reduced:
                 rows = rows - (rows @ self.basis) @ self.basis.T
         return rows
 
-    def along(self, y: Query) -> Float[Array, "n"]:
+    def along(self, y: Query) -> PerKey:
         """`X y`, one product with the keys."""
         slope = self.k0 @ y - self.K @ y
         # Equal rows may be summed in different order by the product; an invented difference would
@@ -68,39 +68,40 @@ class Reduced:
         slope[list(self.twins)] = 0.0
         return slope
 
-    def pull(self, lam: Float[Array, "n"]) -> Query:
+    def pull(self, lam: PerKey) -> Query:
         """`X' lam` for lam on the simplex."""
         return self.off(self.k0 - lam @ self.K)
 
-    def rows(self, which: Float[Array, "n"] | Array) -> Float[Array, "r d"]:
+    def rows(self, which: Array) -> Float[Array, "r d"]:
         """The rows `x_i` themselves, for a few keys."""
         return self.off(self.k0 - self.K[which])
 
 
-def reduce(
-    K: Keys, support: tuple[int, ...], shares: Float[Array, "m"], bias: Float[Array, "n"] | None
-) -> Reduced:
-    """The reduced problem of one head; `contradiction` is set when the equalities on S have no
-    solution."""
+def head_problem(K: Keys, face: Target, bias: Bias) -> HeadProblem:
+    """The problem of the head that serves `face`; `contradiction` is set when the equalities on S
+    have no solution."""
     # The shortest key is the base: differences to it keep the digits of keys of very different
     # length.
-    order = np.argsort(np.linalg.norm(K[list(support)], axis=1), kind="stable")
-    support, shares = tuple(support[i] for i in order), shares[order]
+    order = np.argsort(np.linalg.norm(K[list(face.support)], axis=1), kind="stable")
+    support = tuple(face.support[i] for i in order)
+    sorted_face = Target(support, face.shares[order])
+    goal = sorted_face.goal(bias)
     inside = list(support)
-    goal = np.log(shares) - (0.0 if bias is None else bias[inside])
     k0 = K[inside[0]]
     if _far_away(K, k0):
-        K, k0 = K - k0, np.zeros_like(k0)
+        K = K - k0
+        k0 = np.zeros_like(k0)
     basis, q0, contradiction = _equalities(K[inside], goal, support)
+
     # u_i(0) = (k_i - k0).q0 + bias_i - (bias_0 - ln p_0)
     c = np.full(K.shape[0], goal[0]) if bias is None else bias + goal[0]
     if q0.any():
         c = c + (K @ q0 - k0 @ q0)
     c[inside] = -np.inf
-    return Reduced(K, support, k0, q0, basis, c, _twins(K, support), contradiction)
+    return HeadProblem(K, support, k0, q0, basis, c, _twins(K, support), contradiction)
 
 
-def within_hull(problem: Reduced) -> Reduced | None:
+def within_hull(problem: HeadProblem) -> HeadProblem | None:
     """The same problem for keys that fill only part of their space: y is kept inside the numerical
     affine hull.
 
@@ -111,26 +112,32 @@ def within_hull(problem: Reduced) -> Reduced | None:
     rows = problem.K - problem.k0
     length = np.linalg.norm(rows, axis=1)
     rows = rows[length > 0] / length[length > 0, None]
-    d = problem.K.shape[1]
-    _, s, right = np.linalg.svd(rows, full_matrices=True) if rows.shape[0] < d else _thin(rows)
-    empty = right[int(np.sum(s > _HULL * s.max(initial=1.0))) :]
+    s, right = _singular(rows)
+    filled = int(np.sum(s > _HULL * s.max(initial=1.0)))
+    empty = right[filled:]
     if not empty.shape[0]:
         return None
+
+    d = problem.K.shape[1]
     basis, _ = np.linalg.qr(np.column_stack([problem.basis, empty.T]))
-    return replace(problem, basis=basis[:, :d], hulled=True)
+    return replace(problem, basis=basis[:, :d])
 
 
-def _thin(rows: Float[Array, "n d"]) -> tuple[None, Float[Array, "d"], Float[Array, "d d"]]:
-    # The triangle of a QR has the same singular values, and the tall factor is never needed.
-    _, s, right = np.linalg.svd(np.linalg.qr(rows, mode="r"))
-    return None, s, right
+def _singular(rows: Float[Array, "n d"]) -> tuple[Float[Array, "r"], Float[Array, "d d"]]:
+    """Singular values, and all right singular vectors."""
+    if rows.shape[0] >= rows.shape[1]:
+        # The triangle of a QR has the same ones, and the tall factor is never needed.
+        rows = np.linalg.qr(rows, mode="r")
+    _, s, right = np.linalg.svd(rows, full_matrices=True)
+    return s, right
 
 
 def _twins(K: Keys, support: tuple[int, ...]) -> tuple[int, ...]:
     found: set[int] = set()
     for a in support:
         same = np.flatnonzero(K[:, 0] == K[a, 0])
-        found.update(same[np.all(K[same] == K[a], axis=1)].tolist())
+        equal = np.all(K[same] == K[a], axis=1)
+        found.update(same[equal].tolist())
     return tuple(sorted(found - set(support)))
 
 
@@ -141,7 +148,7 @@ def _far_away(K: Keys, k0: Query) -> bool:
 
 
 def _equalities(
-    inside: Float[Array, "m d"], goal: Float[Array, "m"], support: tuple[int, ...]
+    inside: Float[Array, "m d"], goal: Shares, support: tuple[int, ...]
 ) -> tuple[Float[Array, "d r"], Query, Contradiction | None]:
     """Basis of span(k_a - k0), the least-norm q0, and the contradiction if q0 does not satisfy them
     all.
@@ -150,36 +157,36 @@ def _equalities(
     their full relative accuracy instead of drowning in the long rows.
     """
     d = inside.shape[1]
-    E, rhs = inside[1:] - inside[0], goal[1:] - goal[0]
-    length = np.linalg.norm(E, axis=1)
-    # Two equal keys have no direction; their row 0 = rhs stays, with length 1, and contradicts
-    # unless rhs = 0.
-    size = np.where(length > 0, length, 1.0)
-    E, rhs = E / size[:, None], rhs / size
+    E = inside[1:] - inside[0]
     if not E.shape[0]:
         return np.zeros((d, 0)), np.zeros(d), None
+    length = np.linalg.norm(E, axis=1)
+    # Two equal keys have no direction; their row 0 = rise stays, with length 1, and contradicts
+    # unless rise = 0.
+    size = np.where(length > 0, length, 1.0)
+    E = E / size[:, None]
+    rise = (goal[1:] - goal[0]) / size
+
     left, s, right = np.linalg.svd(E, full_matrices=False)
-    rank = int(np.sum(s > 8 * max(E.shape) * _EPS * max(s[0], _EPS)))
+    smallest = 8 * max(E.shape) * _EPS * max(s[0], _EPS)
+    rank = int(np.sum(s > smallest))
     basis = right[:rank].T
-    q0 = basis @ ((left[:, :rank].T @ rhs) / s[:rank])
-    miss = rhs - E @ q0
-    slack = (
-        64
-        * max(E.shape)
-        * _EPS
-        * (np.abs(rhs).max() + np.linalg.norm(q0) + _goal_rounding(goal, size))
-    )
-    if np.abs(miss).max() <= slack:
+    q0 = basis @ ((left[:, :rank].T @ rise) / s[:rank])
+
+    miss = rise - E @ q0
+    goal_rounding = float(np.abs(goal).max() / size.min())
+    terms = np.abs(rise).max() + np.linalg.norm(q0) + goal_rounding
+    if np.abs(miss).max() <= 64 * max(E.shape) * _EPS * terms:
         return basis, q0, None
-    # The part of rhs that E cannot produce is orthogonal to the columns of E: it is the
-    # contradiction.
-    nu = miss / size
+    return basis, q0, _contradiction(inside, goal, support, miss / size)
+
+
+def _contradiction(
+    inside: Float[Array, "m d"], goal: Shares, support: tuple[int, ...], nu: Float[Array, "r"]
+) -> Contradiction:
+    """The part of the goal that the differences cannot produce is orthogonal to them all: nu on the
+    keys behind the first, minus its sum on the first."""
     coefficients = np.concatenate([[-nu.sum()], nu]) / np.abs(nu).max()
-    residual = float(
-        np.linalg.norm(coefficients @ inside) / max(np.linalg.norm(inside, axis=1).max(), 1e-300)
-    )
-    return basis, q0, Contradiction(support, coefficients, float(coefficients @ goal), residual)
-
-
-def _goal_rounding(goal: Float[Array, "m"], size: Float[Array, "r"]) -> float:
-    return float(np.abs(goal).max() / size.min())
+    longest = max(np.linalg.norm(inside, axis=1).max(), 1e-300)
+    residual = float(np.linalg.norm(coefficients @ inside) / longest)
+    return Contradiction(support, coefficients, float(coefficients @ goal), residual)

@@ -14,25 +14,30 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-from headwright.design.solve.coordinates import Reduced
+from headwright.design.solve.coordinates import HeadProblem
+from headwright.design.target import PerKey
 from headwright.types import Array, Float, Query
 
 _ROUNDS = 60
 _REFINEMENTS = 6
-_GROW = 32
+_GROW = 32  # keys that join the working set at a time
+_VIOLATED = 0.01  # logits; less is left to the solver
 # Keys without a multiplier keep this many logits below the level: they then share less than 1e-13
 # of the leak.
 _ASIDE = 30.0
 
 
-def margin_query(problem: Reduced, ell: float) -> Query | None:
+def margin_query(problem: HeadProblem, ell: float) -> Query | None:
     """A y of the size of the cheapest one for level `ell`, with its active keys; None where no
     margin was found."""
     outside = np.isfinite(problem.c)
     room = np.full(problem.c.shape, ell)
-    y, working = None, np.argsort(-problem.c)[: min(_GROW, int(outside.sum()))]
+    most = min(_GROW, int(outside.sum()))
+    working = np.argsort(-problem.c)[:most]
+    y = None
     for _ in range(_REFINEMENTS):
-        found = _polyhedron(problem, np.where(outside, problem.c - room, -np.inf), working)
+        need = np.where(outside, problem.c - room, -np.inf)
+        found = _polyhedron(problem, need, working)
         if found is None:
             break
         y, working, multipliers = found
@@ -43,19 +48,20 @@ def margin_query(problem: Reduced, ell: float) -> Query | None:
 
 
 def _polyhedron(
-    problem: Reduced, need: Float[Array, "n"], working: Array
+    problem: HeadProblem, need: PerKey, working: Array
 ) -> tuple[Query, Array, Float[Array, "r"]] | None:
     """Shortest y with x_i.y >= need_i for all keys: y, the working set, and its multipliers."""
     for _ in range(_ROUNDS):
         found = _least_distance(problem.rows(working), need[working])
         if found is None:
             return None
-        short = need - problem.along(found[0])
+        y, multipliers = found
+        short = need - problem.along(y)
         worst = np.argsort(-short)[:_GROW]
-        worst = worst[(short[worst] > 0.01) & ~np.isin(worst, working)]
-        if not worst.size:
-            return found[0], working, found[1]
-        working = np.concatenate([working, worst])
+        violated = (short[worst] > _VIOLATED) & ~np.isin(worst, working)
+        if not violated.any():
+            return y, working, multipliers
+        working = np.concatenate([working, worst[violated]])
     return None
 
 
@@ -67,7 +73,8 @@ def _least_distance(
     length = np.linalg.norm(G, axis=1)
     if not length.all():
         return None
-    G, h = G / length[:, None], h / length
+    G = G / length[:, None]
+    h = h / length
     size = float(np.abs(h).max()) or 1.0
     E = np.vstack([G.T, h / size])
     goal = np.zeros(E.shape[0])

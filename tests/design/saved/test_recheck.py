@@ -8,7 +8,8 @@ import pytest
 from benchmarks import adversary_saved
 
 import headwright as hw
-from headwright.design.saved import _digest, document
+from headwright.design.record import document
+from headwright.design.saved.document import sealed
 from headwright.errors import InputError
 
 RNG = np.random.default_rng(5)
@@ -34,10 +35,6 @@ DESIGNS = {
 
 
 FORGED = adversary_saved.designs()
-
-
-def sealed(body):
-    return body | {"sha256": _digest({k: v for k, v in body.items() if k != "sha256"})}
 
 
 def forged(design, **fields):
@@ -155,26 +152,22 @@ def test_any_change_is_noticed_even_when_resealed(name, resealed):
     body = json.loads(json.dumps(document(DESIGNS["copy"][0])))
     tampered(body, *CHANGES[name])
     if resealed:
-        body["sha256"] = _digest({k: v for k, v in body.items() if k != "sha256"})
+        body = sealed(body)
     assert not hw.design.certify(body, K).holds
 
 
 def test_a_false_proof_is_noticed_even_when_resealed():
     body = json.loads(json.dumps(document(DESIGNS["impossible"][0])))
     body["proof"]["outside_coefficients"][0] += 0.01
-    body["sha256"] = _digest({k: v for k, v in body.items() if k != "sha256"})
-    assert not hw.design.certify(body, FLAT).holds
+    assert not hw.design.certify(sealed(body), FLAT).holds
 
 
 def test_impossible_cannot_be_claimed_of_the_possible():
     body = json.loads(json.dumps(document(DESIGNS["copy"][0])))
-    body["status"], body["proof"] = (
-        "impossible",
-        json.loads(json.dumps(document(DESIGNS["impossible"][0])))["proof"],
-    )
-    body["proof"]["inside"] = [0]
-    body["sha256"] = _digest({k: v for k, v in body.items() if k != "sha256"})
-    assert not hw.design.certify(body, K).holds
+    impossible = json.loads(json.dumps(document(DESIGNS["impossible"][0])))
+    body["status"] = "impossible"
+    body["proof"] = impossible["proof"] | {"inside": [0]}
+    assert not hw.design.certify(sealed(body), K).holds
 
 
 def test_wrong_keys_fail():

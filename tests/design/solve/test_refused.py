@@ -1,4 +1,5 @@
-"""Impossible comes with a proof that survives exact arithmetic; a solver that fails proves nothing."""
+"""Impossible comes with a proof that survives exact arithmetic; a solver that fails proves
+nothing."""
 
 from fractions import Fraction
 
@@ -106,7 +107,7 @@ def test_ceiling_is_attained(rng):
 
 def test_a_failed_solver_is_never_impossible(monkeypatch, rng):
     K = rng.standard_normal((20, 8))
-    stuck = Cheapest("stuck", np.zeros(8), 0.0, 0.0, 3.0, 0)
+    stuck = Cheapest("stuck", np.zeros(8), 0.0, 0.0, 3.0)
     monkeypatch.setattr(one_head, "cheapest", lambda *_, **__: stuck)
     d = hw.design.copy(0, K)
     assert d.status == "undecided"
