@@ -17,11 +17,13 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwright.lab import content
-from headwright.lab.engines import calls as engine
+from headwright.lab.engines.calls import answer
+from headwright.lab.presets import presets
 from headwright.lab.serve import serving
 
-KEYS, SAMPLES, HEADS = 32, 2000, 2
+KEYS = 32
+SAMPLES = 2000
+HEADS = 2
 
 # One step of a drag, until its frame is drawn. Script time is read from the browser's own counter
 # in CPU time of the page's thread: what the page costs, whatever else runs on the machine.
@@ -172,7 +174,7 @@ def _states() -> dict[str, str]:
 def _requests() -> dict[str, tuple[str, dict[str, Any]]]:
     """What the page asks for each preset."""
     asked = {}
-    for name, preset in content.presets().items():
+    for name, preset in presets().items():
         queries = [[preset["sharpness"] * x for x in u] for u in preset["directions"]]
         law = {
             "isotropic": preset["isotropic"] or 1e-3,
@@ -214,7 +216,7 @@ def engine_rows(address: str, quick: bool) -> list[dict[str, Any]]:
                 _ask(connection, name, body)
             for _ in range(2 if quick else 15):
                 every.setdefault(name, []).append(_timed(partial(_ask, connection, name, body)))
-                floors.setdefault(name, []).append(_timed(partial(engine.answer, name, body)))
+                floors.setdefault(name, []).append(_timed(partial(answer, name, body)))
     return [
         _row(f"engine: {name}, all presets", times, statistics.median(floors[name]), "p95 100 ms")
         for name, times in every.items()

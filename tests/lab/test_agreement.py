@@ -14,8 +14,8 @@ pytestmark = pytest.mark.browser
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text())
 
 FORWARD = """async (cases) => {
-  const { multihead } = await import("/js/attention.js");
-  const { logitsLaw, gramFactor } = await import("/js/law.js");
+  const { multihead } = await import("/js/maths/attention.js");
+  const { logitsLaw, gramFactor } = await import("/js/maths/law.js");
   return cases.map((c) => ({ ...multihead(c.queries, c.keys, c.values, c), law: logitsLaw(c.queries, c.keys, c),
                              gram: gramFactor(c.queries) }));
 }"""
@@ -68,7 +68,7 @@ def test_the_law_of_the_logits_agrees(forward, i):
 
 
 CLOUD = """async (states) => {
-  const { cloud } = await import("/js/cloud.js");
+  const { cloud } = await import("/js/maths/cloud.js");
   return states.map((s) => {
     const c = cloud(s, s.directions.map((u) => u.map((x) => x * s.sharpness)));
     return { outputs: Array.from(c.outputs), mixed: Array.from(c.mixed) };
@@ -78,9 +78,9 @@ CLOUD = """async (states) => {
 
 @pytest.mark.parametrize("name", ["tiny", "coin", "heads"])
 def test_the_cloud_has_the_exact_moments(chromium, lab, name):
-    from headwright.lab import content
+    from headwright.lab.presets import presets
 
-    state = {**content.presets()[name], "samples": 5000, "isotropic": 0.02}
+    state = {**presets()[name], "samples": 5000, "isotropic": 0.02}
     page = chromium.new_page()
     page.goto(lab)
     (seen,) = page.evaluate(CLOUD, [state])
@@ -104,7 +104,7 @@ def test_the_hull_is_the_reachable_set(open_page, rng):
     clouds.append([[0, 0], [1, 0], [2, 0], [0, 1], [0, 1]])  # a point on an edge, and one doubled
     page = open_page()
     seen = page.evaluate(
-        "async (all) => { const { reachable } = await import('/js/hull.js'); return all.map(reachable); }",
+        "async (all) => { const { reachable } = await import('/js/maths/hull.js'); return all.map(reachable); }",
         clouds,
     )
     for points, corners in zip(clouds, seen, strict=True):

@@ -19,7 +19,7 @@ from tests import tolerances
 
 import headwright as hw
 from headwright.lab import limits
-from headwright.lab.engines.pool import Workers
+from headwright.lab.engines.pool import EnginePool
 
 K = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]
 V = [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
@@ -289,16 +289,16 @@ def test_visitors_who_leave_do_no_harm(lab, ask):
 
 def test_a_call_given_up_ends_its_engine():
     async def run():
-        workers = Workers(1)
-        await workers.start()
-        call = asyncio.ensure_future(workers.call("moments", SLOW))
-        (process,) = workers._all
+        pool = EnginePool(1)
+        await pool.start()
+        call = asyncio.ensure_future(pool.call("moments", SLOW))
+        (process,) = pool._all
         await asyncio.sleep(0.1)
         call.cancel()
         await asyncio.wait({call})
         ended = process.returncode is not None
-        answer = await workers.call("attend", {**QUERY, "scale": 2.0})
-        await workers.stop()
+        answer = await pool.call("attend", {**QUERY, "scale": 2.0})
+        await pool.stop()
         return ended, answer
 
     ended, (status, answer) = in_a_loop(run())
@@ -315,12 +315,12 @@ def in_a_loop(work):
 
 def test_a_slow_engine_is_ended_and_replaced():
     async def run():
-        workers = Workers(1, seconds=1e-4)
-        await workers.start()
-        slow = await workers.call("attend", QUERY)
-        workers._seconds = limits.SECONDS
-        fine = await workers.call("attend", {**QUERY, "scale": 2.0})
-        await workers.stop()
+        pool = EnginePool(1, seconds=1e-4)
+        await pool.start()
+        slow = await pool.call("attend", QUERY)
+        pool._seconds = limits.SECONDS
+        fine = await pool.call("attend", {**QUERY, "scale": 2.0})
+        await pool.stop()
         return slow, fine
 
     (slow, words), (fine, answer) = in_a_loop(run())
@@ -333,12 +333,12 @@ def test_a_slow_engine_is_ended_and_replaced():
 
 def test_an_engine_that_dies_is_replaced():
     async def run():
-        workers = Workers(1)
-        await workers.start()
-        (process,) = workers._all
+        pool = EnginePool(1)
+        await pool.start()
+        (process,) = pool._all
         process.kill()
-        answers = [await workers.call("attend", QUERY) for _ in range(3)]
-        await workers.stop()
+        answers = [await pool.call("attend", QUERY) for _ in range(3)]
+        await pool.stop()
         return [status for status, _ in answers]
 
     statuses = in_a_loop(run())
@@ -352,11 +352,11 @@ def test_an_engine_has_a_memory_limit():
         pytest.skip("limits of another process can be read on Linux only")
 
     async def run():
-        workers = Workers(1)
-        await workers.start()
-        (process,) = workers._all
+        pool = EnginePool(1)
+        await pool.start()
+        (process,) = pool._all
         limit = resource.prlimit(process.pid, resource.RLIMIT_AS)
-        await workers.stop()
+        await pool.stop()
         return limit
 
     assert in_a_loop(run()) == (limits.MEMORY, limits.MEMORY)
@@ -441,17 +441,17 @@ def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(monkeypatch
     monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
 
     async def run():
-        workers = Workers(2)
-        await workers.start()
+        pool = EnginePool(2)
+        await pool.start()
         for _ in range(6):
-            calls = [asyncio.ensure_future(workers.call("moments", SLOW)) for _ in range(2)]
+            calls = [asyncio.ensure_future(pool.call("moments", SLOW)) for _ in range(2)]
             await asyncio.sleep(0.1)
             for call in calls:
                 call.cancel()
             await asyncio.wait(calls)
         alive = sum(process.returncode is None for process in begun)
-        status, _ = await workers.call("attend", QUERY)
-        await workers.stop()
+        status, _ = await pool.call("attend", QUERY)
+        await pool.stop()
         return alive, status
 
     alive, status = in_a_loop(run())
@@ -465,4 +465,4 @@ def test_an_engine_that_cannot_start_is_said_so(monkeypatch):
         sys, "executable", "/bin/false" if os.path.exists("/bin/false") else sys.executable + "none"
     )
     with pytest.raises((RuntimeError, OSError)):
-        in_a_loop(Workers(1).start())
+        in_a_loop(EnginePool(1).start())

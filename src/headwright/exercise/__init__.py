@@ -1,7 +1,7 @@
-"""The classic exercise as data.
+"""The classic exercise as data: questions, instances that satisfy their assumptions, stations.
 
-`bank` reads the questions (`bank.toml`, or a teacher's own file of that form); `instances` draws
-the keys, values and subspaces on which their answers are computed.
+Reading order: `bank` (what is asked, and how an answer is found), `instances` (numbers on which an
+answer is tried), `stations` (what the tour and the lab teach about it).
 """
 
 from __future__ import annotations

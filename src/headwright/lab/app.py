@@ -15,41 +15,39 @@ try:
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import Response
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 except ImportError:
     raise MissingExtra("starlette", "lab") from None
 
 from headwright.lab import content, limits
-from headwright.lab.engines.pool import Workers
-from headwright.lab.guard import Guard, too_large
+from headwright.lab.engines.pool import EnginePool
+from headwright.lab.guard import Guard, refused, too_large
+from headwright.lab.stations import fragment
 
 
-def build(*, workers: int = 2, seconds: float = limits.SECONDS, framed: bool = False) -> Starlette:
-    """The application; `workers` engine processes start with it and end with it. `framed` lets
+def build(*, engines: int = 2, seconds: float = limits.SECONDS, framed: bool = False) -> Starlette:
+    """The application; `engines` processes that compute start with it and end with it. `framed` lets
     pages of this machine (a notebook) show it in a frame."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.workers = Workers(workers, seconds=seconds)
+        pool = EnginePool(engines, seconds=seconds)
+        app.state.engines = pool
         # The first station's formulas are typeset before the first visitor asks for them.
-        await asyncio.gather(app.state.workers.start(), asyncio.to_thread(content.fragment, 1))
+        await asyncio.gather(pool.start(), asyncio.to_thread(fragment, 1))
         try:
             yield
         finally:
-            await app.state.workers.stop()
+            await pool.stop()
 
-    documents = [
-        Route(f"/{path}", _document(path, make))
-        for path, make in content.documents(engine=True).items()
-    ]
+    calls = Route("/api/{name}", _engine, methods=["POST"])
+    made = content.documents(engine=True)
+    documents = [Route(f"/{path}", _document(path, make)) for path, make in made.items()]
+    files = Mount("/", StaticFiles(directory=str(content.STATIC), html=True))
     return Starlette(
-        routes=[
-            Route("/api/{name}", _engine, methods=["POST"]),
-            *documents,
-            Mount("/", StaticFiles(directory=str(content.STATIC), html=True)),
-        ],
+        routes=[calls, *documents, files],
         middleware=[Middleware(Guard, framed=framed)],
         lifespan=lifespan,
     )
@@ -68,20 +66,23 @@ async def _engine(request: Request) -> Response:
     try:
         text = await asyncio.wait_for(_read(request), limits.BODY_SECONDS)
     except TimeoutError:
-        return JSONResponse(
-            {"error": "wanted the whole request; got it too slowly; try: again"}, 408
-        )
+        return refused(408, "wanted the whole request; got it too slowly; try: again")
     except ClientDisconnect:
         return Response(status_code=400)
     if text is None:
-        return JSONResponse({"error": too_large("more")}, 413)
+        return refused(413, too_large("more"))
+
     try:
         body = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as reason:
-        return JSONResponse(
-            {"error": f"wanted JSON; got text that is not ({reason}); try: JSON.stringify"}, 400
-        )
-    call = asyncio.ensure_future(request.app.state.workers.call(request.path_params["name"], body))
+        return refused(400, f"wanted JSON; got text that is not ({reason}); try: JSON.stringify")
+
+    call = request.app.state.engines.call(request.path_params["name"], body)
+    return await _answered(request, asyncio.ensure_future(call))
+
+
+async def _answered(request: Request, call: asyncio.Future[tuple[int, str]]) -> Response:
+    """The engine's answer, as long as the visitor waits for it."""
     left = asyncio.ensure_future(_left(request))
     await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
     if not call.done():
@@ -89,6 +90,7 @@ async def _engine(request: Request) -> Response:
         # from it.
         await asyncio.wait({call}, timeout=limits.GRACE)
     left.cancel()
+
     if not call.done():
         call.cancel()
         await asyncio.wait({call})
@@ -106,7 +108,8 @@ async def _left(request: Request) -> None:
 async def _read(request: Request) -> bytes | None:
     """The body, or None as soon as it grows beyond the limit (a stream need not say how long it
     is)."""
-    parts, size = [], 0
+    parts = []
+    size = 0
     async for part in request.stream():
         size += len(part)
         if size > limits.BODY_BYTES:

@@ -18,8 +18,8 @@ from headwright.lab import limits
 _OWN_NAMES = {"127.0.0.1", "localhost", "::1"}
 _HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -53,29 +53,40 @@ class Guard:
 
 
 def _refusal(method: str, headers: Headers) -> JSONResponse | None:
-    host, origin = headers.get("host", ""), headers.get("origin")
-    if _part(f"//{host}", "hostname").lower() not in _OWN_NAMES:
-        return _no(
-            403,
-            f"wanted a request to 127.0.0.1; got one to {host[:80]!r}; try: open the address printed",
-        )
-    if origin is not None and _part(origin, "netloc") != host:
-        return _no(
-            403,
-            f"wanted a request from the lab's own page; got {origin[:80]!r}; try: reload the page",
-        )
+    """Why this request is not answered; None if it may pass."""
+    stranger = _stranger(headers)
+    if stranger:
+        return refused(403, stranger)
+
     if method not in ("GET", "HEAD", "POST"):
-        return _no(405, f"wanted GET or POST; got {method[:20]!r}; try: POST with JSON")
-    if method == "POST":
-        kind = headers.get("content-type", "none").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            return _no(
-                415, f"wanted application/json; got {kind[:60]!r}; try: set the content type"
-            )
-        length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > limits.BODY_BYTES:
-            return _no(413, too_large(length[:20]))
+        return refused(405, f"wanted GET or POST; got {method[:20]!r}; try: POST with JSON")
+    if method != "POST":
+        return None
+
+    kind = headers.get("content-type", "none").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        error = f"wanted application/json; got {kind[:60]!r}; try: set the content type"
+        return refused(415, error)
+    length = headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > limits.BODY_BYTES:
+        return refused(413, too_large(length[:20]))
     return None
+
+
+def _stranger(headers: Headers) -> str:
+    """What is wrong with where the request goes to or comes from; empty if nothing is."""
+    host = headers.get("host", "")
+    if _part(f"//{host}", "hostname").lower() not in _OWN_NAMES:
+        return (
+            f"wanted a request to 127.0.0.1; got one to {host[:80]!r}; "
+            "try: open the address printed"
+        )
+    origin = headers.get("origin")
+    if origin is not None and _part(origin, "netloc") != host:
+        return (
+            f"wanted a request from the lab's own page; got {origin[:80]!r}; try: reload the page"
+        )
+    return ""
 
 
 def too_large(got: str) -> str:
@@ -90,5 +101,6 @@ def _part(address: str, name: str) -> str:
         return ""
 
 
-def _no(status: int, error: str) -> JSONResponse:
+def refused(status: int, error: str) -> JSONResponse:
+    """A refusal in words."""
     return JSONResponse({"error": error}, status_code=status)

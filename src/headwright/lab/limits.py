@@ -1,4 +1,6 @@
-"""How much one request may ask for. A limit reached is answered in words; nothing else happens."""
+"""How much one request may ask for, and how much the page can show. A limit reached is answered in
+words; nothing else happens.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,17 @@ SECONDS = 10.0  # of one engine call; its process is ended afterwards
 GRACE = 1.0  # for an engine whose visitor has left, before it is ended too
 PATIENCE = 60.0  # waiting for a free engine
 MEMORY = 4 << 30  # address space of one engine process
+
+# What the page can show. It is told so in data/site.json; links, pasted data and notebooks are held
+# to the same numbers. `size` is the largest coordinate, `samples` the most dots of a cloud.
+PAGE = {
+    "keys": 64,
+    "dimension": 64,
+    "heads": 6,
+    "samples": 5_000,
+    "sharpness": 100_000,
+    "size": 1_000_000,
+}
 
 
 def measured(body: Any, *, depth: int = 0) -> int:

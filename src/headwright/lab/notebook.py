@@ -18,9 +18,8 @@ import numpy as np
 
 from headwright import inputs
 from headwright.errors import InputError
+from headwright.lab import limits
 from headwright.lab.serve import serving
-
-MOST_KEYS, MOST_COORDINATES, MOST_HEADS = 64, 64, 6  # what the page's own limits are (js/state.js)
 
 
 @lru_cache(maxsize=1)
@@ -41,7 +40,8 @@ class Frame:
 
     def _repr_html_(self) -> str:
         source = escape(self.address, quote=True)
-        return f'<iframe src="{source}" width="100%" height="{self.height}" title="headwright lab"></iframe>'
+        size = f'width="100%" height="{self.height}"'
+        return f'<iframe src="{source}" {size} title="headwright lab"></iframe>'
 
     def __repr__(self) -> str:
         return f"headwright lab at {self.address}"
@@ -50,30 +50,47 @@ class Frame:
 def state(K: Any, V: Any = None, q: Any = None) -> str:
     """Keys, values and queries in the language of the page's address. Without V the first two
     coordinates of the keys are the values, without q the first key is the query."""
-    given = {"K": K} | {name: x for name, x in (("V", V), ("q", q)) if x is not None}
-    _, made = inputs.arrays(**given)
-    K, V, q = (dict(zip(given, made, strict=True)).get(name) for name in ("K", "V", "q"))
-    n, d = inputs.shape("K", K, "n", "d").shape
-    if not (n <= MOST_KEYS and 2 <= d <= MOST_COORDINATES):
+    keys, values, queries = _arrays(K, V, q)
+    n, d = inputs.shape("K", keys, "n", "d").shape
+    _fits(n, d)
+
+    values = keys[:, :2] if values is None else inputs.shape("V", values, n, "v")
+    queries = np.atleast_2d(keys[0] if queries is None else queries)
+    inputs.shape("q", queries, "h", d)
+    heads = limits.PAGE["heads"]
+    if len(queries) > heads:
         raise InputError(
-            wanted=f"at most {MOST_KEYS} keys of 2 to {MOST_COORDINATES} coordinates",
-            got=f"{n} of {d}",
-            attempt="show a part of them",
+            wanted=f"at most {heads} heads", got=f"{len(queries)}", attempt="show some of them"
         )
-    V = K[:, :2] if V is None else inputs.shape("V", V, n, "v")
-    Q = np.atleast_2d(K[0] if q is None else q)
-    inputs.shape("q", Q, "h", d)
-    if len(Q) > MOST_HEADS:
-        raise InputError(
-            wanted=f"at most {MOST_HEADS} heads", got=f"{len(Q)}", attempt="show some of them"
-        )
+
     # The page writes a query as direction times sharpness; arrows about as long as the keys are
     # easy to hold.
-    typical = float(np.linalg.norm(K, axis=1).mean()) or 1.0
-    beta = float(np.linalg.norm(Q, axis=1).max()) / typical or 1.0
-    fields = {"k": _rows(K), "v": _rows(V), "q": _rows(Q / beta), "beta": repr(beta)}
+    typical = float(np.linalg.norm(keys, axis=1).mean()) or 1.0
+    longest = float(np.linalg.norm(queries, axis=1).max())
+    beta = longest / typical or 1.0
+    fields = {"k": _rows(keys), "v": _rows(values), "q": _rows(queries / beta), "beta": repr(beta)}
     return "#preset=plane&" + "&".join(f"{name}={text}" for name, text in fields.items())
 
 
+def _arrays(K: Any, V: Any, q: Any) -> tuple[Any, Any, Any]:
+    """Arrays of one kind; what was not given stays None."""
+    given = {name: x for name, x in (("K", K), ("V", V), ("q", q)) if x is not None}
+    _, made = inputs.arrays(**given)
+    arrays = dict(zip(given, made, strict=True))
+    return arrays["K"], arrays.get("V"), arrays.get("q")
+
+
+def _fits(n: int, d: int) -> None:
+    most_keys = limits.PAGE["keys"]
+    most_coordinates = limits.PAGE["dimension"]
+    if not (n <= most_keys and 2 <= d <= most_coordinates):
+        raise InputError(
+            wanted=f"at most {most_keys} keys of 2 to {most_coordinates} coordinates",
+            got=f"{n} of {d}",
+            attempt="show a part of them",
+        )
+
+
 def _rows(matrix: Any) -> str:
-    return ";".join(",".join(repr(float(x)) for x in row) for row in matrix)
+    rows = [",".join(repr(float(x)) for x in row) for row in matrix]
+    return ";".join(rows)

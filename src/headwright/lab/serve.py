@@ -75,7 +75,8 @@ def serve(
         await serving
         if not server.started:
             raise HeadwrightError(
-                "wanted to start the lab's engine; got none; try: python -m headwright.lab.engines.process"
+                "wanted to start the lab's engine; got none; "
+                "try: python -m headwright.lab.engines.process"
             )
 
     with contextlib.suppress(KeyboardInterrupt):
@@ -86,7 +87,8 @@ def serve(
 def serving(*, port: int = 0, framed: bool = False) -> Iterator[str]:
     """The address of a lab that runs while the block does: for tests, benchmarks and notebooks
     (`framed`)."""
-    listener, server = _listen(port), _server(framed=framed)
+    listener = _listen(port)
+    server = _server(framed=framed)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():

@@ -15,11 +15,12 @@ _LONGEST_PAUSE = 30.0  # seconds between attempts to start an engine
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-class Workers:
-    """`await workers.call("moments", body)` gives an HTTP status and JSON text."""
+class EnginePool:
+    """`await pool.call("moments", body)` gives an HTTP status and JSON text."""
 
     def __init__(self, count: int = 2, *, seconds: float = limits.SECONDS) -> None:
-        self._count, self._seconds = count, seconds
+        self._count = count
+        self._seconds = seconds
         self._idle: asyncio.Queue[asyncio.subprocess.Process] = asyncio.Queue()
         self._all: set[asyncio.subprocess.Process] = set()
         self._starting: set[asyncio.Future[None]] = set()

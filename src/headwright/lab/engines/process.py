@@ -11,12 +11,9 @@ import contextlib
 import json
 import os
 import sys
-from importlib import import_module
 
 from headwright.lab import limits
 from headwright.lab.engines.calls import answer
-
-_WARM = ("headwright.attention", "headwright.noise", "headwright.design", "headwright.homework")
 
 
 def _limit_memory() -> None:
@@ -31,9 +28,7 @@ def main() -> None:
     pipe = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _limit_memory()
-    for module in _WARM:
-        with contextlib.suppress(ImportError):  # said in words when that part is asked for
-            import_module(module)
+
     pipe.write("ready\n")
     pipe.flush()
     for line in sys.stdin:

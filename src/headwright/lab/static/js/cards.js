@@ -4,8 +4,8 @@
  * @typedef {{[measure: string]: any, layer: number, head: number, stack?: string, sentence?: string, picture?: number[][]}} Head
  * @typedef {{model?: string, about?: string, heads: Head[], measures?: {[name: string]: [string, string]}}} Audit
  */
-import { short } from "./controls.js";
-import { element, join, make, set } from "./draw.js";
+import { short } from "./panels/controls.js";
+import { element, join, make, set } from "./drawing/draw.js";
 import { theme } from "./page.js";
 
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));

@@ -7,10 +7,11 @@
  *   counterexample: {[name: string]: unknown} | null, span: Span | null, steps?: Verdict[], remarks?: string[],
  * }} Verdict
  */
-import { planeLink } from "./counterexample.js";
-import { element } from "./draw.js";
+import { planeLink } from "./panels/counterexample.js";
+import { element } from "./drawing/draw.js";
 import { ask, setEngine } from "./engine.js";
 import { theme } from "./page.js";
+import { setLimits } from "./state/limits.js";
 
 const EXAMPLE = `# Attention exploration
 
@@ -22,6 +23,7 @@ const EXAMPLE = `# Attention exploration
 `;
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const site = await (await fetch("data/site.json")).json();
+setLimits(site.limits);
 setEngine(site.engine);
 theme();
 

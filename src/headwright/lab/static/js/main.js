@@ -4,31 +4,33 @@
  * @typedef {import("./types.js").State} State
  * @typedef {import("./types.js").Model} Model
  */
-import { createBars } from "./bars.js";
-import { createControls, short } from "./controls.js";
-import { createDesign } from "./design.js";
-import { element } from "./draw.js";
+import { createBars } from "./drawing/bars.js";
+import { element } from "./drawing/draw.js";
+import { createHistogram } from "./drawing/histogram.js";
+import { createKeyPlane } from "./drawing/keyplane.js";
+import { createLogitPlane } from "./drawing/logitplane.js";
+import { createSavers } from "./drawing/pictures.js";
+import { createValuePlane } from "./drawing/valueplane.js";
 import { setEngine } from "./engine.js";
-import { createExact } from "./exact.js";
-import { createHistogram } from "./histogram.js";
-import { createKeyPlane } from "./keyplane.js";
-import { createLogitPlane } from "./logitplane.js";
-import { derive } from "./model.js";
-import { read } from "./owndata.js";
+import { derive } from "./maths/model.js";
 import { copy, theme, toast } from "./page.js";
-import { createSavers } from "./pictures.js";
-import { toPython } from "./python.js";
-import { fromHash, InputError, toHash } from "./state.js";
-import { createStations, startHash } from "./stations.js";
-import { createStore } from "./store.js";
-import { createValuePlane } from "./valueplane.js";
+import { createControls, short } from "./panels/controls.js";
+import { createDesign } from "./panels/design.js";
+import { createExact } from "./panels/exact.js";
+import { createStations, startHash } from "./panels/stations.js";
+import { setLimits } from "./state/limits.js";
+import { read } from "./state/owndata.js";
+import { toPython } from "./state/python.js";
+import { fromHash, InputError, toHash } from "./state/state.js";
+import { createStore } from "./state/store.js";
 
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 
 const site = await (await fetch("data/site.json")).json();
-/** @type {import("./state.js").Presets} */
+/** @type {import("./state/state.js").Presets} */
 const presets = site.presets;
 setEngine(site.engine);
+setLimits(site.limits);
 
 /** The state an address means; an unreadable one says why and falls back. @param {string} hash @returns {State} */
 function stateOf(hash) {

@@ -1,0 +1,182 @@
+/**
+ * The design panel: name a target and a leak, and the engine's query flies into place; or the proof that there is
+ * none is drawn.
+ * @typedef {import("../types.js").Model} Model
+ * @typedef {import("../types.js").State} State
+ * @typedef {import("../state/store.js").Store} Store
+ */
+import { dot } from "../maths/attention.js";
+import { short } from "./controls.js";
+import { element } from "../drawing/draw.js";
+import { ask } from "../engine.js";
+import { LIMITS } from "../state/limits.js";
+
+const FLIGHT = 480; // ms
+const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const form = () => /** @type {HTMLFormElement} */ (find("design"));
+
+/** @param {Store} store @param {(proof: {inside: number[], outside: number[]} | null) => void} prove */
+export function createDesign(store, prove) {
+  const chosen = new Set([0]);
+  /** @type {Map<number, number>} */
+  const shares = new Map();
+  const kind = () => String(new FormData(form()).get("kind"));
+  let built = "";
+
+  const rebuild = () => {
+    const { names } = store.get();
+    const several = kind() !== "copy";
+    if (!several && chosen.size > 1) for (const i of [...chosen].slice(1)) chosen.delete(i);
+    if (several && chosen.size < 2) chosen.add(chosen.has(1) ? 0 : 1);
+    for (const i of chosen) if (i >= names.length) chosen.delete(i);
+    find("targets").replaceChildren(
+      ...names.map((name, i) => {
+        const label = element("label");
+        const box = Object.assign(document.createElement("input"), { type: several ? "checkbox" : "radio", name: "target", checked: chosen.has(i) });
+        box.addEventListener("change", () => {
+          if (!several) chosen.clear();
+          if (box.checked) chosen.add(i);
+          else chosen.delete(i);
+          rebuild();
+        });
+        const word = element("span", "v", "math value");
+        word.append(element("sub", name));
+        label.append(box, word);
+        if (kind() === "mixture" && chosen.has(i)) label.append(shareOf(i, name));
+        return label;
+      }),
+    );
+  };
+
+  /** @param {number} i @param {string} name */
+  const shareOf = (i, name) => {
+    const field = Object.assign(document.createElement("input"), {
+      type: "number", min: "0.01", max: "1", step: "0.01", value: String(shares.get(i) ?? Number((1 / chosen.size).toFixed(2))),
+    });
+    field.setAttribute("aria-label", `share of ${name}`);
+    field.addEventListener("input", () => shares.set(i, Number(field.value)));
+    return field;
+  };
+
+  /** What is asked for, as the engine reads it. */
+  const target = () => {
+    const keys = [...chosen].sort((a, b) => a - b);
+    if (kind() === "copy") return keys[0];
+    if (kind() === "average") return keys;
+    const raw = keys.map((i) => shares.get(i) ?? 1 / keys.length);
+    const total = raw.reduce((sum, x) => sum + x, 0);
+    return Object.fromEntries(keys.map((i, at) => [i, raw[at] / total]));
+  };
+
+  form().addEventListener("change", (event) => {
+    if (/** @type {HTMLInputElement} */ (event.target).name === "kind") rebuild();
+  });
+  form().addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const state = store.get();
+    const answer = find("design-answer");
+    answer.replaceChildren(element("p", "…", "soft"));
+    prove(null);
+    const heads = /** @type {HTMLSelectElement} */ (find("design-heads")).value;
+    const robust = /** @type {HTMLInputElement} */ (find("robust")).checked;
+    const leak = Number(/** @type {HTMLSelectElement} */ (find("leak")).value);
+    try {
+      const made = await ask("design", {
+        kind: kind(), target: target(), keys: state.keys, scale: state.scale, leak,
+        heads: heads === "auto" ? "auto" : Number(heads),
+        ...(robust ? { values: state.values, isotropic: state.isotropic, radial: state.radial } : {}),
+      });
+      answer.replaceChildren(...report(made, state));
+      if (made.status === "impossible") prove(combination(made.proof));
+      else if (made.queries.length <= LIMITS.heads) fly(store, made);
+    } catch (reason) {
+      answer.replaceChildren(element("p", /** @type {Error} */ (reason).message, "fault"));
+    }
+  });
+
+  return {
+    /** @param {Model} model */
+    draw({ state }) {
+      if (built === state.names.join()) return;
+      built = state.names.join();
+      rebuild();
+    },
+  };
+}
+
+/** @param {any} proof @returns {{inside: number[], outside: number[]} | null} */
+function combination(proof) {
+  const found = proof?.combination ?? proof;
+  return Array.isArray(found?.inside) && Array.isArray(found?.outside) ? found : null;
+}
+
+/** "0.4 k_a + 0.6 k_b" @param {number[]} keys @param {number[]} coefficients @param {string[]} names */
+function sum(keys, coefficients, names) {
+  const line = element("span", "", "math key");
+  keys.forEach((i, at) => {
+    const c = coefficients[at];
+    line.append(`${at ? (c < 0 ? " − " : " + ") : c < 0 ? "−" : ""}${Math.abs(c) === 1 ? "" : short(Math.abs(c)) + " "}k`, element("sub", names[i]));
+  });
+  return line;
+}
+
+/** @param {any} made @param {State} state @returns {HTMLElement[]} */
+function report(made, state) {
+  const found = combination(made.proof);
+  if (made.status === "impossible") {
+    const lines = [element("p", "Impossible, whatever the query.", "no")];
+    if (found) {
+      const proof = /** @type {any} */ (found);
+      const line = element("p", "Proof: ");
+      line.append(sum(proof.inside, proof.inside_coefficients, state.names), " = ", sum(proof.outside, proof.outside_coefficients, state.names));
+      lines.push(line, element("p", "A point inside the hull of others never scores above all of them.", "soft"));
+    } else if (made.message) lines.push(element("p", made.message));
+    if (made.certificate?.holds) lines.push(element("p", "The proof was checked without the solver.", "ok"));
+    return lines;
+  }
+  const heads = made.queries.length;
+  const many = heads > LIMITS.heads ? [element("p", `More heads than the picture holds (${LIMITS.heads}); they are in the engine's answer only.`, "maybe")] : [];
+  const lines = [
+    ...many,
+    element("p", made.status === "reached" ? `Reached with ${heads === 1 ? "one head" : `${heads} heads`}.` : `Nearest possible: ${made.message || made.status}`, made.status === "reached" ? "ok" : "maybe"),
+    element("p", `leak ${short(Number(made.leak))}, sharpness ${[made.sharpness].flat().map(Number).map(short).join(", ")}`),
+  ];
+  if (made.certificate) {
+    const { holds, leak_bound, failures } = made.certificate;
+    lines.push(element("p", holds ? `Certified: the leak is at most ${short(Number(leak_bound))}, checked without the solver.` : `The certificate does not hold: ${failures.join("; ")}`, holds ? "ok" : "no"));
+  }
+  if (made.robust) {
+    const { error, textbook, gain } = made.robust;
+    lines.push(element("p", `Under this noise the mean squared error is ${short(error)}, ${short(gain)} times less than the textbook heads' ${short(textbook)}.`));
+  }
+  return lines;
+}
+
+/** Queries as direction and sharpness, with arrows about as long as the keys. @param {State} s @param {number[][]} queries */
+export function split(s, queries) {
+  const size = (/** @type {number[]} */ q) => Math.sqrt(dot(q, q));
+  const typical = s.keys.reduce((sum, k) => sum + size(k), 0) / s.keys.length || 1;
+  const sharpness = Number((Math.max(...queries.map(size)) / typical).toPrecision(12)) || 1;
+  return { sharpness, directions: queries.map((q) => q.map((x) => x / sharpness)) };
+}
+
+/** @param {Store} store @param {{queries: number[][], mix: number[]}} made */
+export function fly(store, made) {
+  const from = store.get();
+  const to = { ...split(from, made.queries), mix: made.mix };
+  const start = to.directions.map((u, h) => from.directions[h] ?? u.map(() => 0));
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const begin = performance.now();
+  const step = (/** @type {number} */ now) => {
+    const t = calm ? 1 : Math.min((now - begin) / FLIGHT, 1);
+    const eased = 1 - (1 - t) ** 3;
+    if (t >= 1) return store.commit(to);
+    store.change({
+      mix: to.mix,
+      sharpness: from.sharpness ** (1 - eased) * to.sharpness ** eased,
+      directions: to.directions.map((u, h) => u.map((x, j) => start[h][j] + (x - start[h][j]) * eased)),
+    });
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
