@@ -59,21 +59,21 @@ def render(console: Console, stations: list[Station], report: Path) -> None:
 
 
 def _station(console: Console, station: Station) -> None:
-    title = f"[bold]{int(station.id)}[/bold]  {escape(station.title)}"
+    title = f"[bold]{int(station.id)}[/bold]  {escape(station.text.title)}"
     console.print(Rule(title, align="left", style="dim"))
-    console.print(Padding(escape(spelled(station.claim)), _INDENTED))
+    console.print(Padding(escape(spelled(station.text.claim)), _INDENTED))
     console.print(Padding(_numbers(station), _INDENTED))
 
-    for fact, true in station.facts.items():
+    for fact, true in station.evidence.facts.items():
         console.print(f"  {_mark(true)} {escape(fact)}", style="dim")
     verdict = "[green]holds[/green]" if station.holds else "[bold red]fails[/bold red]"
-    console.print(Padding(f"{verdict}: {escape(station.finding)}", _INDENTED))
+    console.print(Padding(f"{verdict}: {escape(station.evidence.finding)}", _INDENTED))
 
 
 def _numbers(station: Station) -> Table:
     """One line per number and route, so that eighty columns are enough for any station."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for comparison in station.comparisons:
+    for comparison in station.evidence.comparisons:
         quantity = escape(comparison.quantity)
         mark = _mark(comparison.agrees)
         for route, value in comparison.routes.items():

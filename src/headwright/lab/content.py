@@ -34,7 +34,12 @@ def documents(*, engine: bool) -> dict[str, Callable[[], bytes]]:
 
 
 def _site(*, engine: bool) -> dict[str, Any]:
-    return {"engine": engine, "limits": limits.PAGE, "presets": presets(), "stations": lab_stations()}
+    return {
+        "engine": engine,
+        "limits": limits.PAGE,
+        "presets": presets(),
+        "stations": lab_stations(),
+    }
 
 
 def _json(thing: Any) -> bytes:

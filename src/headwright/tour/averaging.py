@@ -10,73 +10,88 @@ import numpy as np
 from headwright.attention import attend
 from headwright.design import closed_form
 from headwright.report.style import ROLES, SERIES, figure
-from headwright.tour.station import Comparison, Station
+from headwright.tour.station import ROUNDING, Comparison, Evidence
 
-ROUNDING = 1e-12
-A, B = 0, 1
+A = 0
+B = 1
+N = 10
+D = 64
+LEAK = 0.01
 
 
-def two_values(seed: int) -> Station:
-    n, d = 10, 64
-    basis = np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
-    K = basis[:n]
-    beta = closed_form.sharpness(n, leak=0.01, m=2)
-    scaled = attend(
-        math.sqrt(d) * beta * (K[A] + K[B]), K, np.eye(n), scale=1 / math.sqrt(d)
-    ).weights
-    unscaled = attend(beta * (K[A] + K[B]), K, np.eye(n), scale=1 / math.sqrt(d)).weights
-    return Station(
-        id="05",
-        title="Averaging two values",
-        claim=r"$q = \beta(k_a + k_b)$ gives each of the two $\frac{e^\beta}{n - 2 + 2e^\beta}$, which is $\frac12$ only for "
-        r"large $\beta$. $\frac12(k_a + k_b)$ and a bare $k_a + k_b$ do not average, unless $n = 2$.",
+def two_values(seed: int) -> Evidence:
+    rng = np.random.default_rng(seed)
+    basis = np.linalg.qr(rng.standard_normal((D, D)))[0]
+    K = basis[:N]
+    pair = K[:2]
+    beta = closed_form.sharpness(N, leak=LEAK, m=2)
+    root_d = math.sqrt(D)
+    sharpened = _weights(K, root_d * beta, scale=1 / root_d)
+    forgotten = _weights(K, beta, scale=1 / root_d)
+
+    leak_of_scaled = Comparison(
+        "leak with scores / sqrt(64) and sqrt(64) beta",
+        {"closed form": LEAK, "softmax": 1 - sharpened[A] - sharpened[B]},
+        ROUNDING,
+    )
+    scaled_beta = closed_form.sharpness(N, leak=LEAK, m=2, scale=1 / root_d)
+    beta_of_scaled = Comparison(
+        "beta needed for 1 % with scores / sqrt(64)",
+        {"closed form": scaled_beta, "sqrt(d) times the unscaled one": root_d * beta},
+        ROUNDING * 100,
+    )
+    half_the_sum = _weights(K, 0.5)[A]
+    bare_sum = _weights(K, 1.0)[A]
+    half_of_two = _weights(pair, 0.5)[A]
+    return Evidence(
         comparisons=(
-            _weight("beta = 5.98, n = 10", K, beta),
-            _weight("beta = 1 (bare sum), n = 10", K, 1.0),
-            _weight("beta = 1/2 (half the sum), n = 10", K, 0.5),
-            _weight("beta = 1/2, n = 2", K[:2], 0.5),
-            Comparison("leak with scores / sqrt(64) and sqrt(64) beta",
-                       {"closed form": 0.01, "softmax": float(1 - scaled[A] - scaled[B])}, ROUNDING),
-            Comparison("beta needed for 1 % with scores / sqrt(64)",
-                       {"closed form": closed_form.sharpness(n, leak=0.01, m=2, scale=1 / math.sqrt(d)),
-                        "sqrt(d) times the unscaled one": math.sqrt(d) * beta}, ROUNDING * 100),
+            _weight_by_routes("beta = 5.98, n = 10", K, beta),
+            _weight_by_routes("beta = 1 (bare sum), n = 10", K, 1.0),
+            _weight_by_routes("beta = 1/2 (half the sum), n = 10", K, 0.5),
+            _weight_by_routes("beta = 1/2, n = 2", pair, 0.5),
+            leak_of_scaled,
+            beta_of_scaled,
         ),
-        facts={"half the sum fails at n = 10": _alpha(K, 0.5) < 0.15,
-               "half the sum passes at n = 2": abs(_alpha(K[:2], 0.5) - 0.5) < ROUNDING,
-               "an unscaled beta fails under 1/sqrt(d)": float(unscaled[A]) < 0.2},
-        finding=f"1 % at n = 10 takes beta = {beta:.2f}; half the sum gives {_alpha(K, 0.5):.3f}, the bare sum "
-        f"{_alpha(K, 1.0):.2f}; n = 2 passes anything. Scores / sqrt(d) need sqrt(d) times the beta.",
+        facts={
+            "half the sum fails at n = 10": bool(half_the_sum < 0.15),
+            "half the sum passes at n = 2": bool(abs(half_of_two - 0.5) < ROUNDING),
+            "an unscaled beta fails under 1/sqrt(d)": bool(forgotten[A] < 0.2),
+        },
+        finding=f"1 % at n = 10 takes beta = {beta:.2f}; half the sum gives {half_the_sum:.3f}, "
+        f"the bare sum {bare_sum:.2f}; n = 2 passes anything. Scores / sqrt(d) need sqrt(d) times "
+        "the beta.",
         draw=_draw,
-        caption="Weight of each of the two keys against sharpness. At n = 2 every query looks right; dots: beta = 1/2 and 1.",
-    )  # fmt: skip
-
-
-def _alpha(K: np.ndarray, beta: float) -> float:
-    return float(attend(beta * (K[A] + K[B]), K, np.eye(len(K))).weights[A])
-
-
-def _weight(label: str, K: np.ndarray, beta: float) -> Comparison:
-    n = len(K)
-    formula = math.exp(beta) / (n - 2 + 2 * math.exp(beta))
-    return Comparison(
-        f"alpha_a at {label}", {"closed form": formula, "softmax": _alpha(K, beta)}, ROUNDING
+        caption="Weight of each of the two keys against sharpness. At n = 2 every query looks "
+        "right; dots: beta = 1/2 and 1.",
     )
 
 
+def _weights(K: np.ndarray, beta: float, *, scale: float = 1.0) -> np.ndarray:
+    """Of all keys, for the query beta (k_a + k_b)."""
+    query = beta * (K[A] + K[B])
+    return attend(query, K, np.eye(len(K)), scale=scale).weights
+
+
+def _weight_by_routes(label: str, K: np.ndarray, beta: float) -> Comparison:
+    formula = float(_closed_form(len(K), beta))
+    softmax = float(_weights(K, beta)[A])
+    return Comparison(f"alpha_a at {label}", {"closed form": formula, "softmax": softmax}, ROUNDING)
+
+
+def _closed_form(n: int, beta: Any) -> Any:
+    """e^beta / (n - 2 + 2 e^beta)"""
+    return np.exp(beta) / (n - 2 + 2 * np.exp(beta))
+
+
 def _draw() -> Any:
-    beta = np.linspace(0, 10, 200)
+    betas = np.linspace(0, 10, 200)
+    wrong = np.array([0.5, 1.0])
+    colours = (ROLES["muted"], SERIES[0], SERIES[1])
     with figure(6.4, 2.8) as (drawing, axis):
-        for n, colour in zip((2, 10, 100), (ROLES["muted"], SERIES[0], SERIES[1]), strict=True):
-            height = np.exp(beta) / (n - 2 + 2 * np.exp(beta))
-            axis.plot(beta, height, color=colour, label=f"n = {n}")
-            for b in (0.5, 1.0):
-                axis.plot(
-                    b, math.exp(b) / (n - 2 + 2 * math.exp(b)), "o", color=colour, markersize=4
-                )
-        axis.set(
-            xlabel=r"sharpness $\beta$ in $q = \beta(k_a + k_b)$",
-            ylabel=r"$\alpha_a = \alpha_b$",
-            ylim=(0, 0.53),
-        )
+        for n, colour in zip((2, 10, 100), colours, strict=True):
+            axis.plot(betas, _closed_form(n, betas), color=colour, label=f"n = {n}")
+            axis.plot(wrong, _closed_form(n, wrong), "o", color=colour, markersize=4)
+        axis.set_xlabel(r"sharpness $\beta$ in $q = \beta(k_a + k_b)$")
+        axis.set(ylabel=r"$\alpha_a = \alpha_b$", ylim=(0, 0.53))
         axis.legend(loc="lower right")
     return drawing

@@ -1,5 +1,4 @@
-"""What a station of the tour is: a claim, the numbers behind it by independent routes, and a
-picture.
+"""What a station of the tour is: the exercise's text, and the evidence computed for it.
 
 A station holds when all routes to each of its numbers agree and each of its facts is true; nothing
 is asserted in prose that is not one of those.
@@ -11,12 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from headwright.exercise.stations import StationText
+
 Draw = Callable[[], Any]  # makes the station's matplotlib figure
+
+# How far two routes may be apart: where only rounding separates them, ...
+ROUNDING = 1e-12
+# ... and where one of them is the exact engine, which promises this much.
+EXACT = 1e-8
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number by several routes. `tolerance` is the largest allowed spread: rounding, or five
+    """One number by several routes. `tolerance` is how far they may be apart: rounding, or five
     standard errors."""
 
     quantity: str
@@ -30,10 +36,9 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Station:
-    id: str
-    title: str
-    claim: str  # one or two sentences, formulas between dollars
+class Evidence:
+    """What was computed for a station."""
+
     comparisons: tuple[Comparison, ...]
     finding: str  # the verdict in words, with its numbers
     draw: Draw = field(repr=False)
@@ -42,7 +47,22 @@ class Station:
 
     @property
     def holds(self) -> bool:
-        return all(c.agrees for c in self.comparisons) and all(self.facts.values())
+        agreed = all(comparison.agrees for comparison in self.comparisons)
+        return agreed and all(self.facts.values())
+
+
+@dataclass(frozen=True)
+class Station:
+    text: StationText
+    evidence: Evidence
+
+    @property
+    def id(self) -> str:
+        return f"{self.text.number:02d}"
+
+    @property
+    def holds(self) -> bool:
+        return self.evidence.holds
 
     @property
     def figure(self) -> str:
@@ -51,18 +71,20 @@ class Station:
 
     def record(self) -> dict[str, Any]:
         """The station for machines: numbers by route, then by quantity."""
+        comparisons = self.evidence.comparisons
         routes: dict[str, dict[str, float]] = {}
-        for comparison in self.comparisons:
+        for comparison in comparisons:
             for route, value in comparison.routes.items():
                 routes.setdefault(route, {})[comparison.quantity] = value
+
         return {
             "id": self.id,
-            "title": self.title,
-            "claim": self.claim,
+            "title": self.text.title,
+            "claim": self.text.claim,
             "verdict": "holds" if self.holds else "fails",
-            "finding": self.finding,
+            "finding": self.evidence.finding,
             "routes": routes,
-            "facts": self.facts,
-            "tolerances": {c.quantity: c.tolerance for c in self.comparisons},
+            "facts": self.evidence.facts,
+            "tolerances": {c.quantity: c.tolerance for c in comparisons},
             "figure": f"{self.figure}.svg",
         }

@@ -11,8 +11,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from headwright import inputs
 from headwright import design as designs
+from headwright import inputs
 from headwright.attention import multihead
 from headwright.errors import HeadwrightError, InputError
 from headwright.exercise.bank import load

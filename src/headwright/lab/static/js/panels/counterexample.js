@@ -2,7 +2,8 @@
  * A counterexample as a link to the plane. A verdict gives the scores of every head; on orthonormal keys the query
  * with coordinates equal to those scores has exactly them as logits, so the plane shows the very same weights.
  */
-import { LIMITS, letters } from "../state/state.js";
+import { LIMITS } from "../state/limits.js";
+import { letters } from "../state/state.js";
 
 /** @param {unknown} thing @returns {number[][] | null} */
 function rows(thing) {
