@@ -33,7 +33,9 @@ GRAB = """() => {
   const box = handle.querySelector(".mark").getBoundingClientRect();
   const finger = { pointerId: 1, isPrimary: true, bubbles: true };
   window.send = (kind, dx, dy) =>
-    handle.dispatchEvent(new PointerEvent(kind, { ...finger, clientX: box.x + dx, clientY: box.y + dy }));
+    handle.dispatchEvent(
+      new PointerEvent(kind, { ...finger, clientX: box.x + dx, clientY: box.y + dy }),
+    );
   window.send("pointerdown", 0, 0);
 }"""
 MOVE = """(i) => new Promise((done) => setTimeout(() => {
@@ -46,7 +48,8 @@ FLOOR = """(count) => new Promise((done) => setTimeout(() => {
   for (let i = 0; i < count; i++) sum += Math.exp(-(i % 97) / 9);
   done(sum);
 }))"""
-WEIGHT = """() => performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+WEIGHT = """() => ["resource", "navigation"]
+  .flatMap((kind) => performance.getEntriesByType(kind))
   .reduce((sum, r) => sum + r.decodedBodySize, 0)"""
 
 
@@ -57,16 +60,20 @@ def run(*, quick: bool) -> dict[str, Any]:
         rows += engine_rows(address, quick)
         rows.append(crowd_row(address, 100 if quick else 1000))
     notes = [
-        f"drag: {KEYS} keys, {SAMPLES} samples, {HEADS} heads, noise on; script per frame, CPU time, all included",
-        "drag floor: the same number of Math.exp in a bare loop; engine floor: the same call without HTTP and process",
-        "accuracy: the browser's numbers agree with Python's to 1e-12 (tests/lab/test_agreement.py)",
+        f"drag: {KEYS} keys, {SAMPLES} samples, {HEADS} heads, noise on; script per frame, "
+        "CPU time, all included",
+        "drag floor: the same number of Math.exp in a bare loop; "
+        "engine floor: the same call without HTTP and process",
+        "accuracy: the browser's numbers agree with Python's to 1e-12 "
+        "(tests/lab/test_agreement.py)",
     ]
     return {"title": "the lab: drag, page, engine, crowd", "rows": rows, "notes": notes}
 
 
 def _row(what: str, times: list[float], floor: float | None, target: str) -> dict[str, Any]:
     times = sorted(times)
-    middle, high = statistics.median(times), times[min(len(times) - 1, int(0.95 * len(times)))]
+    middle = statistics.median(times)
+    high = times[min(len(times) - 1, int(0.95 * len(times)))]
     ratio = None if not floor else round(middle / floor, 2)
     return {
         "what": what,
@@ -103,7 +110,9 @@ def browser_rows(address: str, quick: bool) -> list[dict[str, Any]]:
 def page_row(browser: Any, address: str, repeats: int) -> dict[str, Any]:
     """Until the plane is live and the first station can be read; the floor is one picture from the
     same server."""
-    times, floors, weight = [], [], 0
+    times = []
+    floors = []
+    weight = 0
     for _ in range(repeats):
         context = browser.new_context()  # cold: nothing cached
         page = context.new_page()
@@ -244,9 +253,12 @@ def crowd_row(address: str, count: int) -> dict[str, Any]:
     seconds = time.perf_counter() - begin
     said = ", ".join(f"{n} x {status}" for status, n in sorted(statuses.items()))
     return {
-        "what": f"{count} mixed requests, 64 at once: {said}", "median": f"{1000 * seconds / count:.1f} ms each",
-        "p95": f"{seconds:.1f} s in all", "times floor": None, "target": "all answered",
-    }  # fmt: skip
+        "what": f"{count} mixed requests, 64 at once: {said}",
+        "median": f"{1000 * seconds / count:.1f} ms each",
+        "p95": f"{seconds:.1f} s in all",
+        "times floor": None,
+        "target": "all answered",
+    }
 
 
 if __name__ == "__main__":

@@ -38,8 +38,10 @@ def test_nothing_is_wider_than_a_phone(open_page, path):
     page = open_page(path, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     small = page.evaluate(
-        """[...document.querySelectorAll('button, select, a.where, nav a')].filter((b) => b.offsetParent)
-           .filter((b) => b.getBoundingClientRect().height < 23.5).map((b) => b.outerHTML.slice(0, 80))"""
+        """[...document.querySelectorAll('button, select, a.where, nav a')]
+           .filter((b) => b.offsetParent)
+           .filter((b) => b.getBoundingClientRect().height < 23.5)
+           .map((b) => b.outerHTML.slice(0, 80))"""
     )
     assert small == []
 

@@ -16,8 +16,11 @@ CASES = json.loads(Path(__file__).with_name("cases.json").read_text())
 FORWARD = """async (cases) => {
   const { multihead } = await import("/js/maths/attention.js");
   const { logitsLaw, gramFactor } = await import("/js/maths/law.js");
-  return cases.map((c) => ({ ...multihead(c.queries, c.keys, c.values, c), law: logitsLaw(c.queries, c.keys, c),
-                             gram: gramFactor(c.queries) }));
+  return cases.map((c) => ({
+    ...multihead(c.queries, c.keys, c.values, c),
+    law: logitsLaw(c.queries, c.keys, c),
+    gram: gramFactor(c.queries),
+  }));
 }"""
 
 
@@ -104,7 +107,10 @@ def test_the_hull_is_the_reachable_set(open_page, rng):
     clouds.append([[0, 0], [1, 0], [2, 0], [0, 1], [0, 1]])  # a point on an edge, and one doubled
     page = open_page()
     seen = page.evaluate(
-        "async (all) => { const { reachable } = await import('/js/maths/hull.js'); return all.map(reachable); }",
+        """async (all) => {
+          const { reachable } = await import("/js/maths/hull.js");
+          return all.map(reachable);
+        }""",
         clouds,
     )
     for points, corners in zip(clouds, seen, strict=True):

@@ -41,10 +41,14 @@ def test_the_frame_has_the_callers_numbers(chromium, static, tmp_path):
 @pytest.mark.parametrize(
     "data",
     [
-        ([[1.0]],), ([[1.0, np.nan]],), (np.zeros((65, 2)),), (K, [[1.0, 2.0]]), (K, V, [1.0, 2.0, 3.0]),
+        ([[1.0]],),
+        ([[1.0, np.nan]],),
+        (np.zeros((65, 2)),),
+        (K, [[1.0, 2.0]]),
+        (K, V, [1.0, 2.0, 3.0]),
         (K, V, np.ones((7, 2))),
     ],
-)  # fmt: skip
+)
 def test_what_the_page_cannot_show_is_refused(data):
     with pytest.raises(InputError, match="try:"):
         hw.lab.widget(*data)

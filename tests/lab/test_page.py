@@ -96,7 +96,9 @@ def test_a_finger_drags_too(open_page):
       const send = (kind, clientX, clientY) =>
         handle.dispatchEvent(new PointerEvent(kind, { ...finger, clientX, clientY }));
       handle.setPointerCapture = () => {};
-      send("pointerdown", x, y); send("pointermove", x + dx, y + dy); send("pointerup", x + dx, y + dy);
+      send("pointerdown", x, y);
+      send("pointermove", x + dx, y + dy);
+      send("pointerup", x + dx, y + dy);
     }"""
     page.evaluate(touch, [40, 0])
     assert state(page)["directions"][0][0] > 0.6
@@ -163,11 +165,20 @@ def test_the_address_is_the_whole_state(open_page):
 
 
 UNREADABLE = [
-    "preset=nope", "preset=__proto__", "preset=plane&q=x", "preset=plane&beta=-3", "preset=plane&beta=1e999",
-    "preset=plane&k=1,2;3", "preset=plane&v=1,2", "preset=plane&radial=zz:1", "preset=plane&q=1,2,3",
-    "preset=plane&beta=", "preset=ten&samples=1e9", "preset=plane&k=<script>alert(1)</script>",
+    "preset=nope",
+    "preset=__proto__",
+    "preset=plane&q=x",
+    "preset=plane&beta=-3",
+    "preset=plane&beta=1e999",
+    "preset=plane&k=1,2;3",
+    "preset=plane&v=1,2",
+    "preset=plane&radial=zz:1",
+    "preset=plane&q=1,2,3",
+    "preset=plane&beta=",
+    "preset=ten&samples=1e9",
+    "preset=plane&k=<script>alert(1)</script>",
     "preset=plane&mix=0.5,0.5",
-]  # fmt: skip
+]
 
 
 def test_an_unreadable_address_says_why(open_page):

@@ -362,8 +362,13 @@ def test_an_engine_has_a_memory_limit():
     assert in_a_loop(run()) == (limits.MEMORY, limits.MEMORY)
 
 
-HALVES = (b"G", b"GET / HTTP/1.1\r\nHost: 127", b"", b"POST /api/attend HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-          b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")  # fmt: skip
+HALVES = (
+    b"G",
+    b"GET / HTTP/1.1\r\nHost: 127",
+    b"",
+    b"POST /api/attend HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+)
 
 
 def test_a_body_that_never_comes_is_answered(lab, monkeypatch):
@@ -383,7 +388,8 @@ def test_half_open_connections_do_not_keep_others_out(tmp_path):
     """300 of them, at a server that may open 256 files, as on a Mac."""
     script = (
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
-        "from headwright.lab.serve import serve; serve(browser=False, announce=lambda a: print(a, flush=True))"
+        "from headwright.lab.serve import serve;"
+        "serve(browser=False, announce=lambda a: print(a, flush=True))"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from headwright.cli import app
 from headwright.cli.tour import render
 from headwright.result import plain
 from headwright.tour import STATIONS, Comparison, Station, walk
+from headwright.tour.classic import TWO_HEADS, A, draw_weights, long_or_short
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +35,10 @@ def stations():
 @pytest.mark.parametrize("number", range(14), ids=lambda i: f"station-{i + 1}")
 def test_station_holds_by_at_least_two_routes(stations, number):
     station = stations[number]
-    for comparison in station.comparisons:
+    for comparison in station.evidence.comparisons:
         assert comparison.agrees, comparison
         assert len(comparison.routes) >= 2
-    assert all(station.facts.values()), station.facts
+    assert all(station.evidence.facts.values()), station.evidence.facts
     record = station.record()
     assert record["verdict"] == "holds"
     assert len(record["routes"]) >= 2
@@ -49,13 +51,14 @@ def test_another_seed_holds_too():
 def test_a_wrong_number_fails_its_station(stations):
     station = stations[0]
     wrong = Comparison("x", {"one": 1.0, "other": 1.1}, tolerance=0.05)
-    broken = Station(**{**station.__dict__, "comparisons": (wrong,)})
+    broken = Station(station.text, replace(station.evidence, comparisons=(wrong,)))
     assert not broken.holds
     assert broken.record()["verdict"] == "fails"
 
 
 def test_numbers_of_the_case_table(stations):
-    twelve, seven = stations[11].record()["routes"], stations[6].record()["routes"]
+    twelve = stations[11].record()["routes"]
+    seven = stations[6].record()["routes"]
     assert twelve["normal law"]["P(gamma < 0)"] == pytest.approx(FLIP, abs=ROUNDING)
     assert seven["normal law"]["P(0.5 < gamma < 1.5)"] == pytest.approx(INSIDE_HALF, abs=ROUNDING)
 
@@ -119,32 +122,31 @@ def test_sentences_say_what_the_tables_say(stations, number):
     """Every number of the verdict and the caption is in the station's table, or in the setting it
     speaks of."""
     station = stations[number]
-    setting = " ".join([station.claim, *(c.quantity for c in station.comparisons), *station.facts])
+    evidence = station.evidence
+    quantities = [comparison.quantity for comparison in evidence.comparisons]
+    setting = " ".join([station.text.claim, *quantities, *evidence.facts])
     known = [size(n) for n in numbers(setting)]
-    found = [value for c in station.comparisons for value in c.routes.values()]
-    if "times less" in station.finding:
+
+    found = [value for c in evidence.comparisons for value in c.routes.values()]
+    if "times less" in evidence.finding:
         found += [a / b for a in found for b in found if a > b > 0]
     found += [math.exp(value) for value in found if value < 0]
-    for said in numbers(station.finding) + (
-        numbers(station.caption) if station.id in CAPTIONS else []
-    ):
+
+    sentences = evidence.finding
+    if station.id in CAPTIONS:
+        sentences += " " + evidence.caption
+    for said in numbers(sentences):
         share = size(said) / 100 if "%" in said else size(said)
-        backed = (
-            said in GIVEN.get(station.id, ())
-            or share in known
-            or any(same(said, value) for value in found)
-        )
-        assert backed, f"{said} in {station.finding!r} or {station.caption!r}"
+        given = said in GIVEN.get(station.id, ()) or share in known
+        assert given or any(same(said, value) for value in found), f"{said} in {sentences!r}"
 
 
 CAPTIONS = {"09"}  # captions that state results; the others name the axes' settings
 
 
 def test_the_dots_of_two_heads_are_where_the_caption_says(stations):
-    from headwright.tour import classic, heads
-
-    drawn = classic.draw_weights(heads.TWO, classic.long_or_short(classic.A), 0)[:2000, classic.A]
-    share = float(re.search(r"(\d+)%", stations[8].caption)[1]) / 100
+    drawn = draw_weights(TWO_HEADS, long_or_short(A), 0)[:2000, A]
+    share = float(re.search(r"(\d+)%", stations[8].evidence.caption)[1]) / 100
     assert np.mean(drawn > 0.45) == pytest.approx(
         share, abs=5 * np.sqrt(share * (1 - share) / len(drawn)) + 0.005
     )

@@ -28,8 +28,8 @@ from headwright.lab.stations import fragment
 
 
 def build(*, engines: int = 2, seconds: float = limits.SECONDS, framed: bool = False) -> Starlette:
-    """The application; `engines` processes that compute start with it and end with it. `framed` lets
-    pages of this machine (a notebook) show it in a frame."""
+    """The application; its `engines`, the processes that compute, start with it and end with it.
+    `framed` lets pages of this machine (a notebook) show it in a frame."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -61,7 +61,7 @@ def _short(value: Any) -> Any:
 
 
 def _picture(weights: Any) -> list[list[int]] | None:
-    """The binned attention map, coarser: rows are queries, columns keys; 100 is the darkest cell."""
+    """The binned attention map, coarser: rows are queries, columns keys; the darkest is 100."""
     if weights is None:
         return None
 

@@ -20,6 +20,7 @@ LEAK = 0.01
 
 
 def two_values(seed: int) -> Evidence:
+    """The formula for two equal scores, at the sharpness it takes and at popular wrong ones."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.standard_normal((D, D)))[0]
     K = basis[:N]
@@ -29,9 +30,10 @@ def two_values(seed: int) -> Evidence:
     sharpened = _weights(K, root_d * beta, scale=1 / root_d)
     forgotten = _weights(K, beta, scale=1 / root_d)
 
+    leak = 1 - sharpened[A] - sharpened[B]
     leak_of_scaled = Comparison(
         "leak with scores / sqrt(64) and sqrt(64) beta",
-        {"closed form": LEAK, "softmax": 1 - sharpened[A] - sharpened[B]},
+        {"closed form": LEAK, "softmax": leak},
         ROUNDING,
     )
     scaled_beta = closed_form.sharpness(N, leak=LEAK, m=2, scale=1 / root_d)
@@ -43,6 +45,16 @@ def two_values(seed: int) -> Evidence:
     half_the_sum = _weights(K, 0.5)[A]
     bare_sum = _weights(K, 1.0)[A]
     half_of_two = _weights(pair, 0.5)[A]
+    facts = {
+        "half the sum fails at n = 10": bool(half_the_sum < 0.15),
+        "half the sum passes at n = 2": bool(abs(half_of_two - 0.5) < ROUNDING),
+        "an unscaled beta fails under 1/sqrt(d)": bool(forgotten[A] < 0.2),
+    }
+    finding = (
+        f"1 % at n = 10 takes beta = {beta:.2f}; half the sum gives {half_the_sum:.3f}, "
+        f"the bare sum {bare_sum:.2f}; n = 2 passes anything. Scores / sqrt(d) need sqrt(d) times "
+        "the beta."
+    )
     return Evidence(
         comparisons=(
             _weight_by_routes("beta = 5.98, n = 10", K, beta),
@@ -52,14 +64,8 @@ def two_values(seed: int) -> Evidence:
             leak_of_scaled,
             beta_of_scaled,
         ),
-        facts={
-            "half the sum fails at n = 10": bool(half_the_sum < 0.15),
-            "half the sum passes at n = 2": bool(abs(half_of_two - 0.5) < ROUNDING),
-            "an unscaled beta fails under 1/sqrt(d)": bool(forgotten[A] < 0.2),
-        },
-        finding=f"1 % at n = 10 takes beta = {beta:.2f}; half the sum gives {half_the_sum:.3f}, "
-        f"the bare sum {bare_sum:.2f}; n = 2 passes anything. Scores / sqrt(d) need sqrt(d) times "
-        "the beta.",
+        facts=facts,
+        finding=finding,
         draw=_draw,
         caption="Weight of each of the two keys against sharpness. At n = 2 every query looks "
         "right; dots: beta = 1/2 and 1.",
@@ -84,6 +90,7 @@ def _closed_form(n: int, beta: Any) -> Any:
 
 
 def _draw() -> Any:
+    """The weight of each of the two keys against sharpness."""
     betas = np.linspace(0, 10, 200)
     wrong = np.array([0.5, 1.0])
     colours = (ROLES["muted"], SERIES[0], SERIES[1])

@@ -1,4 +1,4 @@
-"""Stations 1 to 3: weights are a distribution; copying needs a number; being larger is not enough."""
+"""Stations 1 to 3: weights are a distribution; copying needs a number; larger is not enough."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ LEAK = 0.01  # the leak that the sentences speak of
 
 
 def distribution(seed: int) -> Evidence:
+    """Softmax against two other ways of writing it, and against logits far beyond overflow."""
     rng = np.random.default_rng(seed)
     calm = rng.standard_normal(8) * 2
     wild = rng.uniform(-1e5, 1e5, size=(1000, 64))
@@ -45,14 +46,18 @@ def distribution(seed: int) -> Evidence:
         {"softmax": worst, "theory": 0.0},
         ROUNDING,
     )
+    facts = {
+        "no weight is negative": bool((extreme >= 0).all() and (alpha >= 0).all()),
+        "nothing overflows at logits of 1e5": bool(np.isfinite(extreme).all()),
+    }
+    finding = (
+        "Non-negative and normalised, also at logits of +-100,000: "
+        "alpha is a categorical distribution."
+    )
     return Evidence(
         comparisons=(total, largest, far_logits),
-        facts={
-            "no weight is negative": bool((extreme >= 0).all() and (alpha >= 0).all()),
-            "nothing overflows at logits of 1e5": bool(np.isfinite(extreme).all()),
-        },
-        finding="Non-negative and normalised, also at logits of +-100,000: "
-        "alpha is a categorical distribution.",
+        facts=facts,
+        finding=finding,
         draw=lambda: _draw_distribution(calm),
         caption="The same eight logits at sharpness 0, 1 and 4: from uniform to almost one-hot; "
         "each sums to 1.",
@@ -60,6 +65,7 @@ def distribution(seed: int) -> Evidence:
 
 
 def _draw_distribution(z: np.ndarray) -> Any:
+    """The weights of the same logits, ever sharper."""
     keys = np.arange(len(z))
     with figure(6.4, 2.2, columns=3) as (drawing, axes):
         for axis, beta in zip(axes, (0, 1, 4), strict=True):
@@ -71,16 +77,20 @@ def _draw_distribution(z: np.ndarray) -> Any:
 
 
 def sharpness_table(seed: int) -> Evidence:
+    """The threshold in closed form against the root of the softmax itself."""
     sizes = (10, 100, 10_000, 1_000_000)
     leaks = (0.1, 0.01, 0.001)
     comparisons = tuple(_sharpness_by_routes(n, leak) for n in sizes for leak in leaks)
 
     at_ten = closed_form.sharpness(10, leak=LEAK)
     at_a_million = closed_form.sharpness(10**6, leak=LEAK)
+    finding = (
+        f"beta >> 0 has a number: {at_ten:.2f} for 1 % at n = 10, "
+        f"{at_a_million:.2f} at a million keys."
+    )
     return Evidence(
         comparisons=comparisons,
-        finding=f"beta >> 0 has a number: {at_ten:.2f} for 1 % at n = 10, "
-        f"{at_a_million:.2f} at a million keys.",
+        finding=finding,
         draw=_draw_sharpness,
         caption="Leak against sharpness; dots mark the closed-form threshold for a leak of 1 %.",
     )
@@ -107,6 +117,7 @@ def _needed(n: int, leak: float) -> float:
 
 
 def _draw_sharpness() -> Any:
+    """Leak against sharpness, for three numbers of keys."""
     betas = np.linspace(0, 24, 200)
     with figure(6.4, 3.0) as (drawing, axis):
         for n, colour in zip((10, 1000, 1_000_000), SERIES, strict=True):
@@ -121,6 +132,7 @@ def _draw_sharpness() -> Any:
 
 
 def larger_is_not_enough(seed: int) -> Evidence:
+    """A small lead, and a long key that points the wrong way."""
     n = 10
     lead = 0.1
     logits = np.r_[lead, np.zeros(n - 1)]
@@ -154,14 +166,18 @@ def larger_is_not_enough(seed: int) -> Evidence:
         {"horizon n*": closed_form.horizon(needed, leak=LEAK), "n": float(n)},
         ROUNDING * 100,
     )
+    facts = {
+        "a lead of 0.1 keeps less than 11 %": leading < 0.11,
+        "the long key gets less than 1e-40": away < 1e-40,
+    }
+    finding = (
+        f"A lead of 0.1 gives {leading:.3f} at n = 10; a key 100 times longer that points "
+        f"away gets {away:.0e}."
+    )
     return Evidence(
         comparisons=(small_lead, long_key, needed_lead, horizon),
-        facts={
-            "a lead of 0.1 keeps less than 11 %": leading < 0.11,
-            "the long key gets less than 1e-40": away < 1e-40,
-        },
-        finding=f"A lead of 0.1 gives {leading:.3f} at n = 10; a key 100 times longer that points "
-        f"away gets {away:.0e}.",
+        facts=facts,
+        finding=finding,
         draw=_draw_lead,
         caption="Weight of the leading key against its lead, for growing n; "
         "the dot is a lead of 0.1 at n = 10.",
@@ -174,6 +190,7 @@ def _weight_of_leader(n: int, lead: Any) -> Any:
 
 
 def _draw_lead() -> Any:
+    """The weight of a leading key against its lead."""
     leads = np.linspace(0, 14, 200)
     with figure(6.4, 2.8) as (drawing, axis):
         for n, colour in zip((10, 100, 1000), SERIES, strict=True):

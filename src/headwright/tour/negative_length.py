@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from headwright.keys import GaussianKeys
 from headwright.noise import moments
 from headwright.report.style import HEADS, ROLES, figure
 from headwright.tour import classic
@@ -22,6 +23,7 @@ BAD = 0.05
 
 
 def letting_go(seed: int) -> Evidence:
+    """How often head 1 turns away from its key, what it costs, and who does not mind."""
     keys = classic.long_or_short(A)
     flip = float(ndtr(-math.sqrt(2)))
     limit = moments(TWO_HEADS, keys, MEANS, method="limit")
@@ -47,14 +49,7 @@ def letting_go(seed: int) -> Evidence:
         tolerance,
     )
 
-    errors = np.asarray(classic.squared_errors(classic.draw_weights(TWO_HEADS, keys, seed)))
-    drawn_bad, tolerance = classic.sampled_share(errors > BAD)
-    of_bad = Comparison(
-        "P(squared weight error > 0.05), two heads",
-        {"normal law": _tail(BAD), "drawn keys": drawn_bad},
-        tolerance,
-    )
-
+    of_bad = _bad_draws(keys, seed)
     two = classic.squared_error_by_routes("E|c - target|^2, two heads", TWO_HEADS, seed)
     away = classic.squared_error_by_routes(
         "E|c - target|^2, one head that looks away", LOOKING_AWAY, seed
@@ -62,20 +57,32 @@ def letting_go(seed: int) -> Evidence:
     error_of_two = two.routes["exact"]
     error_away = away.routes["exact"]
     much_better = 100 * error_away < error_of_two
-    return Evidence(
-        comparisons=(of_flip, of_lost, of_bad, two, away),
-        facts={
-            "it is not negligible": flip > 0.07,
-            "a head of the same norm that looks away is a hundred times better": much_better,
-        },
-        finding=f"Two heads fail in {flip:.2%} of all draws as beta grows, {lost:.1%} at "
+    facts = {
+        "it is not negligible": flip > 0.07,
+        "a head of the same norm that looks away is a hundred times better": much_better,
+    }
+    finding = (
+        f"Two heads fail in {flip:.2%} of all draws as beta grows, {lost:.1%} at "
         "beta = 30. Neither is needed: one query against all other keys, -beta (sum of mu_i, i not "
         "a or b), never meets the random length; same norm, squared error "
-        f"{error_away:.0e} instead of {error_of_two:.4f}.",
+        f"{error_away:.0e} instead of {error_of_two:.4f}."
+    )
+    return Evidence(
+        comparisons=(of_flip, of_lost, of_bad, two, away),
+        facts=facts,
+        finding=finding,
         draw=_draw,
         caption="Density of gamma (filled where it is negative) and head 1's weight on v_a at "
         "beta = 30.",
     )
+
+
+def _bad_draws(keys: GaussianKeys, seed: int) -> Comparison:
+    alpha = classic.draw_weights(TWO_HEADS, keys, seed)
+    errors = np.asarray(classic.squared_errors(alpha))
+    drawn, tolerance = classic.sampled_share(errors > BAD)
+    routes = {"normal law": _tail(BAD), "drawn keys": drawn}
+    return Comparison("P(squared weight error > 0.05), two heads", routes, tolerance)
 
 
 def _tail(threshold: float) -> float:
@@ -92,6 +99,7 @@ def _tail(threshold: float) -> float:
 
 
 def _draw() -> Any:
+    """The density of the length, and what head 1 makes of it."""
     gamma = np.linspace(-1.5, 3.5, 400)
     density = np.exp(-((gamma - 1) ** 2)) / math.sqrt(math.pi)
     logits = np.clip(BETA * gamma, -700, 700)

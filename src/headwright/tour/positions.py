@@ -16,6 +16,7 @@ BITS = 200  # of the ball arithmetic
 
 
 def never_coincide(seed: int) -> Evidence:
+    """The closest pair by search against the continued fraction of 2 pi."""
     offsets = np.arange(1, HORIZON + 1)
     # The first pair of a sinusoidal vector is (sin t, cos t): at offset D two positions are
     # 2 |sin(D/2)| apart.
@@ -35,14 +36,18 @@ def never_coincide(seed: int) -> Evidence:
         {"search": apart.min(), "ball arithmetic": float(separation.mid())},
         1e-11,
     )
+    facts = {
+        "no distance is zero": bool((apart > 0).all()),
+        "ball arithmetic excludes zero": not separation.contains(0),
+    }
+    finding = (
+        f"The closest pair up to offset 10,000 is {closest} apart ({closest} is nearly 113 "
+        f"turns) and still differs by {apart.min():.1e} in the first pair alone."
+    )
     return Evidence(
         comparisons=(of_offset, of_distance),
-        facts={
-            "no distance is zero": bool((apart > 0).all()),
-            "ball arithmetic excludes zero": not separation.contains(0),
-        },
-        finding=f"The closest pair up to offset 10,000 is {closest} apart ({closest} is nearly 113 "
-        f"turns) and still differs by {apart.min():.1e} in the first pair alone.",
+        facts=facts,
+        finding=finding,
         draw=lambda: _draw(offsets, apart),
         caption="Distance of two positions in the first pair against their offset: small, never "
         "zero.",
@@ -77,6 +82,7 @@ def _separation(offset: int) -> arb:
 
 
 def _draw(offsets: np.ndarray, apart: np.ndarray) -> Any:
+    """Distance against offset, and the closest pair so far."""
     closest_so_far = np.minimum.accumulate(apart)
     with figure(6.4, 2.7) as (drawing, axis):
         # Ten thousand dots are lighter as a picture than as shapes.

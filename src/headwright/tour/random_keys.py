@@ -21,6 +21,7 @@ LARGEST_EXPONENT = 700
 
 
 def order_of_limits(seed: int) -> Evidence:
+    """The same query with little noise, and with more sharpness than the noise allows."""
     calm = _error_by_routes("alpha = 1e-6, beta = 10", alpha=1e-6, beta=10.0, seed=seed)
     loud = _error_by_routes("alpha = 1e-4, beta = 1000", alpha=1e-4, beta=1000.0, seed=seed)
     good = calm.routes["exact"]
@@ -33,14 +34,18 @@ def order_of_limits(seed: int) -> Evidence:
         "noiseless softmax": float(classic.squared_errors(noiseless)),
     }
     limit = Comparison("alpha -> 0 at beta = 10", routes, EXACT)
+    facts = {
+        "tiny noise first: the average holds": good < 1e-3,
+        "sharpness first: it fails": bad > 0.3,
+    }
+    finding = (
+        f"Squared error {good:.1e} at alpha = 1e-6, beta = 10, but {bad:.2f} at "
+        "alpha = 1e-4, beta = 1000: the same formula, limits taken in the wrong order."
+    )
     return Evidence(
         comparisons=(calm, loud, limit),
-        facts={
-            "tiny noise first: the average holds": good < 1e-3,
-            "sharpness first: it fails": bad > 0.3,
-        },
-        finding=f"Squared error {good:.1e} at alpha = 1e-6, beta = 10, but {bad:.2f} at "
-        "alpha = 1e-4, beta = 1000: the same formula, limits taken in the wrong order.",
+        facts=facts,
+        finding=finding,
         draw=_draw_limits,
         caption="Exact squared error of the output against sharpness: first the leak falls, then "
         "the noise takes over.",
@@ -57,18 +62,22 @@ def _error_by_routes(where: str, *, alpha: float, beta: float, seed: int) -> Com
 
 
 def _draw_limits() -> Any:
+    """Exact error against sharpness, for three sizes of the noise."""
     betas = np.geomspace(1, 3000, 40)
     with figure(6.4, 2.8) as (drawing, axis):
         for exponent, colour in zip((-2, -4, -6), SERIES, strict=True):
             keys = GaussianKeys(MEANS, isotropic=10.0**exponent)
             errors = [classic.exact_squared_error(beta * BOTH, keys) for beta in betas]
-            axis.loglog(betas, errors, color=colour, label=rf"$\alpha = 10^{{{exponent}}}$")
-        axis.set(xlabel=r"sharpness $\beta$", ylabel=r"$E\|c - \frac{1}{2}(v_a + v_b)\|^2$")
+            line = axis.loglog(betas, errors, color=colour)
+            line[0].set_label(rf"$\alpha = 10^{{{exponent}}}$")
+        axis.set_xlabel(r"sharpness $\beta$")
+        axis.set_ylabel(r"$E\|c - \frac{1}{2}(v_a + v_b)\|^2$")
         axis.legend(loc="lower right")
     return drawing
 
 
 def one_length(seed: int) -> Evidence:
+    """Moments of the weight by the exact engine, by an integral over gamma, and by drawing keys."""
     keys = classic.long_or_short(A)
     query = BETA * BOTH
     exact = moments(query, keys, MEANS)
@@ -81,22 +90,16 @@ def one_length(seed: int) -> Evidence:
     drawn_mean, mean_tolerance = classic.sampled(drawn)
     drawn_square, square_tolerance = classic.sampled(drawn**2)
     variance = float(exact.covariance[A, A])
+    exact_mean = float(exact.weights_mean[A])
     of_mean = Comparison(
         "E alpha_a",
-        {
-            "exact": exact.weights_mean[A],
-            "integral over gamma": mean,
-            "drawn keys": drawn_mean,
-        },
+        {"exact": exact_mean, "integral over gamma": mean, "drawn keys": drawn_mean},
         mean_tolerance,
     )
+    exact_square = variance + float(exact.mean[A]) ** 2
     of_square = Comparison(
         "E alpha_a^2",
-        {
-            "exact": variance + exact.mean[A] ** 2,
-            "integral over gamma": square,
-            "drawn keys": drawn_square,
-        },
+        {"exact": exact_square, "integral over gamma": square, "drawn keys": drawn_square},
         square_tolerance,
     )
     of_deviation = Comparison(
@@ -109,29 +112,37 @@ def one_length(seed: int) -> Evidence:
         {"limit engine": limit.covariance[A, A], "fair coin": 0.25},
         EXACT,
     )
-
-    inside = float(ndtr(classic.standardised(1.5)) - ndtr(classic.standardised(0.5)))
-    near_one = np.abs(classic.draw_lengths(keys, seed) - 1) < 0.5
-    drawn_inside, inside_tolerance = classic.sampled_share(near_one)
-    of_interval = Comparison(
-        "P(0.5 < gamma < 1.5)",
-        {"normal law": inside, "drawn keys": drawn_inside},
-        inside_tolerance,
+    of_interval = _inside_the_interval(keys, seed)
+    inside = of_interval.routes["normal law"]
+    near_the_average = np.abs(drawn - 0.5) < 0.25
+    undecided = np.mean(near_the_average)
+    facts = {
+        "c is rarely near the average": bool(undecided < 0.1),
+        "[0.5, 1.5] holds barely more than half of the time": inside < 0.53,
+    }
+    finding = (
+        f"alpha_a has mean {exact_mean:.3f} and standard deviation "
+        f"{deviation:.3f}: a coin. gamma lies in [0.5, 1.5] only {inside:.0%} of the time, because "
+        "1/2 is a variance."
     )
-    undecided = np.mean(np.abs(drawn - 0.5) < 0.25)
     return Evidence(
         comparisons=(of_mean, of_square, of_deviation, of_limit, of_interval),
-        facts={
-            "c is rarely near the average": bool(undecided < 0.1),
-            "[0.5, 1.5] holds barely more than half of the time": inside < 0.53,
-        },
-        finding=f"alpha_a has mean {exact.weights_mean[A]:.3f} and standard deviation "
-        f"{deviation:.3f}: a coin. gamma lies in [0.5, 1.5] only {inside:.0%} of the time, because "
-        "1/2 is a variance.",
+        facts=facts,
+        finding=finding,
         draw=lambda: _draw_coin(drawn),
         caption="alpha_a over 20,000 draws of the keys at beta = 30: nearly always close to 0 or "
         "to 1.",
     )
+
+
+def _inside_the_interval(keys: GaussianKeys, seed: int) -> Comparison:
+    """How often gamma lies where a standard deviation of 1/2 would put most of it."""
+    low = float(ndtr(classic.standardised(0.5)))
+    high = float(ndtr(classic.standardised(1.5)))
+    lengths = classic.draw_lengths(keys, seed)
+    drawn, tolerance = classic.sampled_share(np.abs(lengths - 1) < 0.5)
+    routes = {"normal law": high - low, "drawn keys": drawn}
+    return Comparison("P(0.5 < gamma < 1.5)", routes, tolerance)
 
 
 def _weight_at(gamma: float) -> float:
@@ -142,6 +153,7 @@ def _weight_at(gamma: float) -> float:
 
 
 def _draw_coin(drawn: np.ndarray) -> Any:
+    """How often the weight takes which value."""
     share_of_one = np.full(len(drawn), 1 / len(drawn))
     with figure(6.4, 2.6) as (drawing, axis):
         axis.hist(drawn, bins=40, range=(0, 1), weights=share_of_one, color=ROLES["noise"])
@@ -152,6 +164,7 @@ def _draw_coin(drawn: np.ndarray) -> Any:
 
 
 def two_lengths(seed: int) -> Evidence:
+    """The same for two random lengths; with two keys alone, also over their difference."""
     keys = classic.long_or_short(A, B)
     exact = moments(BETA * BOTH, keys, MEANS)
     variance = float(exact.covariance[A, A])
@@ -161,14 +174,15 @@ def two_lengths(seed: int) -> Evidence:
     drawn_mean, mean_tolerance = classic.sampled(drawn)
     drawn_square, square_tolerance = classic.sampled(drawn**2)
     drawn_variance, variance_tolerance = classic.sampled((drawn - drawn.mean()) ** 2)
+    mean = float(exact.mean[A])
     of_mean = Comparison(
         "E alpha_a, n = 20",
-        {"exact": exact.mean[A], "drawn keys": drawn_mean},
+        {"exact": mean, "drawn keys": drawn_mean},
         mean_tolerance,
     )
     of_square = Comparison(
         "E alpha_a^2, n = 20",
-        {"exact": variance + exact.mean[A] ** 2, "drawn keys": drawn_square},
+        {"exact": variance + mean**2, "drawn keys": drawn_square},
         square_tolerance,
     )
     # The error of a root is the error of the square over twice the root; over the root is on the
@@ -178,12 +192,16 @@ def two_lengths(seed: int) -> Evidence:
         {"exact": deviation, "drawn keys": math.sqrt(drawn_variance)},
         variance_tolerance / deviation,
     )
-    asymmetry = abs(float(exact.mean[A] - exact.mean[B]))
+    asymmetry = abs(mean - float(exact.mean[B]))
+    facts = {"by symmetry neither key is favoured": asymmetry < EXACT}
+    finding = (
+        f"E alpha_a = {mean:.3f} with standard deviation {deviation:.3f}; "
+        "noise on the other key does not cancel the first one's."
+    )
     return Evidence(
         comparisons=(_square_of_two_keys(), of_mean, of_square, of_deviation),
-        facts={"by symmetry neither key is favoured": asymmetry < EXACT},
-        finding=f"E alpha_a = {exact.mean[A]:.3f} with standard deviation {deviation:.3f}; "
-        "noise on the other key does not cancel the first one's.",
+        facts=facts,
+        finding=finding,
         draw=lambda: _draw_lengths(seed),
         caption="The two lengths, 2,000 draws, coloured by which value the head returns; on the "
         "diagonal it averages.",
@@ -208,6 +226,7 @@ def _square_of_two_keys() -> Comparison:
 
 
 def _draw_lengths(seed: int) -> Any:
+    """Both lengths in each draw, coloured by who wins."""
     rng = np.random.default_rng(seed)
     drawn = classic.long_or_short(A, B).sample(rng, 2000)
     length_a = drawn[:, A, A]

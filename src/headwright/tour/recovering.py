@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.linalg import norm
 from scipy.linalg import subspace_angles
 
 from headwright.report.style import ROLES, figure
@@ -21,6 +20,7 @@ OBLIQUE = 1e-10
 
 
 def one_of_a_sum(seed: int) -> Evidence:
+    """The projector against least squares, on orthogonal and on tilted subspaces."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.standard_normal((D, D)))[0]
     A = basis[:, :M]
@@ -36,57 +36,69 @@ def one_of_a_sum(seed: int) -> Evidence:
     vector = Comparison(
         "distance of M s from v_a",
         {
-            "A A'": norm(A @ A.T @ s - v_a),
-            "projector engine": norm(projector.matrix @ s - v_a),
-            "least squares": norm(A @ solved - v_a),
+            "A A'": _distance(A @ A.T @ s, v_a),
+            "projector engine": _distance(projector.matrix @ s, v_a),
+            "least squares": _distance(A @ solved, v_a),
         },
         ROUNDING,
     )
     coordinates = Comparison(
         "distance of A' s from the coordinates",
         {
-            "A'": norm(A.T @ s - coefficients),
-            "projector engine": norm(projector.coordinates @ s - coefficients),
-            "least squares": norm(solved - coefficients),
+            "A'": _distance(A.T @ s, coefficients),
+            "projector engine": _distance(projector.coordinates @ s, coefficients),
+            "least squares": _distance(solved, coefficients),
         },
         ROUNDING,
     )
 
     tilted = B + 0.8 * A[:, :P]  # no longer orthogonal to A
     oblique = extract(A, tilted)
-    angle = float(subspace_angles(A, tilted).min())
-    amplification = Comparison(
-        "noise amplification of tilted subspaces",
-        {
-            "1 / sin(angle)": 1 / np.sin(angle),
-            "projector engine": oblique.amplification,
-            "largest singular value": norm(oblique.matrix, 2),
-        },
-        OBLIQUE,
-    )
+    amplification = _amplification_by_routes(A, tilted)
     returned = oblique.matrix @ (v_a + tilted @ np.ones(P))
     still_right = np.allclose(returned, v_a, atol=OBLIQUE)
     fewer = (A.T @ s).shape == (M,) and v_a.shape == (D,)
+    facts = {
+        "A' s has m = 3 entries, v_a has d = 8": fewer,
+        "the tilted case still returns v_a": bool(still_right),
+    }
+    finding = (
+        f"A A' returns the vector; A' only its {M} coordinates. Tilted subspaces still "
+        f"work and amplify noise {oblique.amplification:.2f}-fold."
+    )
     return Evidence(
         comparisons=(vector, coordinates, amplification),
-        facts={
-            "A' s has m = 3 entries, v_a has d = 8": fewer,
-            "the tilted case still returns v_a": bool(still_right),
-        },
-        finding=f"A A' returns the vector; A' only its {M} coordinates. Tilted subspaces still "
-        f"work and amplify noise {oblique.amplification:.2f}-fold.",
+        facts=facts,
+        finding=finding,
         draw=_draw,
         caption="Noise amplification against the angle between the two subspaces: "
         "1 when orthogonal, infinite when they meet.",
     )
 
 
+def _distance(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.linalg.norm(x - y))
+
+
+def _amplification_by_routes(A: np.ndarray, B: np.ndarray) -> Comparison:
+    oblique = extract(A, B)
+    angle = float(subspace_angles(A, B).min())
+    routes = {
+        "1 / sin(angle)": 1 / np.sin(angle),
+        "projector engine": oblique.amplification,
+        "largest singular value": float(np.linalg.norm(oblique.matrix, 2)),
+    }
+    return Comparison("noise amplification of tilted subspaces", routes, OBLIQUE)
+
+
 def _draw() -> Any:
+    """Noise amplification of two lines against the angle between them."""
     degrees = np.linspace(3, 90, 60)
     angles = np.radians(degrees)
     computed = [_amplification(angle) for angle in angles]
     with figure(6.4, 2.7) as (drawing, axis):
-        axis.plot(degrees, 1 / np.sin(angles), color=ROLES["muted"], label=r"$1/\sin\theta$")
+        line = axis.plot(degrees, 1 / np.sin(angles), color=ROLES["muted"])
+        line[0].set_label(r"$1/\sin\theta$")
         dots = axis.plot(degrees[::4], computed[::4], "o", color=ROLES["value"], markersize=4)
         dots[0].set_label("norm of the projector")
         axis.set_xlabel(r"angle $\theta$ between span(A) and span(B), degrees")

@@ -1,4 +1,4 @@
-"""A few engine processes, each answering one request at a time; the slow one is ended and replaced."""
+"""A few engine processes, each answering one request at a time; a slow one is replaced."""
 
 from __future__ import annotations
 
