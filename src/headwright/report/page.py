@@ -65,7 +65,8 @@ figure{margin:.8rem 0 0}
 figure svg{max-width:100%;height:auto;display:block}
 figcaption{color:var(--soft);font-size:.88rem}
 .formula{max-width:100%}
-nav ol{columns:2 18rem;padding-left:1.4rem;margin:.5rem 0}
+nav ol{columns:2 18rem;column-gap:2.2rem;padding-left:1.8rem;margin:.5rem 0}
+@media(max-width:30rem){table{font-size:.84rem}th,td{padding-right:.5rem}}
 @media print{:root{color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--line:#ccc}
 section,article{break-inside:avoid;border-color:#ccc}nav{display:none}}
 @media(prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}

@@ -14,6 +14,8 @@ from headwright.report.page import page
 from headwright.report.style import save, svg
 from headwright.tour.station import Comparison, Station
 
+# A number such as 3.2e-05 must not break at its minus on a phone
+_UNBROKEN = 'style="white-space:nowrap"'
 DESCRIPTION = "The attention exploration exercise, every claim verified by independent routes."
 
 
@@ -88,7 +90,7 @@ def _rows(comparison: Comparison) -> list[str]:
     agree = f"<td {span} {tolerance}>{_mark(comparison.agrees)}</td>"
     rows = []
     for route, value in comparison.routes.items():
-        cells = f'<td class="soft">{escape(route)}</td><td>{shown(value)}</td>'
+        cells = f'<td class="soft">{escape(route)}</td><td {_UNBROKEN}>{shown(value)}</td>'
         rows.append(f"<tr>{cells}</tr>" if rows else f"<tr>{quantity}{cells}{agree}</tr>")
     return rows
 

@@ -14,7 +14,7 @@ import { createValuePlane } from "./drawing/valueplane.js";
 import { setEngine } from "./engine.js";
 import { derive } from "./maths/model.js";
 import { copy, theme, toast } from "./page.js";
-import { createControls, short } from "./panels/controls.js";
+import { createControls, fixed, short } from "./panels/controls.js";
 import { createDesign } from "./panels/design.js";
 import { createExact } from "./panels/exact.js";
 import { createStations, startHash } from "./panels/stations.js";
@@ -105,12 +105,9 @@ function readings() {
   const top = mixed.indexOf(Math.max(...mixed));
   line("keys-reading", ["largest weight ", `${short(mixed[top])}`, ` on key ${state.names[top]}`]);
   for (const [id, m] of /** @type {[string, Model | null][]} */ ([["values-reading", model], ["single-reading", model.single]])) {
-    if (m) line(id, ["c = ", `(${m.output.slice(0, 3).map(fixed).join(", ")}${m.output.length > 3 ? ", …" : ""})`, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
+    if (m) line(id, ["c = ", `(${m.output.slice(0, 3).map((x) => fixed(x, 3)).join(", ")}${m.output.length > 3 ? ", …" : ""})`, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
   }
 }
-
-/** Three decimals, and no minus before zero. @param {number} x */
-const fixed = (x) => (Math.round(x * 1000) / 1000 || 0).toFixed(3);
 
 /** @param {string} id @param {string[]} words the second one is the number */
 function line(id, [before, number, after]) {

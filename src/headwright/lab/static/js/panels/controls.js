@@ -11,6 +11,9 @@ import { element } from "../drawing/draw.js";
 const input = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
 const NOISE = { most: 60, low: -6, high: 0.5 };
 
+/** So many decimals, and no minus before zero. @param {number} x @param {number} digits */
+export const fixed = (x, digits) => (Number(x.toFixed(digits)) || 0).toFixed(digits);
+
 /** @param {number} x three significant digits */
 export const short = (x) => (x === 0 ? "0" : Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(1) : String(Number(x.toPrecision(3))));
 

@@ -6,6 +6,7 @@
  */
 import { ask, hasEngine } from "../engine.js";
 import { element } from "../drawing/draw.js";
+import { fixed } from "./controls.js";
 
 const REST = 140; // ms without a change
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -79,7 +80,7 @@ function table(model, exact) {
   const seen = sampled(model);
   if (!seen) return;
   const { names, focus } = model.state;
-  const number = (/** @type {number | undefined} */ x) => (x === undefined ? "–" : x.toFixed(4));
+  const number = (/** @type {number | undefined} */ x) => (x === undefined ? "–" : fixed(x, 4));
   const root = (/** @type {number | undefined} */ x) => (x === undefined ? undefined : Math.sqrt(Math.max(x, 0)));
   /** @type {[string, string, string][]} */
   const rows = [
