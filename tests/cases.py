@@ -6,6 +6,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+import headwright as hw
+
 
 @dataclass(frozen=True)
 class Averaging:
@@ -38,3 +42,14 @@ AVERAGING = [
 # Key k_a = gamma mu_a, gamma ~ N(1, 1/2): P(gamma < 0), and P(0.5 < gamma < 1.5).
 FLIP = 0.07864960352514258
 INSIDE_HALF = 0.5204998778130465
+
+
+def weight_error(*heads):
+    """E ||weights - (1/2, 1/2, 0, ...)||^2 of these heads on 20 keys with orthonormal means, the
+    first of random length: exactly, since unit vectors as values make the output the weights."""
+    keys = hw.GaussianKeys(np.eye(20)).radial({0: 0.5})
+    law = hw.moments(np.array(heads), keys, np.eye(20))
+    target = np.zeros(20)
+    target[:2] = 0.5
+    bias = law.mean - target
+    return float(bias @ bias + np.trace(law.covariance))

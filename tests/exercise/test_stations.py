@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from tests import tolerances
-from tests.cases import FLIP, INSIDE_HALF
+from tests.cases import FLIP, INSIDE_HALF, Averaging, weight_error
 
 import headwright as hw
 from headwright.design import closed_form
@@ -19,35 +19,21 @@ A, B = np.eye(20)[:2]
 AWAY = -(np.ones(20) - A - B) / math.sqrt(18)
 
 
-def weight_error(*heads):
-    """E ||weights - (1/2, 1/2, 0, ...)||^2 for key a of random length, exactly: the values are unit
-    vectors."""
-    keys = hw.GaussianKeys(np.eye(20)).radial({0: 0.5})
-    law = hw.moments(np.array(heads), keys, np.eye(20))
-    bias = law.mean - (A + B) / 2
-    return float(bias @ bias + np.trace(law.covariance))
-
-
-def weight(n, *, sharpness, m=1):
-    """Of each of m keys that score the same, ahead of n - m others that score nothing."""
-    return math.exp(sharpness) / (n - m + m * math.exp(sharpness))
-
-
 # What each text says in numbers, in its order, and how each of them is computed.
 NUMBERS = {
     "copy": [
-        ("23 %", lambda: weight(10, sharpness=1)),
+        ("23 %", lambda: Averaging(10, 1, 1).weight),
         ("6.79", lambda: closed_form.sharpness(10, leak=0.01)),
         ("18.41", lambda: closed_form.sharpness(10**6, leak=0.01)),
     ],
     "larger": [
         ("0.1", lambda: 0.1),
-        ("0.109", lambda: weight(10, sharpness=0.1)),
+        ("0.109", lambda: Averaging(10, 1, 0.1).weight),
     ],
     "average": [
-        ("0.146", lambda: weight(10, sharpness=0.5, m=2)),
-        ("71 %", lambda: 1 - 2 * weight(10, sharpness=0.5, m=2)),
-        ("0.202", lambda: weight(10, sharpness=1, m=2)),
+        ("0.146", lambda: Averaging(10, 2, 0.5).weight),
+        ("71 %", lambda: 1 - 2 * Averaging(10, 2, 0.5).weight),
+        ("0.202", lambda: Averaging(10, 2, 1).weight),
         ("5.98", lambda: closed_form.sharpness(10, leak=0.01, m=2)),
     ],
     "tiny-noise": [

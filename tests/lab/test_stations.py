@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 from tests import tolerances
+from tests.cases import weight_error
 
-import headwright as hw
 from headwright.design import closed_form
 from headwright.exercise.stations import station_texts
 from headwright.lab.presets import presets
@@ -21,15 +21,6 @@ def of(slug):
     """What the lab says at a station: its goal, and its text without formulas."""
     number = next(text.number for text in station_texts() if text.slug == slug)
     return lab_stations()[number - 1]["goal"], fragment(number)
-
-
-def weight_error(*heads):
-    """E ||weights - (1/2, 1/2, 0, ...)||^2 for key a of random length, exactly: the values are unit
-    vectors."""
-    keys = hw.GaussianKeys(np.eye(20)).radial({0: 0.5})
-    law = hw.moments(np.array(heads), keys, np.eye(20))
-    bias = law.mean - (A + B) / 2
-    return float(bias @ bias + np.trace(law.covariance))
 
 
 def test_both_remedies_reach_the_goal_and_sharpness_alone_does_not():
