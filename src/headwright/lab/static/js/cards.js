@@ -30,7 +30,8 @@ const spoken = (/** @type {Head} */ h) => `${h.stack && h.stack !== "model" ? `$
 
 /** @param {any} next */
 function show(next) {
-  const good = Array.isArray(next?.heads) && next.heads.length > 0 && next.heads.every((/** @type {any} */ h) => Number.isInteger(h?.layer) && Number.isInteger(h?.head));
+  const placed = (/** @type {any} */ h) => Number.isInteger(h?.layer) && Number.isInteger(h?.head);
+  const good = Array.isArray(next?.heads) && next.heads.length > 0 && next.heads.every(placed);
   if (!good) throw new Error("wanted an audit with heads; got something else; try: headwright audit MODEL --text FILE --json > audit.json");
   audit = next;
   [measure, falling, chosen] = [measures()[0] ?? "", true, 0];
@@ -65,16 +66,26 @@ function drawMap() {
   const heads = Math.max(...audit.heads.map((h) => h.head)) + 1;
   const left = 34;
   const map = find("map");
-  set(map, { viewBox: `0 0 ${left + heads * CELL} ${rows.length * CELL + 11}`, "aria-label": `${title(measure)} of every head: layers down, heads across` });
+  set(map, {
+    viewBox: `0 0 ${left + heads * CELL} ${rows.length * CELL + 11}`,
+    "aria-label": `${title(measure)} of every head: layers down, heads across`,
+  });
   map.replaceChildren();
   rows.forEach((row, at) => {
-    if (at % Math.ceil(rows.length / 12) === 0) make("text", { x: left - 4, y: at * CELL + 9.5, "text-anchor": "end" }, map).textContent = row.replace("model", "layer");
+    if (at % Math.ceil(rows.length / 12) !== 0) return;
+    const label = make("text", { x: left - 4, y: at * CELL + 9.5, "text-anchor": "end" }, map);
+    label.textContent = row.replace("model", "layer");
   });
-  for (let h = 0; h < heads; h += Math.ceil(heads / 16)) make("text", { x: left + (h + 0.5) * CELL, y: rows.length * CELL + 8, "text-anchor": "middle" }, map).textContent = String(h);
+  for (let h = 0; h < heads; h += Math.ceil(heads / 16)) {
+    const place = { x: left + (h + 0.5) * CELL, y: rows.length * CELL + 8 };
+    make("text", { ...place, "text-anchor": "middle" }, map).textContent = String(h);
+  }
   audit.heads.forEach((head, i) => {
     const box = make("rect", {
       x: left + head.head * CELL + 0.5, y: rows.indexOf(`${head.stack ?? "model"} ${head.layer}`) * CELL + 0.5,
-      width: CELL - 1, height: CELL - 1, rx: 2, "fill-opacity": 0.06 + 0.94 * place(measure, head[measure]), class: i === chosen ? "chosen" : "",
+      width: CELL - 1, height: CELL - 1, rx: 2,
+      "fill-opacity": 0.06 + 0.94 * place(measure, head[measure]),
+      class: i === chosen ? "chosen" : "",
     }, map);
     make("title", {}, box).textContent = `${spoken(head)}: ${title(measure)} ${number(head[measure])}`;
     box.addEventListener("click", () => choose(i));
@@ -98,7 +109,11 @@ function drawTable() {
     top.append(cell);
   }
   // Heads on which it could not be measured come last, whichever way the table is sorted.
-  const worth = (/** @type {number} */ i) => (typeof audit.heads[i][measure] === "number" ? (falling ? -1 : 1) * audit.heads[i][measure] : Infinity);
+  const sign = falling ? -1 : 1;
+  const worth = (/** @type {number} */ i) => {
+    const value = audit.heads[i][measure];
+    return typeof value === "number" ? sign * value : Infinity;
+  };
   const order = audit.heads.map((_, i) => i).sort((i, j) => (worth(i) === worth(j) ? i - j : worth(i) - worth(j)));
   const [head, body] = [element("thead"), element("tbody")];
   head.append(top);
@@ -128,7 +143,8 @@ function drawHead() {
     const strip = make("svg", { viewBox: "0 0 200 10", "aria-hidden": "true" });
     make("line", { class: "track", x1: 4, x2: 196, y1: 5, y2: 5 }, strip);
     const others = make("g", { class: "others" }, strip);
-    join(others, audit.heads.length, () => make("circle", { r: 1.8, cy: 5 })).forEach((dot, i) => set(dot, { cx: 4 + 192 * place(name, audit.heads[i][name]) }));
+    const dots = join(others, audit.heads.length, () => make("circle", { r: 1.8, cy: 5 }));
+    dots.forEach((dot, i) => set(dot, { cx: 4 + 192 * place(name, audit.heads[i][name]) }));
     if (typeof one[name] === "number") make("circle", { class: "here", r: 3.6, cy: 5, cx: 4 + 192 * place(name, one[name]) }, strip);
     const value = element("dd", number(one[name]));
     value.append(strip);
@@ -136,14 +152,25 @@ function drawHead() {
     list.append(row);
   }
   const words = [element("h2", spoken(one).replace(/^./, (c) => c.toUpperCase())), element("p", one.sentence ?? "", "sentence")];
-  find("head").replaceChildren(...words, ...picture(one), list, element("p", "Each strip shows this head (filled) among all others.", "hint"));
+  const hint = element("p", "Each strip shows this head (filled) among all others.", "hint");
+  find("head").replaceChildren(...words, ...picture(one), list, hint);
 }
 
 /** @param {Head} one @returns {(HTMLElement | SVGElement)[]} */
 function picture(one) {
   if (!one.picture?.length) return [];
-  const map = make("svg", { viewBox: `0 0 ${one.picture[0].length} ${one.picture.length}`, preserveAspectRatio: "none", class: "weights", role: "img", "aria-label": "attention map: queries down, keys across" });
-  one.picture.forEach((row, y) => row.forEach((cell, x) => cell && make("rect", { x, y, width: 1, height: 1, "fill-opacity": cell / 100 }, map)));
+  const map = make("svg", {
+    viewBox: `0 0 ${one.picture[0].length} ${one.picture.length}`,
+    preserveAspectRatio: "none",
+    class: "weights",
+    role: "img",
+    "aria-label": "attention map: queries down, keys across",
+  });
+  one.picture.forEach((row, y) =>
+    row.forEach((cell, x) => {
+      if (cell) make("rect", { x, y, width: 1, height: 1, "fill-opacity": cell / 100 }, map);
+    }),
+  );
   return [map, element("p", "Weights, binned: queries down, keys across.", "hint")];
 }
 

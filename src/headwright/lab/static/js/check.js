@@ -42,7 +42,8 @@ function mark(text, placed) {
   /** @type {(string | HTMLElement)[]} */
   const parts = [];
   let done = 0;
-  const spans = placed.filter(({ verdict }) => verdict.span).sort((a, b) => /** @type {Span} */ (a.verdict.span).start - /** @type {Span} */ (b.verdict.span).start);
+  const start = (/** @type {{verdict: Verdict}} */ { verdict }) => /** @type {Span} */ (verdict.span).start;
+  const spans = placed.filter(({ verdict }) => verdict.span).sort((a, b) => start(a) - start(b));
   for (const { verdict, at } of spans) {
     const { start, end } = /** @type {Span} */ (verdict.span);
     if (start < done) continue;
@@ -69,7 +70,11 @@ function card(verdict, at) {
   const top = element("header");
   top.append(element("h2", titles[verdict.question] ?? verdict.question), element("span", verdict.status, "status"));
   if (verdict.span) {
-    const link = Object.assign(document.createElement("a"), { href: `#span-${at}`, textContent: `line ${verdict.span.line_start}`, className: "where" });
+    const link = Object.assign(document.createElement("a"), {
+      href: `#span-${at}`,
+      textContent: `line ${verdict.span.line_start}`,
+      className: "where",
+    });
     link.addEventListener("click", () => {
       for (const lit of document.querySelectorAll("mark.lit")) lit.classList.remove("lit");
       document.getElementById(`span-${at}`)?.classList.add("lit");
@@ -99,7 +104,11 @@ function counter(example) {
   const hash = planeLink(example);
   if (!hash) return [more];
   const line = element("p");
-  line.append(Object.assign(document.createElement("a"), { href: `index.html${hash}`, textContent: "See the counterexample in the plane" }));
+  const link = Object.assign(document.createElement("a"), {
+    href: `index.html${hash}`,
+    textContent: "See the counterexample in the plane",
+  });
+  line.append(link);
   return [more, line];
 }
 

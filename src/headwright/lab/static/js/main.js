@@ -105,7 +105,10 @@ function readings() {
   const top = mixed.indexOf(Math.max(...mixed));
   line("keys-reading", ["largest weight ", `${short(mixed[top])}`, ` on key ${state.names[top]}`]);
   for (const [id, m] of /** @type {[string, Model | null][]} */ ([["values-reading", model], ["single-reading", model.single]])) {
-    if (m) line(id, ["c = ", `(${m.output.slice(0, 3).map((x) => fixed(x, 3)).join(", ")}${m.output.length > 3 ? ", …" : ""})`, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
+    if (!m) continue;
+    const first = m.output.slice(0, 3).map((x) => fixed(x, 3));
+    const more = m.output.length > 3 ? ", …" : "";
+    line(id, ["c = ", `(${first.join(", ")}${more})`, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
   }
 }
 

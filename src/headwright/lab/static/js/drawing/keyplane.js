@@ -95,7 +95,8 @@ export function say(point) {
   return `(${point.map((x) => x.toFixed(2)).join(", ")})`;
 }
 
-/** Move a handle; its label points away from the centre. @param {Element} group @param {number[]} at @param {number[]} centre @param {number} far */
+/** Move a handle; its label points away from the centre.
+ * @param {Element} group @param {number[]} at @param {number[]} centre @param {number} far */
 export function place(group, [x, y], [cx, cy], far = 20) {
   const away = Math.hypot(x - cx, y - cy) || 1;
   const [dx, dy] = x === cx && y === cy ? [0, -1] : [(x - cx) / away, (y - cy) / away];
@@ -141,7 +142,8 @@ function drawHeads({ state, logits, settled }, window_, layers, handle) {
   });
 }
 
-/** The keys whose mixture is the impossible one. @param {Element} layer @param {{inside: number[], outside: number[]} | null} proof @param {number[][]} at */
+/** The keys whose mixture is the impossible one.
+ * @param {Element} layer @param {{inside: number[], outside: number[]} | null} proof @param {number[][]} at */
 function drawProof(layer, proof, at) {
   const pairs = proof ? proof.inside.flatMap((i) => proof.outside.map((o) => [i, o])) : [];
   const known = pairs.filter(([i, o]) => i < at.length && o < at.length);

@@ -87,7 +87,8 @@ export function createLogitPlane(picture, store) {
       join(stems, n * h, () => make("line", {})).forEach((line, index) => {
         const [head, i] = cells[index];
         const at = x(i, n) + offset(head);
-        set(line, { class: `head-${head + 1}`, x1: at, x2: at, y1: y(0), y2: y(logits[head][i]), "stroke-opacity": 0.25 + 0.75 * mixed[i] });
+        const ends = { x1: at, x2: at, y1: y(0), y2: y(logits[head][i]) };
+        set(line, { class: `head-${head + 1}`, ...ends, "stroke-opacity": 0.25 + 0.75 * mixed[i] });
       });
       const noisy = cells.filter(([head, i]) => variances[head][i] > 0);
       join(whiskers, noisy.length, () => make("line", {})).forEach((line, index) => {

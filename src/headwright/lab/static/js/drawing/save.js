@@ -16,7 +16,8 @@ export function standalone(picture, cloud, colour) {
     for (const name of ["class", "tabindex", "role", "aria-roledescription", "data-text"]) to[i].removeAttribute(name);
   });
   const { width, height } = picture.viewBox.baseVal;
-  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width: width * 2, height: height * 2 })) copy.setAttribute(name, String(value));
+  const outer = { xmlns: "http://www.w3.org/2000/svg", width: width * 2, height: height * 2 };
+  for (const [name, value] of Object.entries(outer)) copy.setAttribute(name, String(value));
   const dots = make("g", { fill: colour, "fill-opacity": 0.45 });
   for (let i = 0; cloud && i < cloud.length; i += 2) make("circle", { cx: cloud[i], cy: cloud[i + 1], r: 0.8 }, dots);
   copy.prepend(make("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }), dots);

@@ -70,7 +70,8 @@ export function createValuePlane(picture, canvas, store) {
       set(shape, { d: `M${corners.map((i) => at[i].map((x) => x.toFixed(1)).join(" ")).join("L")}Z` });
       join(values, at.length, handle).forEach((group, i) => {
         place(group, at[i], centre);
-        if (model.settled) set(group, { "aria-label": `v${state.names[i]}, value at ${say(state.values[i])}, weight ${mixed[i].toFixed(2)}` });
+        const reading = `value at ${say(state.values[i])}, weight ${mixed[i].toFixed(2)}`;
+        if (model.settled) set(group, { "aria-label": `v${state.names[i]}, ${reading}` });
         set(group.children[2], { "fill-opacity": 0.12 + 0.88 * mixed[i] });
         // In a crowd only the two of the exercise and whoever has weight are named.
         const named = at.length <= 12 || i < 2 || mixed[i] > 0.05;

@@ -32,7 +32,11 @@ export function createDesign(store, prove) {
     find("targets").replaceChildren(
       ...names.map((name, i) => {
         const label = element("label");
-        const box = Object.assign(document.createElement("input"), { type: several ? "checkbox" : "radio", name: "target", checked: chosen.has(i) });
+        const box = Object.assign(document.createElement("input"), {
+          type: several ? "checkbox" : "radio",
+          name: "target",
+          checked: chosen.has(i),
+        });
         box.addEventListener("change", () => {
           if (!several) chosen.clear();
           if (box.checked) chosen.add(i);
@@ -115,7 +119,9 @@ function sum(keys, coefficients, names) {
   const line = element("span", "", "math key");
   keys.forEach((i, at) => {
     const c = coefficients[at];
-    line.append(`${at ? (c < 0 ? " − " : " + ") : c < 0 ? "−" : ""}${Math.abs(c) === 1 ? "" : short(Math.abs(c)) + " "}k`, element("sub", names[i]));
+    const sign = at ? (c < 0 ? " − " : " + ") : c < 0 ? "−" : "";
+    const factor = Math.abs(c) === 1 ? "" : `${short(Math.abs(c))} `;
+    line.append(`${sign}${factor}k`, element("sub", names[i]));
   });
   return line;
 }
@@ -128,26 +134,34 @@ function report(made, state) {
     if (found) {
       const proof = /** @type {any} */ (found);
       const line = element("p", "Proof: ");
-      line.append(sum(proof.inside, proof.inside_coefficients, state.names), " = ", sum(proof.outside, proof.outside_coefficients, state.names));
+      const inside = sum(proof.inside, proof.inside_coefficients, state.names);
+      const outside = sum(proof.outside, proof.outside_coefficients, state.names);
+      line.append(inside, " = ", outside);
       lines.push(line, element("p", "A point inside the hull of others never scores above all of them.", "soft"));
     } else if (made.message) lines.push(element("p", made.message));
     if (made.certificate?.holds) lines.push(element("p", "The proof was checked without the solver.", "ok"));
     return lines;
   }
   const heads = made.queries.length;
-  const many = heads > LIMITS.heads ? [element("p", `More heads than the picture holds (${LIMITS.heads}); they are in the engine's answer only.`, "maybe")] : [];
-  const lines = [
-    ...many,
-    element("p", made.status === "reached" ? `Reached with ${heads === 1 ? "one head" : `${heads} heads`}.` : `Nearest possible: ${made.message || made.status}`, made.status === "reached" ? "ok" : "maybe"),
-    element("p", `leak ${short(Number(made.leak))}, sharpness ${[made.sharpness].flat().map(Number).map(short).join(", ")}`),
-  ];
+  const lines = [];
+  if (heads > LIMITS.heads) {
+    const words = `More heads than the picture holds (${LIMITS.heads}); they are in the engine's answer only.`;
+    lines.push(element("p", words, "maybe"));
+  }
+  if (made.status === "reached") lines.push(element("p", `Reached with ${heads === 1 ? "one head" : `${heads} heads`}.`, "ok"));
+  else lines.push(element("p", `Nearest possible: ${made.message || made.status}`, "maybe"));
+  const sharpness = [made.sharpness].flat().map(Number).map(short).join(", ");
+  lines.push(element("p", `leak ${short(Number(made.leak))}, sharpness ${sharpness}`));
   if (made.certificate) {
     const { holds, leak_bound, failures } = made.certificate;
-    lines.push(element("p", holds ? `Certified: the leak is at most ${short(Number(leak_bound))}, checked without the solver.` : `The certificate does not hold: ${failures.join("; ")}`, holds ? "ok" : "no"));
+    const bound = short(Number(leak_bound));
+    if (holds) lines.push(element("p", `Certified: the leak is at most ${bound}, checked without the solver.`, "ok"));
+    else lines.push(element("p", `The certificate does not hold: ${failures.join("; ")}`, "no"));
   }
   if (made.robust) {
     const { error, textbook, gain } = made.robust;
-    lines.push(element("p", `Under this noise the mean squared error is ${short(error)}, ${short(gain)} times less than the textbook heads' ${short(textbook)}.`));
+    const less = `${short(gain)} times less than the textbook heads' ${short(textbook)}`;
+    lines.push(element("p", `Under this noise the mean squared error is ${short(error)}, ${less}.`));
   }
   return lines;
 }

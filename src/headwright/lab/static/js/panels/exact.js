@@ -28,7 +28,8 @@ export function sampled({ cloud }) {
 
 /** @param {Model} model */
 export function question({ state, queries }) {
-  return { queries, keys: state.keys, values: state.values, isotropic: state.isotropic, radial: state.radial, scale: state.scale, mix: state.mix };
+  const { keys, values, isotropic, radial, scale, mix } = state;
+  return { queries, keys, values, isotropic, radial, scale, mix };
 }
 
 /** @param {(moments: Moments | null, single: Moments | null) => void} show */

@@ -35,7 +35,9 @@ function split(text) {
 /** @param {string} text @param {State} state @returns {State} */
 export function read(text, state) {
   const parts = split(text);
-  if (parts.length < 2 || parts.length > 3) throw new InputError("three blocks: K, V, q", `${parts.length}`, "separate them by an empty line");
+  if (parts.length < 2 || parts.length > 3) {
+    throw new InputError("three blocks: K, V, q", `${parts.length}`, "separate them by an empty line");
+  }
   const keys = matrix(parts[0], "K");
   const values = matrix(parts[1], "V");
   const directions = parts[2] === undefined ? [keys[0]] : matrix(parts[2], "q");

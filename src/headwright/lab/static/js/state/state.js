@@ -106,7 +106,10 @@ export function fromHash(hash, presets) {
   const given = new URLSearchParams(hash.replace(/^#/, "").replace(/\+/g, "%2B"));
   const name = given.get("preset") ?? Object.keys(presets)[0];
   const preset = Object.hasOwn(presets, name) ? presets[name] : null;
-  if (!preset) throw new InputError(`a preset among ${Object.keys(presets).join(", ")}`, name.slice(0, 40), `#preset=${Object.keys(presets)[0]}`);
+  if (!preset) {
+    const known = Object.keys(presets);
+    throw new InputError(`a preset among ${known.join(", ")}`, name.slice(0, 40), `#preset=${known[0]}`);
+  }
   let state = { ...preset, preset: name };
   for (const [field, read] of READ) {
     const text = given.get(field);
