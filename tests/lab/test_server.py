@@ -219,7 +219,7 @@ def test_strangers_are_refused(send):
 
 
 @pytest.mark.parametrize(
-    "path", ["/../engine.py", "/%2e%2e/engine.py", "/js/../../engine.py", "//etc/passwd"]
+    "path", ["/../limits.py", "/%2e%2e/limits.py", "/js/../../limits.py", "//etc/passwd"]
 )
 def test_only_the_page_is_served(send, path):
     assert send("GET", path)[0] == 404
