@@ -110,9 +110,12 @@ def with_names(chain: Chain) -> Chain:
 
 
 def _as_name(node: Node) -> Node:
-    if isinstance(node, tree.Power):
-        if isinstance(node.base, Symbol) and isinstance(node.exponent, Symbol):
-            return Symbol(node.base.name, node.exponent.name)
+    if (
+        isinstance(node, tree.Power)
+        and isinstance(node.base, Symbol)
+        and isinstance(node.exponent, Symbol)
+    ):
+        return Symbol(node.base.name, node.exponent.name)
     if isinstance(node, tree.Prime) and isinstance(node.of, Symbol):
         return Symbol(node.of.name + "'", node.of.index)
     return node
