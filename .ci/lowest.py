@@ -1,4 +1,4 @@
-"""Constraints for pip that hold every requirement of pyproject.toml to the lowest version it allows.
+"""Constraints for pip: every requirement of pyproject.toml at the lowest version it allows.
 
     python .ci/lowest.py test lab > constraints.txt
 

@@ -10,7 +10,10 @@ from playwright.sync_api import sync_playwright
 from headwright.lab.serve import serving
 
 HERE = Path(__file__).parent
-JUDGE = "() => { document.getElementById('example').click(); document.getElementById('judge').click(); }"
+JUDGE = """() => {
+  document.getElementById('example').click();
+  document.getElementById('judge').click();
+}"""
 # name: (address, width, height, theme, script, what to wait for)
 PICTURES = {
     "lab-plane": (
