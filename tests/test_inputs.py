@@ -34,10 +34,12 @@ class Liar:
 
 
 HOSTILE = [
-    None, "abc", "3", b"ab", object(), Broken(), Liar(), [[1, 2], [3]], [None, None], [[1, "x"]], {"a": 1}, {1, 2},
-    [], [[]], np.nan, np.inf, np.full((3, 2), np.nan), 10**400, 10**5000, -1, 0, True, 1j, K.astype(complex), 0.5, 9,
-    np.array([[1, None], [2, 3]], dtype=object), np.array(["2020-01-01"], dtype="M8[D]"), np.array([["a", "b"]]),
-    [[[[1.0]]]], len, int, np.ma.masked_array(K, mask=K > 0), np.array(1.0), Decimal("1.5"), [1.0], (i for i in "ab"),
+    None, "abc", "3", b"ab", object(), Broken(), Liar(),
+    [[1, 2], [3]], [None, None], [[1, "x"]], {"a": 1}, {1, 2}, [], [[]],
+    np.nan, np.inf, np.full((3, 2), np.nan), 10**400, 10**5000, -1, 0, True, 1j,
+    K.astype(complex), 0.5, 9, np.array([[1, None], [2, 3]], dtype=object),
+    np.array(["2020-01-01"], dtype="M8[D]"), np.array([["a", "b"]]), [[[[1.0]]]], len, int,
+    np.ma.masked_array(K, mask=K > 0), np.array(1.0), Decimal("1.5"), [1.0], (i for i in "ab"),
 ]  # fmt: skip
 
 CALLS = {

@@ -16,7 +16,9 @@ class InputError(HeadwrightError, ValueError):
     """
 
     def __init__(self, *, wanted: str, got: str, attempt: str) -> None:
-        self.wanted, self.got, self.attempt = wanted, got, attempt
+        self.wanted = wanted
+        self.got = got
+        self.attempt = attempt
         Exception.__init__(self, f"wanted {wanted}; got {got}; try: {attempt}")
 
 
@@ -26,5 +28,6 @@ class MissingExtra(HeadwrightError, ImportError):
     def __init__(self, package: str, extra: str) -> None:
         Exception.__init__(
             self,
-            f"wanted the package {package}; got none installed; try: pip install 'headwright[{extra}]'",
+            f"wanted the package {package}; got none installed; "
+            f"try: pip install 'headwright[{extra}]'",
         )

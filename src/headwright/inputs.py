@@ -44,11 +44,7 @@ def arrays(*, unchecked: tuple[str, ...] = (), **named: Any) -> tuple[Any, tuple
     given = {name: x for name, x in named.items() if x is not None or name not in OPTIONAL}
     library: list[Any] = [x for x in given.values() if _is_foreign(x)]
     if not library:
-        made = {name: _numpy(name, x, name not in unchecked) for name, x in given.items()}
-        dtype = np.result_type(*(x.dtype for x in made.values())) if made else np.dtype(float)
-        return compat.array_namespace(np.empty(0)), tuple(
-            made[name].astype(dtype, copy=False) if name in made else None for name in named
-        )
+        return _all_numpy(given, tuple(named), unchecked)
     xp, device = _common(library)
     floats = [x.dtype for x in library if _is_float(xp, x)]
     dtype = xp.result_type(*floats) if floats else xp.asarray(1.0).dtype
@@ -57,6 +53,17 @@ def arrays(*, unchecked: tuple[str, ...] = (), **named: Any) -> tuple[Any, tuple
         for name, x in given.items()
     }
     return xp, tuple(made.get(name) for name in named)
+
+
+def _all_numpy(
+    given: dict[str, Any], names: tuple[str, ...], unchecked: tuple[str, ...]
+) -> tuple[Any, tuple[Any, ...]]:
+    """Every input that was given as a NumPy array of the widest precision among them."""
+    made = {name: _numpy(name, x, name not in unchecked) for name, x in given.items()}
+    dtypes = [x.dtype for x in made.values()]
+    dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
+    made = {name: x.astype(dtype, copy=False) for name, x in made.items()}
+    return compat.array_namespace(np.empty(0)), tuple(made.get(name) for name in names)
 
 
 def _common(library: list[Any]) -> tuple[Any, Any]:
@@ -167,7 +174,7 @@ def _is_float(xp: Any, array: Array) -> bool:
 
 
 def finite(name: str, array: Array) -> Array:
-    """Refuse NaN and infinities. One reduction decides the usual case; no n x d temporary is made."""
+    """Refuse NaN and infinities. One reduction decides the usual case, without a temporary."""
     xp = compat.array_namespace(array)
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.isfinite(xp.sum(array))) or bool(xp.all(xp.isfinite(array))):
@@ -190,17 +197,24 @@ def _size(array: Array) -> int:
 def shape(name: str, array: Array, *wanted: int | str | None) -> Array:
     """Check the number of axes and the fixed lengths: `shape("K", K, "n", d)`. A word is free,
     `None` too."""
-    fits = array.ndim == len(wanted) and all(
-        not isinstance(w, int) or g == w for w, g in zip(wanted, array.shape, strict=True)
-    )
-    if not fits or 0 in array.shape:
-        words = ", ".join(str(w if w is not None else "any") for w in wanted)
+    empty = 0 in array.shape
+    if empty or not _fits(tuple(array.shape), wanted):
+        words = ", ".join("any" if word is None else str(word) for word in wanted)
+        note = " (empty)" if empty else ""
         raise InputError(
             wanted=f"{name} of shape ({words})",
-            got=f"shape {tuple(array.shape)}" + (" (empty)" if 0 in array.shape else ""),
+            got=f"shape {tuple(array.shape)}{note}",
             attempt="check the order of the axes: rows are keys, columns are coordinates",
         )
     return array
+
+
+def _fits(found: tuple[int, ...], wanted: tuple[int | str | None, ...]) -> bool:
+    """As many axes, and the lengths that are fixed."""
+    if len(found) != len(wanted):
+        return False
+    pairs = zip(found, wanted, strict=True)
+    return all(length == word for length, word in pairs if isinstance(word, int))
 
 
 def nonnegative(name: str, array: Array) -> Array:
@@ -215,7 +229,7 @@ def nonnegative(name: str, array: Array) -> Array:
 
 
 def index(name: str, value: Any, n: int) -> int:
-    """One key's number, 0 .. n-1. Negative numbers are refused: a typo must not pick the last key."""
+    """One key's number, 0 .. n-1. Negative ones are refused: a typo must not pick the last key."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -231,12 +245,10 @@ def number(
     name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_ends: bool = False
 ) -> float:
     """One finite number in [low, high], or in (low, high) with `open_ends`. Text is no number."""
+    x = float("nan")
     try:
-        x = (
-            float("nan")
-            if isinstance(value, (str, bytes, bytearray)) or np.ndim(value)
-            else float(value)
-        )
+        if not isinstance(value, (str, bytes, bytearray)) and not np.ndim(value):
+            x = float(value)
     except Exception:  # whatever an object raises that is no number, 10**400 among them
         x = float("nan")
     inside = low < x < high if open_ends else low <= x <= high

@@ -4,7 +4,7 @@ Orthogonal spans: `M = Q_A Q_A'` (for orthonormal A simply `A A'`). Spans that a
 but meet only in 0: the oblique projector onto span(A) along span(B). With `P = I - Q_B Q_B'` and `R
 = P Q_A`,
 
-    M = Q_A R^+          M Q_A = I on span(A),   M Q_B = 0,          ||M|| = 1 / sigma_min(R) = 1 / sin(angle)
+    M = Q_A R^+,    M Q_A = I on span(A),    M Q_B = 0,    ||M|| = 1 / sigma_min(R) = 1 / sin(angle)
 
 and that norm is the noise amplification: infinite when the spans meet, 1 when they are orthogonal.
 `A'` alone is a different object, the m coordinates of v_a, and is returned as such.
@@ -40,28 +40,30 @@ def extract(A: Any, B: Any) -> Extraction:
     xp, (A, B) = inputs.arrays(A=A, B=B)
     inputs.shape("A", A, "d", "m")
     inputs.shape("B", B, A.shape[0], "p")
-    Q_A, Q_B = _orthonormal("A", A), _orthonormal("B", B)
+    Q_A = _orthonormal("A", A)
+    Q_B = _orthonormal("B", B)
     overlap = Q_B.T @ Q_A
     R = Q_A - Q_B @ overlap
     # Once more: the first pass leaves rounding of the size of what it removed
     R = R - Q_B @ (Q_B.T @ R)
-    sines = xp.linalg.svdvals(R)
-    smallest = float(xp.min(sines)) if Q_A.shape[1] + Q_B.shape[1] <= A.shape[0] else 0.0
-    rounding = A.shape[0] * float(xp.finfo(A.dtype).eps)
+    smallest = 0.0
+    if Q_A.shape[1] + Q_B.shape[1] <= A.shape[0]:
+        smallest = float(xp.min(xp.linalg.svdvals(R)))
+    eps = float(xp.finfo(A.dtype).eps)
+    rounding = A.shape[0] * eps
     if smallest <= rounding:
         raise InputError(
             wanted="subspaces that meet only in 0",
             got=f"span(A) and span(B) share a direction (sine of the angle {smallest:.1e})",
-            attempt="remove the common direction from one basis: no matrix can tell which part it came from",
+            attempt="remove the common direction from one basis: no matrix can tell which part it "
+            "came from",
         )
-    orthogonal = float(xp.max(xp.abs(overlap))) <= rounding
-    matrix = Q_A @ (Q_A.T if orthogonal else xp.linalg.pinv(R))
-    return Extraction(
-        matrix=matrix,
-        coordinates=xp.linalg.pinv(A) @ matrix,
-        amplification=1.0 if orthogonal else 1.0 / smallest,
-        method="orthogonal" if orthogonal else "oblique",
-    )
+    inverse = xp.linalg.pinv(A)
+    if float(xp.max(xp.abs(overlap))) <= rounding:
+        matrix = Q_A @ Q_A.T
+        return Extraction(matrix, inverse @ matrix, 1.0, "orthogonal")
+    matrix = Q_A @ xp.linalg.pinv(R)
+    return Extraction(matrix, inverse @ matrix, 1.0 / smallest, "oblique")
 
 
 def _orthonormal(name: str, A: Float[Array, "d m"]) -> Float[Array, "d r"]:
@@ -76,6 +78,7 @@ def _orthonormal(name: str, A: Float[Array, "d m"]) -> Float[Array, "d r"]:
             got="all zeros",
             attempt="pass a basis of the subspace",
         )
-    negligible = largest * max(A.shape) * float(xp.finfo(A.dtype).eps)
-    rank = int(xp.sum(xp.astype(S > negligible, xp.int64)))
-    return U[:, :rank]
+    eps = float(xp.finfo(A.dtype).eps)
+    negligible = largest * max(A.shape) * eps
+    counted = xp.astype(S > negligible, xp.int64)
+    return U[:, : int(xp.sum(counted))]

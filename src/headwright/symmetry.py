@@ -67,15 +67,16 @@ def permutation(
     `among` restricts the permutations to some tokens, for layers with a padding mask. At most
     `budget` permutations are tried.
     """
-    xp = compat.array_namespace(X) if compat.is_array_api_obj(X) else None
-    X = X if xp is not None else inputs.arrays(X=X)[1][0]
+    known = bool(compat.is_array_api_obj(X))
+    X = X if known else inputs.arrays(X=X)[1][0]
     if X.ndim < 2 or 0 in X.shape or not isinstance(axis, int) or axis not in (-1, -2):
         raise InputError(
             wanted="X of shape (..., n, d), axis -2 or -1",
             got=f"shape {tuple(X.shape)}, axis {inputs.shown(axis)}",
             attempt="one row per token",
         )
-    tokens = list(range(X.shape[axis])) if among is None else _tokens(among, X.shape[axis])
+    n = X.shape[axis]
+    tokens = list(range(n)) if among is None else _tokens(among, n)
     budget = inputs.whole("budget", budget, low=1, high=_MOST)
     rng = np.random.default_rng(inputs.whole("seed", seed, low=0))
     if not callable(layer):
@@ -86,67 +87,81 @@ def permutation(
         )
     probe = _Probe(layer, X, axis)
     if probe.stochastic:
-        return Symmetry(
-            False, "stochastic", probe.wobble, probe.rounding, 2, None,
-            "two calls on the same input differ: the layer is random (dropout on?); call layer.eval() first",
-        )  # fmt: skip
-    worst, tried, broken = 0.0, 0, None
-    for order in islice(_orders(tokens, X.shape[axis], rng, budget), budget):
-        error, rows = probe.mismatch(np.arange(X.shape[axis]), order)
-        worst, tried = max(worst, error), tried + 1
+        message = (
+            "two calls on the same input differ: the layer is random (dropout on?); "
+            "call layer.eval() first"
+        )
+        return Symmetry(False, "stochastic", probe.wobble, probe.rounding, 2, None, message)
+    return _tried(probe, islice(_orders(tokens, n, rng, budget), budget))
+
+
+def _tried(probe: _Probe, orders: Iterator[np.ndarray]) -> Symmetry:
+    """The verdict over all these permutations, with the smallest counterexample among them."""
+    worst = 0.0
+    tried = 0
+    broken = None
+    for order in orders:
+        error, rows = probe.mismatch(np.arange(len(order)), order)
+        worst = max(worst, error)
+        tried += 1
         if error > probe.rounding and (broken is None or _is_swap(order)):
             found = _smallest(probe, order, error, rows)
-            broken = found if broken is None or len(found.rows) < len(broken.rows) else broken
-    message = (
-        f"largest error {worst:.2g}, rounding expected {probe.rounding:.2g}, {tried} permutations"
-        if broken is None
-        else f"swapping {broken.swap[0]} and {broken.swap[1]} moves the output by {broken.error:.2g}"
-    )
-    status = "equivariant" if broken is None else "broken"
-    return Symmetry(broken is None, status, worst, probe.rounding, tried, broken, message)
+            if broken is None or len(found.rows) < len(broken.rows):
+                broken = found
+
+    rounding = probe.rounding
+    if broken is not None:
+        i, j = broken.swap
+        message = f"swapping {i} and {j} moves the output by {broken.error:.2g}"
+        return Symmetry(False, "broken", worst, rounding, tried, broken, message)
+    message = f"largest error {worst:.2g}, rounding expected {rounding:.2g}, {tried} permutations"
+    return Symmetry(True, "equivariant", worst, rounding, tried, None, message)
 
 
 def _tokens(among: Any, n: int) -> list[int]:
     try:
-        given = list(among)
+        tokens = list(among)
     except TypeError:
-        given = [None]
-    if any(i is None for i in given):
+        tokens = [None]
+    if any(i is None for i in tokens):
         raise InputError(
             wanted="among as a list of tokens", got=inputs.shown(among), attempt="among=[0, 2, 3]"
         )
-    return [inputs.index("token", i, n) for i in given]
+    return [inputs.index("token", i, n) for i in tokens]
 
 
 class _Probe:
     """The layer at one input, with its rounding error and its randomness measured."""
 
     def __init__(self, layer: Layer, X: Array, axis: int) -> None:
-        self.layer, self.X, self.axis = layer, X, axis
+        self.layer = layer
+        self.X = X
+        self.axis = axis
         self.output = self._call(X)
         if self.output.ndim < -axis or self.output.shape[axis] != X.shape[axis]:
             raise InputError(
                 wanted=f"one output row per token ({X.shape[axis]} along axis {axis})",
                 got=f"output of shape {self.output.shape}",
-                attempt="wrap the layer so that it returns its sequence, e.g. lambda x: layer(x)[0]",
+                attempt="wrap the layer so that it returns its sequence, "
+                "e.g. lambda x: layer(x)[0]",
             )
-        eps = (
-            float(compat.array_namespace(X).finfo(X.dtype).eps)
-            if _floating(X)
-            else float(np.finfo(np.float32).eps)
-        )
+        eps = _unit(X)
         scale = float(np.abs(self.output).max())
         # A sum of N terms of random rounding errors grows like sqrt(N) eps; an ill-conditioned
         # layer grows more, which shows when every entry of the input is moved by one rounding
         # error.
         summing = 2 * eps * scale * float(np.sqrt(max(X.shape[-2:])))
-        noise = np.random.default_rng(1).choice([-1.0, 1.0], X.shape) * eps
-        moved = self._call(X + X * _like(noise, X)) if _floating(X) else self.output
-        self.wobble = float(np.abs(self._call(X) - self.output).max())
-        self.rounding = max(
-            summing + 4 * float(np.abs(moved - self.output).max()), float(np.finfo(float).tiny)
-        )
+        moved = self.output
+        if _floating(X):
+            signs = np.random.default_rng(1).choice([-1.0, 1.0], X.shape)
+            moved = self._call(X + X * _like(signs * eps, X))
+        self.wobble = self._apart(self._call(X))
+        tiny = float(np.finfo(float).tiny)
+        self.rounding = max(summing + 4 * self._apart(moved), tiny)
         self.stochastic = self.wobble > summing
+
+    def _apart(self, other: np.ndarray) -> float:
+        return float(np.abs(other - self.output).max())
 
     def _call(self, X: Array) -> np.ndarray:
         try:
@@ -185,12 +200,13 @@ class _Probe:
         that differ."""
         plain = np.array_equal(before, np.arange(len(before)))
         base = self.output if plain else self._call(_take(self.X, before, self.axis))
-        difference = np.abs(
-            self._call(_take(self.X, before[order], self.axis)) - np.take(base, order, self.axis)
-        )
-        axes = tuple(i for i in range(difference.ndim) if i != difference.ndim + self.axis)
+        found = self._call(_take(self.X, before[order], self.axis))
+        difference = np.abs(found - np.take(base, order, self.axis))
+        own_axis = difference.ndim + self.axis
+        axes = tuple(i for i in range(difference.ndim) if i != own_axis)
         per_row = difference.max(axis=axes)
-        return float(per_row.max()), tuple(int(i) for i in np.flatnonzero(per_row > self.rounding))
+        differ = np.flatnonzero(per_row > self.rounding)
+        return float(per_row.max()), tuple(int(i) for i in differ)
 
 
 def _orders(
@@ -202,10 +218,8 @@ def _orders(
     swaps = list(islice(combinations(tokens, 2), share + 1))
     if len(swaps) > share:
         near = list(pairwise(tokens))[: max(share // 2, 1)]
-        far = [
-            tuple(sorted(rng.choice(tokens, 2, replace=False).tolist()))
-            for _ in range(share - len(near))
-        ]
+        draws = [rng.choice(tokens, 2, replace=False) for _ in range(share - len(near))]
+        far = [tuple(sorted(draw.tolist())) for draw in draws]
         swaps = [*near, *dict.fromkeys(far)]
     for i, j in swaps:
         yield _swapped(n, i, j)
@@ -221,9 +235,9 @@ def _smallest(
     """A failing permutation is a chain of swaps, and one link of the chain must fail: that one is
     the witness."""
     n = len(order)
-    moved = np.flatnonzero(order != np.arange(n))
+    first, second = np.flatnonzero(order != np.arange(n))[:2].tolist()
     if _is_swap(order):
-        return Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(range(n)))
+        return Counterexample((first, second), rows, error, tuple(range(n)))
     before = np.arange(n)
     worst = Counterexample((0, 0), rows, 0.0, tuple(range(n)))
     for i in range(n):
@@ -234,11 +248,9 @@ def _smallest(
         if step > probe.rounding and step > worst.error:
             worst = Counterexample((i, j), differ, step, tuple(before.tolist()))
         before[[i, j]] = before[[j, i]]
-    return (
-        worst
-        if worst.error
-        else Counterexample((int(moved[0]), int(moved[1])), rows, error, tuple(order.tolist()))
-    )
+    if worst.error:
+        return worst
+    return Counterexample((first, second), rows, error, tuple(order.tolist()))
 
 
 def _is_swap(order: np.ndarray) -> bool:
@@ -258,6 +270,13 @@ def _take(X: Array, order: np.ndarray, axis: int) -> Array:
 
 def _like(noise: np.ndarray, X: Array) -> Array:
     return compat.array_namespace(X).asarray(noise, dtype=X.dtype, device=compat.device(X))
+
+
+def _unit(X: Array) -> float:
+    """One rounding error of a layer on such an input."""
+    if _floating(X):
+        return float(compat.array_namespace(X).finfo(X.dtype).eps)
+    return float(np.finfo(np.float32).eps)
 
 
 def _floating(X: Array) -> bool:
