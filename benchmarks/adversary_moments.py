@@ -171,7 +171,7 @@ def _reference(case: Case) -> Reference:
         return _two_keys(m, s, V)
     with np.errstate(under="ignore"):
         head = head_moments(m, s, V)
-    errors = (head.first * head.spread, head.second * head.spread**2, head.first)
+    errors = (head.first * head.farthest, head.second * head.farthest**2, head.first)
     return Reference(head.mean, head.covariance, head.weights_mean, errors)
 
 

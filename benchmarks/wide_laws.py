@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from headwright.noise.head import integral as exact
-from headwright.noise.head import nodes
+from headwright.noise import exact as exact_route
+from headwright.noise.head import integral, nodes
 from headwright.noise.head.integral import head_moments
-from headwright.noise.heads import joint, pair
+from headwright.noise.heads import pair
 from headwright.noise.many.cells import make_cells
 from headwright.noise.many.cost import grid_pays
-from headwright.noise.many.moments import COLUMNS, logits_moments
 
 WIDTHS = (1e1, 1e3, 1e4, 1e7, 1e16, 1e100)
 SIZES = (49, 200, 5000)
@@ -86,15 +85,15 @@ def _peak(f: Callable[[], Any]) -> float:
 
 
 def _one_head(name: str, m: np.ndarray, s: np.ndarray, V: np.ndarray) -> dict[str, Any]:
-    logits_moments(m, s, V)
-    seconds, found = _timed(lambda: logits_moments(m, s, V))
+    exact_route.one_head(m, s, V)
+    seconds, found = _timed(lambda: exact_route.one_head(m, s, V))
     direct, _ = _timed(lambda: head_moments(m, s, V))
     true = None
     if m.size <= CHECKED:
         off = np.abs(found.mean - _finer(m, s, V).mean)
         true = float(off.max())
-    on_grid = m.size > COLUMNS and grid_pays(make_cells(m, s))
-    peak = _peak(lambda: logits_moments(m, s, V))
+    on_grid = m.size > exact_route.FEW and grid_pays(make_cells(m, s))
+    peak = _peak(lambda: exact_route.one_head(m, s, V))
 
     row = _row(name, "grid" if on_grid else "every key", seconds, peak, found.first)
     row["ratio"] = round(seconds / direct, 2)
@@ -106,12 +105,12 @@ def _one_head(name: str, m: np.ndarray, s: np.ndarray, V: np.ndarray) -> dict[st
 
 def _finer(m: np.ndarray, s: np.ndarray, V: np.ndarray) -> Any:
     """Every key by itself on nodes of half the step."""
-    usual = exact.nodes
+    usual = integral.nodes
     try:
-        exact.nodes = partial(nodes.nodes, step=nodes.STEP / 2)
+        integral.nodes = partial(nodes.nodes, step=nodes.STEP / 2)
         return head_moments(m, s, V)
     finally:
-        exact.nodes = usual
+        integral.nodes = usual
 
 
 def _two_heads(width: float) -> dict[str, Any]:
@@ -126,7 +125,7 @@ def _two_heads(width: float) -> dict[str, Any]:
     heads = tuple(head_moments(m[h], s[h], V) for h in (0, 1))
 
     def covariance() -> Any:
-        tables = [joint.integral(m[h], s[h]) for h in (0, 1)]
+        tables = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
         return pair.pair_moments(
             tables[0], tables[1], pair.PairLaw(m, s, c), V, heads=(heads[0], heads[1])
         )

@@ -21,6 +21,23 @@ from headwright.types import Array, HeadOutputs, HeadWeights, Logits, Mask, Mix,
 
 
 @dataclass(frozen=True)
+class Scores:
+    """How overlaps become logits, `z = scale * (k . q) + bias`, and which keys may be seen: those
+    where `mask` is True. `bias` and `mask` are None or broadcast to the logits."""
+
+    scale: float = 1.0
+    bias: Any = None
+    mask: Any = None
+
+    def checked(self, shape: tuple[int, ...], *, like: Array) -> Scores:
+        """The same for logits of this shape, bias and mask in full; bias is an array already."""
+        scale = inputs.number("scale", self.scale)
+        bias = None if self.bias is None else _per_logit("bias", self.bias, shape)
+        mask = None if self.mask is None else _visible(self.mask, shape, like=like)
+        return Scores(scale, bias, mask)
+
+
+@dataclass(frozen=True)
 class Attention:
     """What one head sees: `output` c, `weights` alpha, `logits` z; leading axes are those of the
     query."""
@@ -82,15 +99,16 @@ def multihead(
 
 def head_mix(mix: Any, *, like: Array) -> Mix:
     """The mixing weights of the heads in `like` (axis 0): checked, or equal when not given."""
-    xp, h = compat.array_namespace(like), like.shape[0]
+    xp = compat.array_namespace(like)
+    heads = like.shape[0]
     if mix is None:
-        return xp.full(h, 1.0 / h, dtype=like.dtype, device=compat.device(like))
-    return inputs.shape("mix", mix, h)
+        return xp.full(heads, 1.0 / heads, dtype=like.dtype, device=compat.device(like))
+    return inputs.shape("mix", mix, heads)
 
 
 def logits(q: Any, K: Any, *, scale: float = 1.0, bias: Any = None) -> Logits:
     """`z = scale * K q + bias`, shape of the query's leading axes plus `(n,)`."""
-    xp, (q, K, bias) = inputs.arrays(q=q, K=K, bias=bias)
+    _, (q, K, bias) = inputs.arrays(q=q, K=K, bias=bias)
     inputs.shape("K", K, "n", "d")
     if q.ndim == 0 or q.shape[-1] != K.shape[1] or 0 in q.shape:
         raise InputError(
@@ -101,14 +119,7 @@ def logits(q: Any, K: Any, *, scale: float = 1.0, bias: Any = None) -> Logits:
     with np.errstate(over="ignore", invalid="ignore"):
         z = (q @ K.T) * inputs.number("scale", scale)
     if bias is not None:
-        try:
-            z = z + xp.broadcast_to(bias, z.shape)
-        except (ValueError, RuntimeError, TypeError):
-            raise InputError(
-                wanted=f"a bias that broadcasts to {tuple(z.shape)}",
-                got=f"shape {tuple(bias.shape)}",
-                attempt="give one number per key",
-            ) from None
+        z = z + _per_logit("bias", bias, z.shape)
     return inputs.finite("logits", z)
 
 
@@ -116,8 +127,9 @@ def weights(z: Logits, *, mask: Any = None) -> Weights:
     """Softmax over the last axis, stable at any finite logits; masked keys get weight exactly 0."""
     xp = compat.array_namespace(z)
     if mask is not None:
-        mask = _visible(mask, z)
-        z = xp.where(mask, z, xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z)))
+        mask = _visible(mask, z.shape, like=z)
+        hidden = xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z))
+        z = xp.where(mask, z, hidden)
     # softmax(z) = softmax(z - max z); the largest term is then e^0 = 1 and nothing overflows.
     # A difference beyond all floats is -inf, and its weight 0, as it should
     with np.errstate(over="ignore"):
@@ -125,24 +137,26 @@ def weights(z: Logits, *, mask: Any = None) -> Weights:
     return e / xp.sum(e, axis=-1, keepdims=True)
 
 
-def _visible(mask: Any, z: Logits) -> Mask:
-    xp = compat.array_namespace(z)
-    mask = inputs.flags("mask", mask, like=z)
+def _per_logit(name: str, array: Array, shape: tuple[int, ...]) -> Array:
+    xp = compat.array_namespace(array)
     try:
-        mask = xp.broadcast_to(mask, z.shape)
+        return xp.broadcast_to(array, shape)
     except (ValueError, RuntimeError, TypeError):
         raise InputError(
-            wanted=f"a mask that broadcasts to {tuple(z.shape)}",
-            got=f"shape {tuple(mask.shape)}",
-            attempt="one flag per key",
+            wanted=f"a {name} that broadcasts to the logits, shape {tuple(shape)}",
+            got=f"shape {tuple(array.shape)}",
+            attempt="give one entry per key",
         ) from None
+
+
+def _visible(mask: Any, shape: tuple[int, ...], *, like: Array) -> Mask:
+    """The mask in full; every query must see a key."""
+    xp = compat.array_namespace(like)
+    mask = _per_logit("mask", inputs.flags("mask", mask, like=like), shape)
     blind = ~xp.any(mask, axis=-1)
     if bool(xp.any(blind)):
-        which = (
-            ""
-            if blind.ndim == 0
-            else f" (first: row {int(xp.argmax(xp.astype(xp.reshape(blind, (-1,)), xp.int8)))})"
-        )
+        rows = xp.astype(xp.reshape(blind, (-1,)), xp.int8)
+        which = "" if blind.ndim == 0 else f" (first: row {int(xp.argmax(rows))})"
         raise InputError(
             wanted="at least one visible key for every query",
             got=f"a row whose mask hides every key{which}",

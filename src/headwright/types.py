@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 Array = Any
@@ -26,7 +27,27 @@ HeadWeights = Float[Array, "h *m n"]
 HeadOutputs = Float[Array, "h *m v"]
 Mix = Float[Array, "h"]
 
+PerHead = Float[Array, "h"]
+PerKey = Float[Array, "n"]
+PerHeadAndKey = Float[Array, "h n"]
+Mean = Float[Array, "v"]
+Covariance = Float[Array, "v v"]
+
+# On the host, inside the engines of `noise`: u nodes of an integral, k distinct laws among keys.
+HostPerHead = Float[np.ndarray, "h"]
+HostPerKey = Float[np.ndarray, "n"]
+HostPerLaw = Float[np.ndarray, "k"]
+HostPerNode = Float[np.ndarray, "u"]
+HostPairOfLogits = Float[np.ndarray, "2"]
+HostTable = Float[np.ndarray, "u n"]
+HostValues = Float[np.ndarray, "n v"]
+HostMean = Float[np.ndarray, "v"]
+HostCovariance = Float[np.ndarray, "v v"]
+
 __all__ = [
-    "Array", "Bool", "Float", "HeadOutputs", "HeadWeights", "Heads", "Int", "Keys", "Logits", "Mask", "Mix",
-    "Output", "Queries", "Query", "Shaped", "Values", "Weights",
+    "Array", "Bool", "Covariance", "Float", "HeadOutputs", "HeadWeights", "Heads",
+    "HostCovariance", "HostMean", "HostPairOfLogits", "HostPerHead", "HostPerKey", "HostPerLaw",
+    "HostPerNode", "HostTable", "HostValues", "Int", "Keys", "Logits", "Mask", "Mean", "Mix",
+    "Output", "PerHead", "PerHeadAndKey", "PerKey", "Queries", "Query", "Shaped", "Values",
+    "Weights",
 ]  # fmt: skip

@@ -57,10 +57,10 @@ def test_pull_is_the_weighted_sum_of_covariances(part, rng):
         ingredients(rng)[part],
     )
     wanted = sum(wi * S @ q for wi, S in zip(w, dense(part, array, mu), strict=True))
-    assert GaussianKeys(mu, **{part: array}).pull(w, q) == pytest.approx(
+    assert GaussianKeys(mu, **{part: array}).covariance_product(w, q) == pytest.approx(
         wanted, abs=tolerances.ROUNDING
     )
-    assert np.array_equal(GaussianKeys(mu).pull(w, q), np.zeros(D))
+    assert np.array_equal(GaussianKeys(mu).covariance_product(w, q), np.zeros(D))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -134,9 +134,9 @@ def test_other_libraries_agree_and_keep_their_kind(library, rng):
         ours.cross, rel=tolerances.SINGLE, abs=tolerances.SINGLE
     )
     assert type(theirs.sample(rng, 2)) is type(xp.asarray(mu))
-    pulled = np.asarray(theirs.pull(xp.ones(N), xp.asarray(Q[0])))
+    pulled = np.asarray(theirs.covariance_product(xp.ones(N), xp.asarray(Q[0])))
     assert pulled == pytest.approx(
-        GaussianKeys(mu, **parts).pull(np.ones(N), Q[0]), rel=tolerances.SINGLE
+        GaussianKeys(mu, **parts).covariance_product(np.ones(N), Q[0]), rel=tolerances.SINGLE
     )
     # A query of another library decides, as in `attend`.
     mixed = GaussianKeys(mu, **parts).logits_law(xp.asarray(Q))

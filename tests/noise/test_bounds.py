@@ -10,15 +10,16 @@ import pytest
 from benchmarks import adversary_moments
 
 import headwright as hw
-from headwright.noise.head import integral as exact
-from headwright.noise.head import nodes
+from headwright.noise import budget
+from headwright.noise import exact as exact_route
+from headwright.noise.head import integral, nodes
 from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
-from headwright.noise.heads import joint, pair
-from headwright.noise.many import cells, grid, polynomials
-from headwright.noise.many import moments as spread
-from headwright.noise.many import transfer as carrier
+from headwright.noise.heads import pair
+from headwright.noise.many import cells, grid, polynomials, series, tables
+from headwright.noise.many import moments as many
+from headwright.noise.problem import Request
 
 # deviation of the means, smallest and largest deviation of the logits
 LAWS = [
@@ -57,34 +58,34 @@ def covers(found, true, *, visible):
 
 
 def set_order(monkeypatch, order):
-    for module in (grid, cells, polynomials, carrier):
+    for module in (series, cells, polynomials):
         monkeypatch.setattr(module, "ORDER", order)
-    grid.to_chebyshev.cache_clear()
+    series.to_chebyshev.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _tables_of_the_usual_order():
     yield
-    grid.to_chebyshev.cache_clear()
+    series.to_chebyshev.cache_clear()
 
 
 @pytest.mark.parametrize("order", [6, 4])
 @pytest.mark.parametrize("law", LAWS[:3])
 def test_too_few_lattice_points(order, law, monkeypatch):
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     m, s, V = problem(law, 300)
     true = head_moments(m, s, V)
     set_order(monkeypatch, order)
-    covers(spread.logits_moments(m, s, V), true, visible=1e-7)
+    covers(exact_route.one_head(m, s, V), true, visible=1e-7)
 
 
 @pytest.mark.parametrize(("count", "visible"), [(5, 1e-9), (3, 1e-6)])
 @pytest.mark.parametrize("law", [LAWS[0], LAWS[1], LAWS[4]])
 def test_too_few_chebyshev_nodes(count, visible, law, monkeypatch):
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     monkeypatch.setattr(grid, "_CHEBYSHEV", count)
     m, s, V = problem(law, 300)
-    covers(spread.logits_moments(m, s, V), head_moments(m, s, V), visible=visible)
+    covers(exact_route.one_head(m, s, V), head_moments(m, s, V), visible=visible)
 
 
 @pytest.mark.parametrize("order", [4, 6, 8])
@@ -95,7 +96,7 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
     m, s, _ = problem(law, 300)
     set_order(monkeypatch, order)
     some = cells.make_cells(m, s)
-    table = grid.tables(some.grid, some.nodes)
+    table = tables.tables(some.grid, some.nodes)
     psi, r = (some.middle(table[k]) @ some.count for k in (0, 1))
     at = int(np.argmax(np.exp(psi) * r))  # where most of the mass is
     polynomial = polynomials.coefficients(some, table[:1, at, :])
@@ -112,24 +113,27 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
 
 
 KNOBS = {
-    "short polynomials": ([(spread, "_SHORT", 1e-4), (spread, "_SHORTER", 1e-3)], 1e-7),
-    "few directions": ([(spread, "_FEW", 1e-3)], 1e-8),
-    "keys in reach": ([(cells, "_DEEP", 8.0)], 1e-9),
-    "polynomials in single precision": ([(polynomials, "_ROUNDING", 1e9)], 1e-10),
-    "sums in single precision": ([(spread, "_ROUNDED", 1.0)], 2e-9),
+    "short polynomials": (
+        [(budget, "POLYNOMIALS_MEAN", 1e-4), (budget, "POLYNOMIALS_COVARIANCE", 1e-3)],
+        1e-7,
+    ),
+    "few directions": ([(budget, "DIRECTIONS", 1e-3)], 1e-8),
+    "keys in reach": ([(budget, "DEEP", 8.0)], 1e-9),
+    "polynomials in single precision": ([(budget, "SINGLE_POLYNOMIALS", 1e9)], 1e-10),
+    "sums in single precision": ([(budget, "SINGLE_SUMS", 1.0)], 2e-9),
 }
 
 
 @pytest.mark.parametrize("knob", KNOBS)
 @pytest.mark.parametrize("law", [LAWS[1], LAWS[4]])
 def test_knobs_of_the_grid(knob, law, monkeypatch):
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     settings, visible = KNOBS[knob]
     m, s, V = problem(law, 600)
     true = head_moments(m, s, V)
     for module, name, value in settings:
         monkeypatch.setattr(module, name, value)
-    covers(spread.logits_moments(m, s, V), true, visible=visible)
+    covers(exact_route.one_head(m, s, V), true, visible=visible)
 
 
 @pytest.mark.parametrize("step", [0.8, 1.2, 2.0])
@@ -137,7 +141,7 @@ def test_knobs_of_the_grid(knob, law, monkeypatch):
 def test_a_coarse_rule(step, law, monkeypatch):
     m, s, V = problem(law, 12)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=step))
     covers(head_moments(m, s, V), true, visible=1e-10)
 
 
@@ -148,7 +152,7 @@ def test_a_coarse_graded_rule(step, bend, monkeypatch):
     m, s, V = problem((10.0, 0.0, 30.0), 12)
     true = head_moments(m, s, V)
     monkeypatch.setattr(nodes, "_BEND", bend)
-    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=step))
     covers(head_moments(m, s, V), true, visible=1e-10)
 
 
@@ -184,7 +188,7 @@ CUTS = [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)]
 def test_ends_that_are_cut_off(cut, law, monkeypatch):
     m, s, V = problem(law, 12)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(exact, "nodes", cut_nodes(m, s, cut, sure=exact._SURE))
+    monkeypatch.setattr(integral, "nodes", cut_nodes(m, s, cut, sure=integral._SURE))
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= 1e-9
     covers(found, true, visible=1e-5)
@@ -194,9 +198,9 @@ def test_ends_that_are_cut_off(cut, law, monkeypatch):
 def test_ends_that_are_cut_off_from_the_grid(cut, monkeypatch):
     m, s, V = problem(LAWS[1], 300)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
-    monkeypatch.setattr(cells, "nodes", cut_nodes(m, s, cut, sure=cells._REACH))
-    found = spread.logits_moments(m, s, V)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(cells, "nodes", cut_nodes(m, s, cut, sure=budget.REACH))
+    found = exact_route.one_head(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= 1e-7
     covers(found, true, visible=1e-5)
 
@@ -212,7 +216,7 @@ def test_correlations_that_are_ignored(seed, monkeypatch):
     wrong that is."""
     Q, keys, V = two_heads(np.random.default_rng(seed))
     true = hw.moments(Q, keys, V)
-    monkeypatch.setattr(pair, "_DROPPED", np.inf)
+    monkeypatch.setattr(budget, "IGNORED_CORRELATIONS", np.inf)
     found = hw.moments(Q, keys, V)
     apart = np.abs(found.covariance - true.covariance).max()
     assert 1e-5 <= apart <= found.covariance_error + true.covariance_error
@@ -225,7 +229,7 @@ def test_some_correlations_that_are_ignored(share, monkeypatch):
     rng = np.random.default_rng(3)
     Q, keys, V = two_heads(rng, n=12)
     true = hw.moments(Q, keys, V)
-    monkeypatch.setattr(pair, "_DROPPED", share)
+    monkeypatch.setattr(budget, "IGNORED_CORRELATIONS", share)
     found = hw.moments(Q, keys, V)
     assert 1e-9 <= np.abs(found.covariance - true.covariance).max() <= found.covariance_error
 
@@ -233,11 +237,11 @@ def test_some_correlations_that_are_ignored(share, monkeypatch):
 @pytest.mark.parametrize("step", [0.8, 1.2])
 def test_a_coarse_rule_for_two_heads(step, monkeypatch):
     Q, keys, V = two_heads(np.random.default_rng(4))
-    law = joint.logits_law(joint_problem(Q, keys, V))
-    m, s = (np.stack(x) for x in law)
+    law = exact_route.logits_law(Request(Q, keys, V).problem())
+    m, s = (np.stack(x) for x in (law.means, law.deviations))
     cross = keys.logits_law(Q).cross[0, 1]
     fine = one_pair(m, s, cross, V)
-    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=step))
     coarse = one_pair(m, s, cross, V)
     apart = np.abs(coarse.covariance - fine.covariance).max()
     assert 1e-12 <= apart <= coarse.error + fine.error
@@ -253,25 +257,18 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     fine = one_pair(m, s, cross, V, heads=heads)
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
     monkeypatch.setattr(nodes, "_BEND", 6.0)
-    monkeypatch.setattr(exact, "nodes", partial(nodes.nodes, step=0.9))
-    monkeypatch.setattr(pair, "_KINK", np.inf)  # beyond it the pair is sampled instead
+    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=0.9))
+    monkeypatch.setattr(budget, "ROUGH_PAIR", np.inf)  # beyond it the pair is sampled instead
     found = pair.sum_pairs
     monkeypatch.setattr(pair, "sum_pairs", lambda *given: replace(found(*given), total=1.0))
     coarse = one_pair(m, s, cross, V, heads=heads)
     assert 1e-10 <= np.abs(coarse.covariance - fine.covariance).max() <= coarse.error + fine.error
 
 
-def joint_problem(Q, keys, V):
-    (one,) = hw.noise.problem.problems(
-        Q, keys, V, mix=None, scale=1.0, extras={"bias": None, "mask": None, "value_noise": None}
-    )
-    return one
-
-
 def one_pair(m, s, cross, V, heads=None):
     heads = heads or tuple(head_moments(m[h], s[h], V) for h in (0, 1))
-    tables = [exact.integral(m[h], s[h]) for h in (0, 1)]
-    return pair.pair_moments(*tables, pair.PairLaw(m, s, cross), V, heads=heads)
+    both = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
+    return pair.pair_moments(*both, pair.PairLaw(m, s, cross), V, heads=heads)
 
 
 @pytest.mark.parametrize("family", adversary_moments.FAMILIES)

@@ -62,7 +62,7 @@ def test_the_law_of_a_weight(what, size, seed, moved):
 
 @pytest.mark.parametrize("size", [1e-4, 1e-2])
 def test_a_weight_without_noise(size, moved):
-    """Its distribution function is a step: where the step may be on either side, nothing is known."""
+    """Its distribution function is a step: where it may be on either side, nothing is known."""
     place = hw.attend([1.0], MEANS, VALUES).weights[0]
     moved(size, 1)
     law = weight_distribution([1.0], keys(NONE_NOISY), 0)

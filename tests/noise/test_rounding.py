@@ -11,8 +11,9 @@ from tests.noise import twin
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS
 
 import headwright as hw
+from headwright.attention import Scores
 from headwright.errors import InputError
-from headwright.keys import CentredLaw, Logits, centred
+from headwright.keys import CentredLaw, centred, centred_law
 from headwright.noise import exceedance, rounding, weight_distribution, winners
 from headwright.noise.gradient.squared_error import squared_error
 from headwright.noise.head.integral import head_moments
@@ -26,8 +27,8 @@ def reference(q, K, V, covariances, **options):
 def holds(found, true):
     """The stated errors cover the distance to the reference, whose own error counts as well."""
     for name, own in (
-        ("mean", true.first * true.spread),
-        ("covariance", true.second * true.spread**2),
+        ("mean", true.first * true.farthest),
+        ("covariance", true.second * true.farthest**2),
     ):
         off = np.abs(getattr(found, name).astype(float) - getattr(true, name)).max()
         assert off <= getattr(found, f"{name}_error") + own, name
@@ -160,10 +161,6 @@ def test_rounding_that_cannot_be_undone_is_said(rng):
     holds(found, reference(q, K, np.eye(3), np.full((3, 3), 0.1)))
 
 
-def logits(queries, *, scale=1.0, bias=None):
-    return Logits(queries, scale, bias, None)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_the_law_within_its_own_errors(seed):
     """Plain and compensated alike: means, up to a shift, and variances against fractions."""
@@ -171,7 +168,7 @@ def test_the_law_within_its_own_errors(seed):
     size = 10.0 ** rng.uniform(-3, 12)
     K, Q = rng.normal(size=(6, 4)) + size, rng.normal(size=(1, 4))
     D, bias = rng.uniform(0, 1, (6, 4)), size * rng.normal(size=(1, 6))
-    law = hw.GaussianKeys(K, diagonal=D).centred_law(logits(Q, scale=0.3, bias=bias))
+    law = centred_law(hw.GaussianKeys(K, diagonal=D), Q, Scores(0.3, bias))
     z = twin.rational_logits(Q[0], K, scale=0.3, bias=bias[0])
     top = z[int(np.argmax(law.means[0]))]
     off = np.array([float(x - top) for x in z]) - law.means[0]
@@ -203,15 +200,15 @@ def test_a_law_that_is_off_is_covered(seed, which):
     n, size = int(rng.integers(2, 8)), 10.0 ** rng.uniform(-6, -2)
     K, V = rng.normal(size=(n, 1)) * rng.choice([0.3, 3.0, 30.0]), rng.uniform(-1, 1, (n, 2))
     keys = hw.GaussianKeys(K, isotropic=0.2 + rng.choice([0.0, 10.0, 1e4], n) * rng.random(n))
-    law = keys.centred_law(logits(np.ones((1, 1))))
+    law = centred_law(keys, np.ones((1, 1)), Scores())
     other = perturbed(law, rng, *(size * x for x in which))
     true, off = (head_moments(x.means[0], np.sqrt(x.variances[0]), V) for x in (law, other))
     stated = rounding.with_rounding(off, other, 0, m=other.means[0])
     assert stated.first > off.first
-    assert np.abs(true.mean - off.mean).max() <= (stated.first + true.first) * off.spread
+    assert np.abs(true.mean - off.mean).max() <= (stated.first + true.first) * off.farthest
     assert (
         np.abs(true.covariance - off.covariance).max()
-        <= (stated.second + true.second) * off.spread**2
+        <= (stated.second + true.second) * off.farthest**2
     )
     assert np.abs(true.weights_mean - off.weights_mean).sum() <= stated.first + true.first
 
@@ -226,11 +223,11 @@ def test_wide_logits_that_are_off_are_covered(seed, which):
         hw.GaussianKeys(rng.normal(size=(4, 1)), isotropic=rng.uniform(0.5e4, 1e4, 4)),
         rng.uniform(-1, 1, (4, 2)),
     )
-    law = keys.centred_law(logits(np.ones((1, 1))))
+    law = centred_law(keys, np.ones((1, 1)), Scores())
     other = perturbed(law, rng, *which)
     true, off = (head_moments(x.means[0], np.sqrt(x.variances[0]), V) for x in (law, other))
     stated = rounding.with_rounding(off, other, 0, m=other.means[0])
-    apart = np.abs(true.mean - off.mean).max() / off.spread
+    apart = np.abs(true.mean - off.mean).max() / off.farthest
     assert 1e-5 <= apart <= stated.first <= 0.1
 
 

@@ -1,4 +1,4 @@
-"""Worst case over a box of logits: brute force over all 2^n vertices, closed forms, hostile input."""
+"""Worst case over a box of logits: brute force over 2^n vertices, closed forms, hostile input."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from tests import tolerances
 
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
-from headwright.noise.stress import Setting, stress
+from headwright.noise.stress import NoisyHeads, stress
 from headwright.noise.worst import worst_case
 
 
@@ -49,10 +49,10 @@ def test_no_point_inside_the_box_goes_beyond(seed, n):
 
 @pytest.mark.parametrize("mix", [(1.5, -0.5), (-0.5, 1.5), (0.5, 0.5), (-1.0, -1.0)])
 def test_a_head_with_a_negative_share_counts_the_other_way_round(mix, rng):
-    """Every corner of both boxes of logits, mixed: the range of a setting is that of all of them."""
+    """Every corner of both boxes of logits, mixed: the range is that of all of them."""
     K, Q, V = rng.normal(size=(4, 3)), rng.normal(size=(2, 3)), rng.normal(size=(4, 2))
     keys = GaussianKeys(K, isotropic=rng.uniform(0.1, 1, 4))
-    found = stress(Setting(Q, keys, V, np.array(mix)), sigmas=2.0)
+    found = stress(NoisyHeads(Q, keys, V, np.array(mix)), sigmas=2.0)
     law = keys.logits_law(Q)
     reach = 2.0 * np.sqrt(law.variances)
     corners = [
@@ -163,6 +163,6 @@ def test_a_shift_common_to_all_keys_changes_no_range(rng):
     ranges = []
     for shift in (0.0, 2.0**40):
         keys = GaussianKeys(m + shift, isotropic=0.3)
-        found = stress(Setting(np.ones((1, 1)), keys, V, np.ones(1)))
+        found = stress(NoisyHeads(np.ones((1, 1)), keys, V, np.ones(1)))
         ranges.append([found.worst_low, found.worst_high])
     np.testing.assert_allclose(ranges[1], ranges[0], rtol=0, atol=tolerances.ROUNDING)

@@ -15,9 +15,8 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright import inputs
-from headwright.keys.centred import Logits
 from headwright.keys.gaussian import GaussianKeys
-from headwright.keys.law import CentredLaw, LogitsLaw
+from headwright.keys.law import LogitsLaw
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Keys
 
@@ -37,6 +36,7 @@ class CorrelatedKeys:
 
     @property
     def means(self) -> Keys:
+        """Those of the keys themselves: factors have mean zero."""
         return self.keys.means
 
     def __len__(self) -> int:
@@ -47,7 +47,8 @@ class CorrelatedKeys:
 
     def sample(self, rng: np.random.Generator, size: int) -> Float[Array, "s n d"]:
         """`size` draws of all keys, `(size, n, d)`."""
-        xp, own = compat.array_namespace(self.means), self.keys.sample(rng, size)
+        xp = compat.array_namespace(self.means)
+        own = self.keys.sample(rng, size)
         factors = rng.standard_normal((int(size), self.shared.shape[0]))
         moved = np.einsum("sr,rnd->snd", factors, to_numpy(self.shared))
         return own + xp.asarray(moved, dtype=own.dtype, device=compat.device(own))
@@ -55,17 +56,11 @@ class CorrelatedKeys:
     def logits_law(self, queries: Any, *, scale: float = 1.0, bias: Any = None) -> LogitsLaw:
         """As for `GaussianKeys`, with `shared[h, r, i] = scale * (L_ri . q_h)`."""
         law = self.keys.logits_law(queries, scale=scale, bias=bias)
-        xp, (queries, shared) = inputs.arrays(queries=queries, shared=self.shared)
-        loadings = inputs.finite(
-            "shared loadings", xp.tensordot(queries, shared, axes=([-1], [2])) * scale
-        )
-        return replace(law, shared=loadings)
+        return replace(law, shared=loadings(queries, self.shared, scale))
 
-    def centred_law(self, ask: Logits) -> CentredLaw:
-        """The same law for the engines: in double precision, with bounds on the rounding of the
-        keys' own part."""
-        law = self.keys.centred_law(ask)
-        shared = to_numpy(self.shared) if compat.is_numpy_array(ask.queries) else self.shared
-        xp, (queries, shared) = inputs.arrays(queries=ask.queries, shared=shared)
-        loadings = xp.tensordot(queries, shared, axes=([-1], [2])) * ask.scale
-        return replace(law, shared=inputs.finite("shared loadings", loadings))
+
+def loadings(queries: Any, shared: Any, scale: float) -> Float[Array, "*h r n"]:
+    """How far each factor moves the logits that the queries see."""
+    xp, (queries, shared) = inputs.arrays(queries=queries, shared=shared)
+    moved = xp.tensordot(queries, shared, axes=([-1], [2])) * scale
+    return inputs.finite("shared loadings", moved)

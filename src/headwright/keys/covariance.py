@@ -21,25 +21,27 @@ import numpy as np
 
 from headwright.keys.products import gamma, product
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Heads, Keys, Query
+from headwright.types import Array, Float, Heads, Keys, PerKey, Query
 
 Overlaps = Float[Array, "h n"]
 Variances = Float[Array, "h n"]
 Cross = Float[Array, "h h n"]
+HostKeys = Float[np.ndarray, "n d"]
 Draws = Float[np.ndarray, "s n d"]
+Generator = np.random.Generator
 Rounding = tuple[Array | float, Array | float]  # a and b, each (h, n) or one number
-EXACT: Rounding = (0.0, 0.0)
+RELATIVE_ONLY: Rounding = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Isotropic:
     """`a_i I`"""
 
-    array: Float[Array, "n"]
+    array: PerKey
 
     def variances(self, Q: Heads, overlaps: Overlaps) -> Variances:
-        xp = compat.array_namespace(Q)
-        return xp.sum(Q * Q, axis=1)[:, None] * self.array[None, :]
+        squares = compat.array_namespace(Q).sum(Q * Q, axis=1)
+        return squares[:, None] * self.array[None, :]
 
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
         return (Q @ Q.T)[:, :, None] * self.array
@@ -47,20 +49,21 @@ class Isotropic:
     def rounding(self, Q: Heads, error: Overlaps) -> Rounding:
         """Of q_g . q_h terms may cancel, but their sizes add up to no more than the two lengths: a
         relative error."""
-        return EXACT
+        return RELATIVE_ONLY
 
-    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+    def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return (w @ self.array) * q
 
-    def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
-        return rng.standard_normal((size, *means.shape)) * np.sqrt(to_numpy(self.array))[:, None]
+    def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
+        deviations = np.sqrt(to_numpy(self.array))
+        return rng.standard_normal((size, *means.shape)) * deviations[:, None]
 
 
 @dataclass(frozen=True)
 class Radial:
     """`rho_i mu_i mu_i'`: the length of the key is random, its direction is not."""
 
-    array: Float[Array, "n"]
+    array: PerKey
 
     def variances(self, Q: Heads, overlaps: Overlaps) -> Variances:
         return self.array[None, :] * overlaps**2
@@ -69,38 +72,43 @@ class Radial:
         return self.array * overlaps[:, None, :] * overlaps[None, :, :]
 
     def rounding(self, Q: Heads, error: Overlaps) -> Rounding:
-        return compat.array_namespace(Q).sqrt(self.array) * error, 0.0
+        deviations = compat.array_namespace(Q).sqrt(self.array)
+        return deviations * error, 0.0
 
-    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+    def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return (w * self.array * (means @ q)) @ means
 
-    def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
+    def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         lengths = rng.standard_normal((size, means.shape[0], 1))
-        return lengths * (np.sqrt(to_numpy(self.array))[:, None] * means)
+        deviations = np.sqrt(to_numpy(self.array))
+        return lengths * (deviations[:, None] * means)
 
 
 @dataclass(frozen=True)
 class Diagonal:
     """`diag(D_i)`"""
 
-    array: Float[Array, "n d"]
+    array: Keys
 
     def variances(self, Q: Heads, overlaps: Overlaps) -> Variances:
         return product(Q * Q, self.array)
 
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
+        xp = compat.array_namespace(Q)
         h, d = Q.shape
-        both = compat.array_namespace(Q).reshape(Q[:, None, :] * Q[None, :, :], (h * h, d))
-        return compat.array_namespace(Q).reshape(product(both, self.array), (h, h, -1))
+        both = Q[:, None, :] * Q[None, :, :]
+        found = product(xp.reshape(both, (h * h, d)), self.array)
+        return xp.reshape(found, (h, h, -1))
 
     def rounding(self, Q: Heads, error: Overlaps) -> Rounding:
-        return EXACT
+        return RELATIVE_ONLY
 
-    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+    def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return (w @ self.array) * q
 
-    def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
-        return rng.standard_normal((size, *means.shape)) * np.sqrt(to_numpy(self.array))
+    def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
+        deviations = np.sqrt(to_numpy(self.array))
+        return rng.standard_normal((size, *means.shape)) * deviations
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,7 @@ class Factors:
     array: Float[Array, "n d r"]
 
     def _projected(self, Q: Heads) -> Float[Array, "h n r"]:
+        """F_i' q_h"""
         return compat.array_namespace(Q).tensordot(Q, self.array, axes=([1], [1]))
 
     def variances(self, Q: Heads, overlaps: Overlaps) -> Variances:
@@ -121,17 +130,19 @@ class Factors:
         return compat.array_namespace(Q).sum(p[:, None] * p[None, :], axis=-1)
 
     def rounding(self, Q: Heads, error: Overlaps) -> Rounding:
-        xp = compat.array_namespace(Q)
-        size = xp.sqrt(xp.sum(self.array * self.array, axis=(1, 2)))
-        return gamma(2 * Q.shape[1] + 4) * _length(Q) * size, 0.0
+        size = _sizes(self.array)
+        relative = gamma(2 * Q.shape[1] + 4)
+        return relative * _length(Q) * size, 0.0
 
-    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
-        seen = w[:, None] * self._projected(q[None, :])[0, ...]
-        return compat.array_namespace(q).tensordot(self.array, seen, axes=([0, 2], [0, 1]))
+    def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
+        projected = self._projected(q[None, :])[0, ...]
+        weighted = w[:, None] * projected
+        return compat.array_namespace(q).tensordot(self.array, weighted, axes=([0, 2], [0, 1]))
 
-    def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
+    def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         F = to_numpy(self.array)
-        return np.einsum("ndr,snr->snd", F, rng.standard_normal((size, F.shape[0], F.shape[2])))
+        numbers = rng.standard_normal((size, F.shape[0], F.shape[2]))
+        return np.einsum("ndr,snr->snd", F, numbers)
 
 
 @dataclass(frozen=True)
@@ -142,29 +153,39 @@ class Covariance:
 
     def variances(self, Q: Heads, overlaps: Overlaps) -> Variances:
         xp = compat.array_namespace(Q)
+        rows = [xp.sum((self.array @ q) * q, axis=-1) for q in Q]
         # Positive semidefinite up to rounding; a variance of -1e-18 is a zero.
-        return xp.stack([xp.clip(xp.sum((self.array @ q) * q, axis=-1), min=0.0) for q in Q])
+        return xp.stack([xp.clip(row, min=0.0) for row in rows])
 
     def cross(self, Q: Heads, overlaps: Overlaps) -> Cross:
         return compat.array_namespace(Q).permute_dims(Q @ self.array @ Q.T, (1, 2, 0))
 
     def rounding(self, Q: Heads, error: Overlaps) -> Rounding:
         """|q_g|' |C| |q_h| <= ||q_g|| ||C|| ||q_h||, twice a sum of d terms."""
-        xp = compat.array_namespace(Q)
-        size = xp.sqrt(xp.sqrt(xp.sum(self.array * self.array, axis=(1, 2))))
-        return 0.0, gamma(3 * Q.shape[1] + 6) ** 0.5 * _length(Q) * size
+        roots = compat.array_namespace(Q).sqrt(_sizes(self.array))
+        relative = gamma(3 * Q.shape[1] + 6) ** 0.5
+        return 0.0, relative * _length(Q) * roots
 
-    def pull(self, w: Float[Array, "n"], q: Query, means: Keys) -> Query:
+    def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return w @ (self.array @ q)
 
-    def sample(self, rng: np.random.Generator, size: int, means: Float[np.ndarray, "n d"]) -> Draws:
+    def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         values, vectors = np.linalg.eigh(to_numpy(self.array))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-        return np.einsum("nde,sne->snd", root, rng.standard_normal((size, *values.shape)))
+        deviations = np.sqrt(np.maximum(values, 0.0))
+        root = vectors * deviations[:, None, :]
+        numbers = rng.standard_normal((size, *values.shape))
+        return np.einsum("nde,sne->snd", root, numbers)
 
 
 def _length(Q: Heads) -> Float[Array, "h 1"]:
+    """||q_h||"""
     return compat.array_namespace(Q).linalg.vector_norm(Q, axis=1, keepdims=True)
+
+
+def _sizes(matrices: Float[Array, "n d r"]) -> PerKey:
+    """The root of the sum of squares of each."""
+    xp = compat.array_namespace(matrices)
+    return xp.sqrt(xp.sum(matrices * matrices, axis=(1, 2)))
 
 
 Part = Isotropic | Radial | Diagonal | Factors | Covariance

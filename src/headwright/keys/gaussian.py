@@ -19,11 +19,10 @@ import numpy as np
 from headwright import inputs
 from headwright.errors import InputError
 from headwright.keys import covariance as parts_of
-from headwright.keys.centred import Logits, centred_law
 from headwright.keys.covariance import Part
-from headwright.keys.law import CentredLaw, LogitsLaw
+from headwright.keys.law import LogitsLaw
 from headwright.keys.products import lengths
-from headwright.keys.rounding import rounding_variance
+from headwright.keys.quantised import quantisation_variance
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Keys, Query
 
@@ -69,9 +68,8 @@ class GaussianKeys:
         if factors is not None:
             parts.append(parts_of.Factors(inputs.shape("factors", factors, n, d, "r")))
         if covariance is not None:
-            parts.append(
-                parts_of.Covariance(_semidefinite(_per_key("covariance", covariance, n, d, d)))
-            )
+            full = _per_key("covariance", covariance, n, d, d)
+            parts.append(parts_of.Covariance(_semidefinite(full)))
         # A part of zeros is no noise: dropping it here spares every later pass.
         self.parts: tuple[Part, ...] = tuple(part for part in parts if _any(part.array))
 
@@ -85,7 +83,8 @@ class GaussianKeys:
         D^2 / 12.
         """
         _, (keys,) = inputs.arrays(keys=keys)
-        return cls(keys, diagonal=rounding_variance(keys, bits=bits, per=per, group=group))
+        variance = quantisation_variance(keys, bits=bits, per=per, group=group)
+        return cls(keys, diagonal=variance)
 
     def radial(self, variances: Any) -> GaussianKeys:
         """These keys with random length: `rho_i mu_i mu_i'` added to the covariance of the keys
@@ -118,59 +117,64 @@ class GaussianKeys:
         # The keys were checked when they came in; an empty slice of them decides library and dtype
         # for free.
         xp, (queries, bias, like) = inputs.arrays(queries=queries, bias=bias, like=self.means[:0])
-        mu, (n, d) = _converted(self.means, like), self.means.shape
+        n, d = self.means.shape
         one = queries.ndim == 1
-        Q = (
-            inputs.shape("queries", queries, d)[None, :]
-            if one
-            else inputs.shape("queries", queries, "h", d)
-        )
-        scale, h = inputs.number("scale", scale), Q.shape[0]
-        parts = [replace(part, array=_converted(part.array, like)) for part in self.parts]
+        if one:
+            Q = inputs.shape("queries", queries, d)[None, :]
+        else:
+            Q = inputs.shape("queries", queries, "h", d)
+        h = Q.shape[0]
+        scale = inputs.number("scale", scale)
+        parts = self._parts(like)
 
-        overlaps = Q @ mu.T
+        overlaps = Q @ _converted(self.means, like).T
         means = overlaps if scale == 1.0 else overlaps * scale
         if bias is not None:
             means = means + _per_key("bias", bias, h, n)
 
         def total(terms: list[Array], *shape: int) -> Array:
-            first, *others = terms or [
-                xp.zeros(shape, dtype=means.dtype, device=compat.device(means))
-            ]
+            """The sum over the parts, scaled; it must be a number."""
+            none = xp.zeros(shape, dtype=means.dtype, device=compat.device(means))
+            first, *others = terms or [none]
             added = sum(others, start=first)
             with np.errstate(over="ignore"):
                 added = added if scale == 1.0 else added * scale * scale
             return inputs.finite("covariance of the logits", added)
 
         variances = total([part.variances(Q, overlaps) for part in parts], h, n)
+        rows = 0 if one else ...
         return LogitsLaw(
-            means=inputs.finite("mean logits", means)[0 if one else ...],
-            variances=variances[0 if one else ...],
+            means=inputs.finite("mean logits", means)[rows],
+            variances=variances[rows],
             _cross=lambda: total([part.cross(Q, overlaps) for part in parts], h, h, n),
         )
 
-    def centred_law(self, ask: Logits) -> CentredLaw:
-        """The same law for the engines: in double precision, with bounds on its rounding."""
-        return centred_law(ask, self.means, self.longest, self.parts)
-
-    def pull(self, weights: Any, q: Any) -> Query:
+    def covariance_product(self, weights: Any, q: Any) -> Query:
         """`sum_i w_i Sigma_i q`: half the gradient of `sum_i w_i q' Sigma_i q`, at the price of one
         pass."""
         xp, (weights, q, like) = inputs.arrays(weights=weights, q=q, like=self.means[:0])
-        mu, (n, d) = _converted(self.means, like), self.means.shape
+        n, d = self.means.shape
         inputs.shape("weights", weights, n)
+        mu = _converted(self.means, like)
         out = xp.zeros_like(inputs.shape("q", q, d))
-        for part in self.parts:
-            out = out + replace(part, array=_converted(part.array, like)).pull(weights, q, mu)
+        for part in self._parts(like):
+            out = out + part.covariance_product(weights, q, mu)
         return out
+
+    def _parts(self, like: Array) -> list[Part]:
+        """The parts of the covariance in the library, dtype and device of `like`."""
+        return [replace(part, array=_converted(part.array, like)) for part in self.parts]
 
 
 def _radial(variances: Any, means: Keys) -> Part:
+    """Random lengths, for n keys or for those named."""
     n = means.shape[0]
     if isinstance(variances, Mapping):
-        named, variances = variances, np.zeros(n)
+        named = variances
+        variances = np.zeros(n)
         for i, value in named.items():
-            variances[inputs.index("radial key", i, n)] = inputs.number("radial variance", value)
+            key = inputs.index("radial key", i, n)
+            variances[key] = inputs.number("radial variance", value)
     _, (_, variances) = inputs.arrays(means=means[:0], radial=variances)
     return parts_of.Radial(_variances("radial", variances, n))
 
@@ -182,6 +186,7 @@ def _converted(array: Array, like: Array) -> Array:
 
 
 def _longest(means: Keys) -> float:
+    """The largest ||mu_i||; refuses what is not finite."""
     found = lengths(means)
     longest = float(compat.array_namespace(found).max(found))
     if not np.isfinite(longest):
@@ -190,10 +195,12 @@ def _longest(means: Keys) -> float:
 
 
 def _any(array: Array) -> bool:
+    """Is there an entry other than zero?"""
     return bool(compat.array_namespace(array).any(array != 0))
 
 
 def _variances(name: str, array: Array, *shape: int) -> Array:
+    """Numbers that are not negative, one for all keys or one per key."""
     return inputs.nonnegative(name, _per_key(name, array, *shape))
 
 
@@ -205,13 +212,17 @@ def _per_key(name: str, array: Array, *shape: int) -> Array:
 
 
 def _semidefinite(C: Float[Array, "n d d"]) -> Array:
+    """Refuse what is no covariance."""
     host = to_numpy(C)
+    transposed = host.transpose(0, 2, 1)
     size = np.abs(host).max(initial=0.0)
-    lowest = np.linalg.eigvalsh((host + host.transpose(0, 2, 1)) / 2)[:, 0].min()
+    values = np.linalg.eigvalsh((host + transposed) / 2)
+    lowest = values[:, 0].min()
     # An eigenvalue that rounding alone can make negative is forgiven; anything larger is not a
     # covariance.
     slack = 8 * host.shape[1] * np.finfo(host.dtype).eps * size
-    if np.abs(host - host.transpose(0, 2, 1)).max() > slack or lowest < -slack:
+    asymmetric = np.abs(host - transposed).max() > slack
+    if asymmetric or lowest < -slack:
         raise InputError(
             wanted="covariance symmetric and positive semidefinite",
             got=f"smallest eigenvalue {lowest:.3g}" if lowest < -slack else "an asymmetric matrix",

@@ -30,6 +30,7 @@ class LogitsLaw:
 
     @cached_property
     def cross(self) -> Array:
+        """Covariance of the logits of one key that two queries see."""
         return self._cross()
 
 
@@ -56,6 +57,9 @@ class CentredLaw(LogitsLaw):
     def cross_error(self, g: int, h: int) -> Array:
         """Bound on the error of `cross[g, h]`; with g = h of `variances[h]`."""
         xp = compat.array_namespace(self.variances)
-        s, t = (xp.sqrt(self.variances[k, ...]) for k in (g, h))
-        (a, b), (c, d) = ((x[g, ...], x[h, ...]) for x in (self.amplitude_error, self.root_error))
-        return self.relative * s * t + s * b + t * a + a * b + c * d
+        s_g, s_h = (xp.sqrt(self.variances[k, ...]) for k in (g, h))
+        a_g, a_h = (self.amplitude_error[k, ...] for k in (g, h))
+        b_g, b_h = (self.root_error[k, ...] for k in (g, h))
+        error = self.relative * s_g * s_h
+        error = error + s_g * a_h + s_h * a_g
+        return error + a_g * a_h + b_g * b_h

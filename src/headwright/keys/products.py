@@ -36,6 +36,7 @@ _ENTRIES = 1 << 16  # numbers in work at once in a compensated product: they sta
 
 
 def gamma(d: int) -> float:
+    """gamma_d = d u / (1 - d u)"""
     return d * UNIT / (1 - d * UNIT)
 
 
@@ -44,23 +45,25 @@ def lengths(rows: Float[Array, "m d"]) -> Float[Array, "m"]:
     not."""
     xp = compat.array_namespace(rows)
     rows = rows.detach() if hasattr(rows, "detach") else rows
-    d, info = int(rows.shape[1]), xp.finfo(rows.dtype)
+    d = int(rows.shape[1])
+    info = xp.finfo(rows.dtype)
+    eps = float(info.eps)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = xp.sqrt(xp.vecdot(rows, rows) + d * float(info.smallest_normal)) * (
-            1 + 2 * d * float(info.eps)
-        )
+        squares = xp.vecdot(rows, rows) + d * float(info.smallest_normal)
+        found = xp.sqrt(squares) * (1 + 2 * d * eps)
         if not bool(xp.all(xp.isfinite(found))):  # squares overflow before the entries do
-            found = xp.max(xp.abs(rows), axis=1) * (d**0.5 * (1 + 2 * float(info.eps)))
+            largest = xp.max(xp.abs(rows), axis=1)
+            found = largest * (d**0.5 * (1 + 2 * eps))
     return found
 
 
 def product(Q: Heads, rows: Float[Array, "m d"]) -> Float[Array, "h m"]:
-    """`Q @ rows.T` in the precision of Q; rows of another precision are converted block by block."""
+    """`Q @ rows.T` in the precision of Q; rows of another precision are converted in blocks."""
     if rows.dtype == Q.dtype:
         return Q @ rows.T
     xp = compat.array_namespace(Q)
-    starts = range(0, int(rows.shape[0]), _ROWS)
-    return xp.concat([Q @ xp.astype(rows[i : i + _ROWS, :], Q.dtype).T for i in starts], axis=1)
+    blocks = (rows[i : i + _ROWS, :] for i in range(0, int(rows.shape[0]), _ROWS))
+    return xp.concat([Q @ xp.astype(block, Q.dtype).T for block in blocks], axis=1)
 
 
 @dataclass(frozen=True)
@@ -77,22 +80,27 @@ class Accurate:
 
 def accurate_product(Q: Any, rows: Any, scale: float) -> Accurate:
     """Every row with every query, to twice the digits of a double."""
-    Q, rows = to_numpy(Q).astype(float), to_numpy(rows)
+    Q = to_numpy(Q).astype(float)
+    rows = to_numpy(rows)
     m, d = rows.shape
     # Powers of two bring everything to size one: neither a product nor a splitting can overflow
     # then.
     row_power = int(np.frexp(np.abs(rows).max())[1])
-    query_power = np.frexp(np.abs(Q).max(axis=1, keepdims=True))[1]
+    largest = np.abs(Q).max(axis=1, keepdims=True)
+    query_power = np.frexp(largest)[1]
     factor, scale_power = np.frexp(scale)
     queries = np.ldexp(Q, -query_power)
     found = np.empty((4, len(Q), m))
     step = max(1, _ENTRIES // d)
     for start in range(0, m, step):
-        columns = np.ldexp(rows[start : start + step].T.astype(float), -row_power)
+        part = slice(start, start + step)
+        some = rows[part].T.astype(float)
+        columns = np.ldexp(some, -row_power)
         for h, q in enumerate(queries):
-            found[:, h, start : start + step] = _compensated(columns, q, float(factor))
+            found[:, h, part] = _compensated(columns, q, float(factor))
     high, low, plain, size = found
     error = 4.0 * (d + 6) ** 2 * UNIT**2 * size + d * _SMALLEST
+    plain_error = error + UNIT * np.abs(plain)
     power = row_power + query_power
     scaled = power + int(scale_power)
     with np.errstate(over="ignore"):
@@ -101,7 +109,7 @@ def accurate_product(Q: Any, rows: Any, scale: float) -> Accurate:
             low=np.ldexp(low, scaled),
             error=np.ldexp(error, scaled) + _GRAIN,
             plain=np.ldexp(plain, power),
-            plain_error=np.ldexp(error + UNIT * np.abs(plain), power) + _GRAIN,
+            plain_error=np.ldexp(plain_error, power) + _GRAIN,
         )
 
 
@@ -116,27 +124,30 @@ def _compensated(
         high, lost = two_sum(high, term)
         low += lost
     scaled, cut_again = two_product(high, np.float64(factor))
-    return scaled, cut_again + factor * low, high + low, np.abs(products).sum(axis=0)
+    rest = cut_again + factor * low
+    size = np.abs(products).sum(axis=0)
+    return scaled, rest, high + low, size
 
 
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     """Knuth: the rounded sum and, exactly, what rounding cut off."""
     total = a + b
     back = total - a
-    return total, (a - (total - back)) + (b - back)
+    cut = (a - (total - back)) + (b - back)
+    return total, cut
 
 
 def two_product(a: Any, b: Any) -> tuple[Any, Any]:
     """Dekker: the rounded product and, exactly, what rounding cut off."""
-    product_ = a * b
+    rounded = a * b
     a_high, a_low = _split(a)
     b_high, b_low = _split(b)
-    return product_, (
-        (a_high * b_high - product_) + a_high * b_low + a_low * b_high
-    ) + a_low * b_low
+    cut = (a_high * b_high - rounded) + a_high * b_low + a_low * b_high
+    return rounded, cut + a_low * b_low
 
 
 def _split(a: Any) -> tuple[Any, Any]:
+    """Two numbers of half the digits each, whose sum is a."""
     stretched = _SPLITTER * a
     high = stretched - (stretched - a)
     return high, a - high

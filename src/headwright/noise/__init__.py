@@ -1,30 +1,17 @@
-"""What happens on average, and at worst, when keys are random: `moments` and `worst_case`."""
+"""What happens on average, and at worst, when keys are random: `moments` and `worst_case`.
 
-from __future__ import annotations
+Reading order: `moments` (which route?), `problem` (what was asked), `exact` and its folders `head`,
+`many` and `heads`, or `sampling`, or `limit`; `rounding` and `budget` (how far off), `record` (what
+comes back). Other questions: `conditioned` and `distribution` (the law of one weight),
+`tail_probability` (how often far off?), `worst`; `gradient` is for robust design; `stress` asks
+them all, `figures` draws the answers.
+"""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from headwright.noise.moments import Moments, moments
-
-if TYPE_CHECKING:
-    from headwright.noise.distribution import weight_distribution
-    from headwright.noise.limit.moments import winners
-    from headwright.noise.tail_probability import exceedance
-    from headwright.noise.worst import worst_case
-
-# name -> file of this folder it lives in, imported when first used.
-_HOME = {
-    "exceedance": "tail_probability",
-    "weight_distribution": "distribution",
-    "winners": "limit.moments",
-    "worst_case": "worst",
-}
+from headwright.noise.distribution import weight_distribution
+from headwright.noise.limit.moments import winners
+from headwright.noise.moments import moments
+from headwright.noise.record import Moments
+from headwright.noise.tail_probability import exceedance
+from headwright.noise.worst import worst_case
 
 __all__ = ["Moments", "exceedance", "moments", "weight_distribution", "winners", "worst_case"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'headwright.noise' has no attribute {name!r}")
-    return getattr(import_module(f"headwright.noise.{_HOME[name]}"), name)

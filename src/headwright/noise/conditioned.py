@@ -4,8 +4,8 @@ noisy key c, and that logit is Gaussian. So with z* the value of z_c at which al
     P(alpha_a <= x) = E[ Phi(+-(z* - m_c) / s_c) ] ,        density(x) = E[ pdf_c(z*) |dz*/dx| ] ,
 
     c = a:   z* = L + logit x                    (L: log-sum-exp of the other logits)
-    c != a:  z* = ln(e^{z_a - logit x} - e^L)    (L: without a and c; where the difference is not positive,
-                                                  alpha_a <= x for sure)
+    c != a:  z* = ln(e^{z_a - logit x} - e^L)    (L: without a and c; where the difference is not
+                                                  positive, alpha_a <= x for sure)
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from scipy.special import logsumexp, ndtr
 
 from headwright.noise.problem import Problem
-from headwright.noise.sampling.moments import MEMORY, REPLICATES
-from headwright.noise.sampling.noisy_keys import Reduced, reduced
-from headwright.noise.sampling.normals import plan, power_of_two
+from headwright.noise.sampling.moments import MEMORY
+from headwright.noise.sampling.noisy_keys import NoisyKeys, noisy_keys
+from headwright.noise.sampling.normals import point_set, power_of_two
 from headwright.result import to_numpy
-from headwright.types import Float
+from headwright.types import Float, HostPerKey
 
 _CELLS = 2**21  # points x arguments evaluated at a time
 _REACH = 9.0  # standard deviations that a quadrature covers
@@ -34,42 +34,48 @@ _OWN_FIRST = 1 / 32
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
 Points = Float[np.ndarray, "s"]
+Arguments = Float[np.ndarray, "j"]
 
 
 @dataclass(frozen=True)
-class Given:
-    """All but the logit of c, on one set of points: L, the mean of z_c, z_a (None where c = a), and
-    the weights of the points."""
+class DrawnRest:
+    """Everything but the logit of c, on one set of points: L, the mean of z_c, z_a (None where c =
+    a), and the weights of the points."""
 
-    rest: Points
-    centre: Points
+    others: Points
+    mean: Points
     own: Points | None
     rule: Points
 
-    def below(self, y: Float[np.ndarray, "j"], s: float) -> Float[np.ndarray, "2 j"]:
+    def below(self, y: Arguments, s: float) -> Float[np.ndarray, "2 j"]:
         """P(logit alpha_a <= y), and its derivative in y."""
-        rows = max(1, _CELLS // len(self.rest))
-        pieces = [self._below(y[i : i + rows, None], s) @ self.rule for i in range(0, len(y), rows)]
+        rows = max(1, _CELLS // len(self.others))
+        pieces = []
+        for start in range(0, len(y), rows):
+            some = y[start : start + rows, None]
+            pieces.append(self._point_by_point(some, s) @ self.rule)
         return np.concatenate(pieces, axis=1)
 
-    def _below(self, y: Float[np.ndarray, "j 1"], s: float) -> Float[np.ndarray, "2 j s"]:
+    def _point_by_point(self, y: Float[np.ndarray, "j 1"], s: float) -> Float[np.ndarray, "2 j s"]:
+        """The same for every point, not yet averaged."""
         if self.own is None:
             with np.errstate(over="ignore"):
-                t, slope = (self.rest + y - self.centre) / s, 1.0
+                t = (self.others + y - self.mean) / s
+            slope = 1.0
         elif s == 0.0:
-            return np.stack([self.own - self.rest <= y, np.zeros(np.broadcast(self.rest, y).shape)])
+            flat = np.zeros(np.broadcast(self.others, y).shape)
+            return np.stack([self.own - self.others <= y, flat])
         else:
             # z* = (z_a - y) + ln(1 - e^{L - (z_a - y)}), and dz*/dy = -1 / (1 - e^{L - (z_a - y)}).
             top = self.own - y
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                left = -np.expm1(self.rest - top)
-                t = np.where(
-                    left > 0, (self.centre - top - np.log(np.maximum(left, 0.0))) / s, np.inf
-                )
-                slope = np.where(left > 0, 1 / left, 0.0)
-        return np.stack(
-            [ndtr(t), slope * np.exp(-0.5 * np.clip(t, -1e9, 1e9) ** 2) / (s * _ROOT_TWO_PI)]
-        )
+                left = -np.expm1(self.others - top)
+                positive = left > 0
+                distance = self.mean - top - np.log(np.maximum(left, 0.0))
+                t = np.where(positive, distance / s, np.inf)
+                slope = np.where(positive, 1 / left, 0.0)
+        density = np.exp(-0.5 * np.clip(t, -1e9, 1e9) ** 2)
+        return np.stack([ndtr(t), slope * density / (s * _ROOT_TWO_PI)])
 
 
 @dataclass(frozen=True)
@@ -80,9 +86,9 @@ class Conditioned:
     `others` are all keys but a. `place` is where c stands among their noisy ones, None for c = a.
     """
 
-    others: Reduced
+    others: NoisyKeys
     mean: float  # of z_a
-    spread: float  # of z_a, its own noise
+    own_deviation: float  # of z_a, its own noise
     loads: Float[np.ndarray, "f"]  # of z_a on the shared factors
     place: int | None
     deviation: float  # s_c
@@ -93,11 +99,17 @@ class Conditioned:
         return None if self.place is None else int(self.others.columns[self.place])
 
     @property
-    def dimension(self) -> int:
-        """How many numbers are left: those of the other keys but c, and a's own where c is not a."""
-        return self.others.dimension + (0 if self.place is None else int(self.spread > 0) - 1)
+    def draws_own(self) -> bool:
+        """Is the own noise of z_a among the numbers to be drawn?"""
+        return self.place is not None and self.own_deviation > 0
 
-    def replicates(self, samples: Any, seed: int) -> tuple[str, tuple[Given, ...]]:
+    @property
+    def dimension(self) -> int:
+        """Numbers left to draw: those of all keys but a and c, and a's own where c is not a."""
+        without_c = 0 if self.place is None else 1
+        return self.others.dimension - without_c + int(self.draws_own)
+
+    def replicates(self, samples: Any, seed: int) -> tuple[str, tuple[DrawnRest, ...]]:
         """The name of the route and its sets of points."""
         if self.dimension == 0:
             return "closed form", (self.at(np.zeros((1, 0)), np.ones(1)),)
@@ -105,62 +117,75 @@ class Conditioned:
             # With c != a the integrand ends in a logarithm, on which two rules can agree and both
             # be wrong.
             return "quadrature", tuple(self.at(*_quadrature(panels)) for panels in _PANELS)
-        points = plan(
-            self.dimension, samples=samples, replicates=REPLICATES, kind="sobol", seed=seed
-        )
-        rows = max(1, power_of_two(int(MEMORY) // (64 * (self.dimension + 2)) + 1) // 2)
-        pieces: list[list[Given]] = [[] for _ in range(points.replicates)]
-        for replicate, g in points.blocks(rows):
-            pieces[replicate].append(self.at(g, np.full(len(g), 1 / points.size)))
+        points = point_set(self.dimension, samples=samples, seed=seed)
+        rows = int(MEMORY) // (64 * (self.dimension + 2))
+        pieces: list[list[DrawnRest]] = [[] for _ in range(points.replicates)]
+        for replicate, g in points.blocks(max(1, power_of_two(rows + 1) // 2)):
+            drawn = self.at(g, np.full(len(g), 1 / points.size))
+            pieces[replicate].append(drawn)
         return "sampled", tuple(_joined(one) for one in pieces)
 
-    def at(self, g: Float[np.ndarray, "s free"], rule: Points) -> Given:
+    def at(self, g: Float[np.ndarray, "s free"], rule: Points) -> DrawnRest:
         """What is known once the remaining numbers are `g`."""
-        own_number = self.place is not None and self.spread > 0
-        rest = g[:, : g.shape[1] - own_number]
+        rest = g[:, : g.shape[1] - self.draws_own]
         full = rest if self.skipped is None else np.insert(rest, self.skipped, 0.0, axis=1)
-        xp, like = compat.array_namespace(self.others.means), self.others.means
-        z = to_numpy(
-            self.others.logits(xp.asarray(full, dtype=like.dtype, device=compat.device(like)))
-        )[:, 0, :]
-        own = self.mean + full[:, full.shape[1] - len(self.loads) :] @ self.loads
+        means = self.others.means
+        xp = compat.array_namespace(means)
+        numbers = xp.asarray(full, dtype=means.dtype, device=compat.device(means))
+        z = to_numpy(self.others.logits(numbers))[:, 0, :]
+        factors = full[:, full.shape[1] - len(self.loads) :]
+        own = self.mean + factors @ self.loads
         if self.place is None and self.deviation > 0:
-            return Given(_total(z), own, None, rule)
-        own = own + self.spread * g[:, -1] if own_number else own
-        centre = own if self.place is None else z[:, self.place].copy()
-        if self.place is not None:
-            z[:, self.place] = -np.inf
-        return Given(_total(z), centre, own, rule)
+            return DrawnRest(_total(z), own, None, rule)
+
+        own = own + self.own_deviation * g[:, -1] if self.draws_own else own
+        if self.place is None:
+            return DrawnRest(_total(z), own, own, rule)
+        mean = z[:, self.place].copy()
+        z[:, self.place] = -np.inf
+        return DrawnRest(_total(z), mean, own, rule)
 
 
 def conditioned(problem: Problem, a: int) -> Conditioned:
     """Set the weight of key a apart and choose the logit to integrate out: a's own, or the one that
     moves it most."""
-    xp, law = problem.xp, problem.law
-    m, s = to_numpy(law.means)[0].astype(float), np.sqrt(to_numpy(law.variances)[0].astype(float))
-    visible = (
-        np.ones(len(m), dtype=bool) if problem.mask is None else to_numpy(problem.mask)[0].copy()
-    )
-    loads = np.zeros(0) if law.shared is None else to_numpy(law.shared)[0][:, a].astype(float)
-    mean, spread = (m[a], s[a]) if visible[a] else (-np.inf, 0.0)
+    law = problem.law
+    m = to_numpy(law.means)[0].astype(float)
+    s = np.sqrt(to_numpy(law.variances)[0].astype(float))
+    visible = np.ones(len(m), dtype=bool)
+    if problem.scores.mask is not None:
+        visible = to_numpy(problem.scores.mask)[0].copy()
+    loads = np.zeros(0)
+    if law.shared is not None:
+        of_one_head = to_numpy(law.shared)[0]
+        loads = of_one_head[:, a].astype(float)
+    mean = float(m[a]) if visible[a] else -np.inf
+    own = float(s[a]) if visible[a] else 0.0
+
     visible[a] = False
-    hidden = xp.asarray(visible[None, :], device=compat.device(law.means))
+    mask = problem.xp.asarray(visible[None, :], device=compat.device(law.means))
+    without_a = replace(problem, scores=replace(problem.scores, mask=mask))
     # The same law: a mask of its own would shift its means
-    others = reduced(replace(problem, mask=hidden), law)
+    others = noisy_keys(without_a, law)
     noisy = to_numpy(others.noisy)
-    # ln alpha_a moves by s_a with z_a, and by the share of c among the others, here two deviations
-    # up, times s_c.
-    everything = _total(np.where(visible, m, -np.inf)[None, :])[0]
-    share = (
-        np.exp(np.minimum(m[noisy] + 2 * s[noisy] - everything, 0.0)) if noisy.size else np.zeros(0)
-    )
-    moves = s[noisy] * share
-    if spread > 0 and spread >= _OWN_FIRST * moves.max(initial=0.0):
-        return Conditioned(others, float(mean), float(spread), loads, None, float(spread))
+    moves = _moves(m, s, visible, noisy)
+    if own > 0 and own >= _OWN_FIRST * moves.max(initial=0.0):
+        return Conditioned(others, mean, own, loads, None, own)
     if not moves.any():
-        return Conditioned(others, float(mean), 0.0, loads, None, 0.0)
+        return Conditioned(others, mean, 0.0, loads, None, 0.0)
     place = int(moves.argmax())
-    return Conditioned(others, float(mean), float(spread), loads, place, float(s[noisy[place]]))
+    return Conditioned(others, mean, own, loads, place, float(s[noisy[place]]))
+
+
+def _moves(m: HostPerKey, s: HostPerKey, visible: np.ndarray, noisy: np.ndarray) -> np.ndarray:
+    """How far each noisy key moves ln alpha_a: z_a does by s_a, and c by its share among the
+    others, here two deviations up, times s_c."""
+    if not noisy.size:
+        return np.zeros(0)
+    seen = np.where(visible, m, -np.inf)
+    everything = _total(seen[None, :])[0]
+    log_share = m[noisy] + 2 * s[noisy] - everything
+    return s[noisy] * np.exp(np.minimum(log_share, 0.0))
 
 
 def _total(z: Float[np.ndarray, "s k"]) -> Points:
@@ -168,23 +193,23 @@ def _total(z: Float[np.ndarray, "s k"]) -> Points:
     return np.asarray(logsumexp(z.astype(float), axis=1))
 
 
-def _joined(pieces: list[Given]) -> Given:
-    own = (
-        None
-        if pieces[0].own is None
-        else np.concatenate([one.own for one in pieces if one.own is not None])
+def _joined(pieces: list[DrawnRest]) -> DrawnRest:
+    """All points of one replicate."""
+    own = [one.own for one in pieces if one.own is not None]
+    return DrawnRest(
+        others=np.concatenate([one.others for one in pieces]),
+        mean=np.concatenate([one.mean for one in pieces]),
+        own=np.concatenate(own) if own else None,
+        rule=np.concatenate([one.rule for one in pieces]),
     )
-    rest, centre, rule = (
-        np.concatenate([getattr(one, name) for one in pieces])
-        for name in ("rest", "centre", "rule")
-    )
-    return Given(rest, centre, own, rule)
 
 
 def _quadrature(panels: int) -> tuple[Float[np.ndarray, "s 1"], Points]:
     """Nodes and weights for a standard normal number: Gauss and Legendre's rule on equal panels."""
     edges = np.linspace(-_REACH, _REACH, panels + 1)
     half = np.diff(edges)[:, None] / 2
-    g = (edges[:-1, None] + half * (1 + _NODES)).ravel()
-    rule = (half * _RULE).ravel() * np.exp(-0.5 * g * g) / _ROOT_TWO_PI
+    in_panel = half * (1 + _NODES)
+    g = (edges[:-1, None] + in_panel).ravel()
+    lengths = (half * _RULE).ravel()
+    rule = lengths * np.exp(-0.5 * g * g) / _ROOT_TWO_PI
     return g[:, None], rule

@@ -1,7 +1,7 @@
 """The whole law of one weight alpha_a, not only its moments: density, distribution function,
 quantiles.
 
-One noisy logit is integrated out in closed form (`given.py`); what is left to average is nothing
+One noisy logit is integrated out in closed form (`conditioned`); what is left to average is nothing
 (closed form), one number (quadrature) or many (scrambled Sobol replicates), and always smooth.
 Counting samples in bins would be noisier by orders of magnitude and blur the law by the width of
 the bin.
@@ -17,10 +17,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 from headwright import inputs
+from headwright.attention import Scores
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
-from headwright.noise.conditioned import Given, conditioned
-from headwright.noise.problem import in_double, problems
+from headwright.noise.conditioned import DrawnRest, conditioned
+from headwright.noise.problem import Request, in_double
 from headwright.noise.rounding import largest_shift
 from headwright.result import Estimate
 from headwright.types import Float
@@ -29,6 +30,12 @@ SAMPLES = 2**15
 _BISECTIONS = 64
 _ENDS = (-744.0, 36.7)  # logits of the smallest weight above 0 and of the largest below 1
 _EVALUATED = 16 * float(np.finfo(float).eps)  # the special functions themselves
+
+
+ValueAndError = tuple[np.ndarray, np.ndarray]
+# What is asked of one set of points at some arguments; the last one is how far the logit is moved,
+# relative to one more than its size.
+Asked = Callable[[DrawnRest, np.ndarray, float], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -44,18 +51,17 @@ class WeightDistribution:
     method: str  # "closed form", "quadrature" or "sampled"
     deviation: float  # s_c
     shift: float
-    _replicates: tuple[Given, ...]
+    _replicates: tuple[DrawnRest, ...]
 
     def cdf(self, x: Any) -> Estimate:
         """P(alpha_a <= x)."""
-        x = _numbers("x", x)
 
-        def below(given: Given, x: np.ndarray, moved: float) -> np.ndarray:
+        def below(rest: DrawnRest, x: np.ndarray, moved: float) -> np.ndarray:
             y = np.clip(logit(np.clip(x, 0.0, 1.0)), *_ENDS)
-            found = given.below(y + moved * (1 + np.abs(y)), self.deviation)[0]
+            found = rest.below(_moved(y, moved), self.deviation)[0]
             return np.where(x < 1, np.where(x < 0, 0.0, found), 1.0)
 
-        return self._estimate(below, x)
+        return self._estimate(below, _numbers("x", x))
 
     def density(self, x: Any) -> Estimate:
         """The density of alpha_a at x, for x strictly between 0 and 1. What rounding does to it is
@@ -67,61 +73,75 @@ class WeightDistribution:
                 attempt="ask for its cdf",
             )
 
-        def slope(given: Given, x: np.ndarray, moved: float) -> np.ndarray:
-            y = logit(x)
+        def slope(rest: DrawnRest, x: np.ndarray, moved: float) -> np.ndarray:
             # d(logit x)/dx = 1 / (x (1 - x))
-            return given.below(y + moved * (1 + np.abs(y)), self.deviation)[1] / (x * (1 - x))
+            by_logit = rest.below(_moved(logit(x), moved), self.deviation)[1]
+            return by_logit / (x * (1 - x))
 
         return self._estimate(slope, _numbers("x", x, open_unit=True))
 
     def quantile(self, p: Any) -> Estimate:
         """The x with P(alpha_a <= x) = p, for p strictly between 0 and 1."""
 
-        def root(given: Given, p: np.ndarray, moved: float) -> np.ndarray:
-            y = _root(given, p, self.deviation)
-            return expit(y + moved * (1 + np.abs(y)))
+        def root(rest: DrawnRest, p: np.ndarray, moved: float) -> np.ndarray:
+            return expit(_moved(_root(rest, p, self.deviation), moved))
 
         return self._estimate(root, _numbers("p", p, open_unit=True))
 
-    def _estimate(
-        self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray
-    ) -> Estimate:
-        """The value at every entry of `at` from all replicates, and the largest error. `of` takes a
-        last argument: how far the logit is moved, relative to one more than its size."""
-        value, error = self._combined(of, at, 0.0)
-        moved = [self._combined(of, at, side * self.shift)[0] for side in (-1.0, 1.0)]
-        rounding = np.max(np.abs(np.stack(moved) - value), initial=_EVALUATED)
-        return Estimate(
-            value=value.reshape(at.shape)[()],
-            error=float(np.max(error) + rounding),
-            method=self.method,
-        )
+    def _estimate(self, asked: Asked, at: np.ndarray) -> Estimate:
+        """The value at every entry of `at` from all replicates, and the largest error."""
+        value, error = self._combined(asked, at, 0.0)
+        left, _ = self._combined(asked, at, -1.0 * self.shift)
+        right, _ = self._combined(asked, at, 1.0 * self.shift)
+        moved = np.abs(np.stack([left, right]) - value)
+        rounding = np.max(moved, initial=_EVALUATED)
+        value = value.reshape(at.shape)[()]
+        return Estimate(value, float(np.max(error) + rounding), self.method)
 
-    def _combined(
-        self, of: Callable[[Given, np.ndarray, float], np.ndarray], at: np.ndarray, moved: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return _COMBINED[self.method](
-            np.stack([of(given, at.ravel(), moved) for given in self._replicates])
-        )
+    def _combined(self, asked: Asked, at: np.ndarray, moved: float) -> ValueAndError:
+        """Value and error from all sets of points."""
+        rows = [asked(rest, at.ravel(), moved) for rest in self._replicates]
+        return _COMBINED[self.method](np.stack(rows))
 
 
-# method -> (value, error) from the replicates; a quadrature has two of them, the coarse and the
-# fine rule.
-_COMBINED: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
-    "closed form": lambda rows: (rows[0], np.zeros(rows[0].shape)),
-    "quadrature": lambda rows: (rows[1], np.abs(rows[1] - rows[0])),
-    "sampled": lambda rows: (rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(rows))),
+def _moved(y: np.ndarray, moved: float) -> np.ndarray:
+    """A logit moved by so much, relative to one more than its size."""
+    return y + moved * (1 + np.abs(y))
+
+
+def _closed_form(rows: np.ndarray) -> ValueAndError:
+    """One set of points, without an error of its own."""
+    return rows[0], np.zeros(rows[0].shape)
+
+
+def _quadrature(rows: np.ndarray) -> ValueAndError:
+    """The coarse and the fine rule."""
+    coarse, fine = rows
+    return fine, np.abs(fine - coarse)
+
+
+def _sampled(rows: np.ndarray) -> ValueAndError:
+    """Independent replicates."""
+    deviation = rows.std(axis=0, ddof=1)
+    return rows.mean(axis=0), deviation / np.sqrt(len(rows))
+
+
+_COMBINED: dict[str, Callable[[np.ndarray], ValueAndError]] = {
+    "closed form": _closed_form,
+    "quadrature": _quadrature,
+    "sampled": _sampled,
 }
 
 
-def _root(given: Given, p: Float[np.ndarray, "j"], s: float) -> Float[np.ndarray, "j"]:
+def _root(rest: DrawnRest, p: Float[np.ndarray, "j"], s: float) -> Float[np.ndarray, "j"]:
     """The logit at which the distribution function reaches p, by bisection: it is monotone, and may
     be flat."""
     low, high = (np.full(p.shape, end) for end in _ENDS)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        short = given.below(middle, s)[0] < p
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
+        short = rest.below(middle, s)[0] < p
+        low = np.where(short, middle, low)
+        high = np.where(short, high, middle)
     return (low + high) / 2
 
 
@@ -140,26 +160,27 @@ def weight_distribution(
     where neither a closed form nor a quadrature does: with more than two noisy keys, or two that
     are not `key`."""
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
-    extras = {"bias": bias, "mask": mask, "value_noise": None}
-    problem = in_double(
-        *problems(q, keys, np.zeros((len(keys), 1)), mix=None, scale=scale, extras=extras)
-    )
+    no_values = np.zeros((len(keys), 1))
+    asked = Request(q, keys, no_values, scores=Scores(scale, bias, mask))
+    problem = in_double(asked.problem())
     if problem.heads != 1:
         raise InputError(
             wanted="one query", got=f"{problem.heads} heads", attempt="ask for one head at a time"
         )
-    scene = conditioned(problem, inputs.index("key", key, len(keys)))
-    method, replicates = scene.replicates(samples, seed)
+    one = conditioned(problem, inputs.index("key", key, len(keys)))
+    method, replicates = one.replicates(samples, seed)
     # The logit of a weight is z_a minus the log-sum-exp of the others: either may be off.
     shift = 2 * float(largest_shift(problem)[0])
-    return WeightDistribution(method, scene.deviation, shift, replicates)
+    return WeightDistribution(method, one.deviation, shift, replicates)
 
 
 def _numbers(name: str, value: Any, *, open_unit: bool = False) -> np.ndarray:
+    """The caller's numbers as an array."""
     _, (array,) = inputs.arrays(**{name: value})
     if open_unit and not bool(np.all((array > 0) & (array < 1))):
         raise InputError(
-            wanted=f"{name} strictly between 0 and 1", got=f"{np.min(array):g} to {np.max(array):g}",
+            wanted=f"{name} strictly between 0 and 1",
+            got=f"{np.min(array):g} to {np.max(array):g}",
             attempt="drop the ends",
-        )  # fmt: skip
+        )
     return array

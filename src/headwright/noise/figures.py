@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
+from headwright.attention import multihead
 from headwright.noise.moments import moments
-from headwright.noise.problem import problems
 from headwright.noise.sampling.moments import weights_drawn
-from headwright.noise.sampling.noisy_keys import reduced
-from headwright.noise.sampling.normals import plan
-from headwright.noise.stress import Setting, Stress, WeightLaw
+from headwright.noise.sampling.noisy_keys import noisy_keys
+from headwright.noise.sampling.normals import point_set
+from headwright.noise.stress import NoisyHeads, Stress, WeightLaw
 from headwright.report import style
 from headwright.types import Float
 
@@ -26,9 +26,9 @@ _ODDS = 34.0  # log-odds beyond which a weight is 1 in double precision
 
 
 def figures(
-    setting: Setting, found: Stress, folder: Path, *, beside: Setting | None = None
+    heads: NoisyHeads, found: Stress, folder: Path, *, beside: NoisyHeads | None = None
 ) -> list[Path]:
-    """Write `weights`, `output` and, with another setting to compare with, `beside`, as SVG and
+    """Write `weights`, `output` and, with other heads to compare with, `beside`, as SVG and
     PNG."""
     paths: list[Path] = []
     if found.weights:
@@ -36,17 +36,18 @@ def figures(
             draw_density(left, found.weights)
             draw_distribution(right, found.weights)
             paths += style.save(drawing, folder / "weights")
-    plane = Plane(setting, np.asarray(found.moments.weights_mean))
+    plane = Plane(heads, np.asarray(found.moments.weights_mean))
     with style.figure(4.8, 4.6) as (drawing, axes):
-        draw_output(axes, setting, plane)
+        draw_output(axes, heads, plane)
         _legend(drawing, axes, columns=2)
         paths += style.save(drawing, folder / "output")
     if beside is not None:
         with style.figure(8.6, 3.3, columns=2) as (drawing, both):
-            pair = sorted([beside, setting], key=lambda one: len(one.queries))
+            pair = sorted([beside, heads], key=lambda one: len(one.queries))
             for axes, one in zip(both, pair, strict=True):
                 draw_output(axes, one, plane)
-                axes.set_title(f"{len(one.queries)} head{'s' * (len(one.queries) > 1)}")
+                count = len(one.queries)
+                axes.set_title(f"{count} head{'s' * (count > 1)}")
             _same_view(*both)
             _legend(drawing, both[0], columns=3)
             paths += style.save(drawing, folder / "beside")
@@ -59,7 +60,8 @@ def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     x = expit(np.linspace(-9, 9, 361))
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         if one._law.deviation > 0.0:
-            axes.plot(x, np.maximum(one._law.density(x).value, 1e-30), color=colour)
+            density = one._law.density(x).value
+            axes.plot(x, np.maximum(density, 1e-30), color=colour)
         axes.axvline(one.noiseless, color=colour, lw=0.9, ls=":")
     axes.set_yscale("log")
     axes.set_ylim(*_DENSITIES)
@@ -74,9 +76,12 @@ def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         centre = float(np.clip(logit(one.noiseless), -_ODDS, _ODDS))
         near = centre + np.linspace(-3, 3, 121)
-        y = np.unique(np.concatenate([np.linspace(-_ODDS, _ODDS, 241), near[np.abs(near) < _ODDS]]))
+        everywhere = np.linspace(-_ODDS, _ODDS, 241)
+        near = near[np.abs(near) < _ODDS]
+        y = np.unique(np.concatenate([everywhere, near]))
         label = f"head {one.head + 1}, key {one.key}"
-        axes.plot(y, one._law.cdf(expit(y)).value, color=colour, label=label)
+        below = one._law.cdf(expit(y)).value
+        axes.plot(y, below, color=colour, label=label)
         axes.axvline(centre, color=colour, lw=0.9, ls=":")
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("log-odds of the weight,  ln α/(1 - α)")
@@ -88,38 +93,42 @@ class Plane:
     """The plane in which outputs are drawn: the coordinates themselves if v = 2, else across from
     the second strongest value to the strongest, and up towards the average of all others."""
 
-    def __init__(self, setting: Setting, weights: Float[np.ndarray, "n"]) -> None:
-        V = np.asarray(setting.values, dtype=float)
+    def __init__(self, heads: NoisyHeads, weights: Float[np.ndarray, "n"]) -> None:
+        V = np.asarray(heads.values, dtype=float)
         if V.shape[1] == 2:
-            self.axes, self.names = np.eye(2), ("first coordinate", "second coordinate")
+            self.axes = np.eye(2)
+            self.names = ("first coordinate", "second coordinate")
             return
         order = np.argsort(weights)[::-1]
-        a, b = order[0], order[min(1, len(V) - 1)]
+        a = order[0]
+        b = order[min(1, len(V) - 1)]
         rest = V[order[2:]].mean(axis=0) if len(V) > 2 else V[a]
         across = _unit(V[a] - V[b])
         up = rest - (V[a] + V[b]) / 2
-        self.axes = np.column_stack([across, _unit(up - (up @ across) * across)])
+        upright = up - (up @ across) * across
+        self.axes = np.column_stack([across, _unit(upright)])
         self.names = (f"from $v_{{{b}}}$ to $v_{{{a}}}$", "towards the other values")
 
     def __call__(self, points: Any) -> Float[np.ndarray, "s 2"]:
         return np.atleast_2d(points) @ self.axes
 
     def of_covariance(self, C: Float[np.ndarray, "v v"]) -> Float[np.ndarray, "2 2"]:
+        """A covariance seen in the plane."""
         return self.axes.T @ C @ self.axes
 
 
 def _unit(x: Float[np.ndarray, "v"]) -> Float[np.ndarray, "v"]:
+    """A vector of length one, or zero."""
     size = np.linalg.norm(x)
     return x / size if size > 0 else x
 
 
-def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
+def draw_output(axes: Any, heads: NoisyHeads, plane: Plane) -> None:
     """Sampled outputs, the exact mean and ellipses, the values that matter and the output without
     noise."""
-    from headwright.attention import multihead
-
-    exact = moments(setting.queries, setting.keys, setting.values, **setting.options)
-    centre, C = plane(exact.mean)[0], plane.of_covariance(exact.covariance)
+    exact = moments(heads.queries, heads.keys, heads.values, **heads.options)
+    centre = plane(exact.mean)[0]
+    C = plane.of_covariance(exact.covariance)
     for ring, dash in _RINGS.items():
         label = f"exact ellipse, {ring:g} deviation{'s' * (ring > 1)}"
         axes.plot(
@@ -130,14 +139,14 @@ def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
             label=label,
             zorder=3,
         )
-    cloud = plane(_cloud(setting))
+    cloud = plane(_cloud(heads))
     axes.scatter(
         *cloud.T, s=9, color=style.ROLES["output"], alpha=0.3, lw=0, label="sampled outputs"
     )
     axes.plot(
         *centre, "o", color=style.ROLES["noise"], mec="white", ms=7, label="exact mean", zorder=4
     )
-    calm = multihead(setting.queries, setting.keys.means, setting.values, **setting.options)
+    calm = multihead(heads.queries, heads.keys.means, heads.values, **heads.options)
     axes.plot(
         *plane(calm.output)[0],
         "P",
@@ -147,7 +156,7 @@ def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
         label="without noise",
         zorder=4,
     )
-    strongest = _name_values(axes, setting, plane, np.asarray(exact.weights_mean))
+    strongest = _name_values(axes, heads, plane, np.asarray(exact.weights_mean))
     # Values far from everything that happens would shrink the picture: they may lie outside of it.
     seen = np.concatenate([cloud, _ellipse(centre, C, max(_RINGS)), strongest])
     _view(axes, seen.min(axis=0), seen.max(axis=0))
@@ -157,11 +166,12 @@ def draw_output(axes: Any, setting: Setting, plane: Plane) -> None:
 
 
 def _name_values(
-    axes: Any, setting: Setting, plane: Plane, weights: Float[np.ndarray, "n"]
+    axes: Any, heads: NoisyHeads, plane: Plane, weights: Float[np.ndarray, "n"]
 ) -> np.ndarray:
     """All values (the strongest of very many), the two that matter most by name; returns where
     these two are."""
-    V, order = np.asarray(setting.values), np.argsort(weights)[::-1]
+    V = np.asarray(heads.values)
+    order = np.argsort(weights)[::-1]
     axes.plot(
         *plane(V[order[2:_SHOWN]]).T,
         "s",
@@ -177,25 +187,18 @@ def _name_values(
     return plane(V[order[:2]])
 
 
-def _cloud(setting: Setting) -> Float[np.ndarray, "s v"]:
-    extras = {"bias": setting.bias, "mask": None, "value_noise": None}
-    (problem,) = problems(
-        setting.queries,
-        setting.keys,
-        setting.values,
-        mix=setting.mix,
-        scale=setting.scale,
-        extras=extras,
-    )
-    small = reduced(problem)
-    points = plan(small.dimension, samples=_CLOUD, replicates=2, kind="plain", seed=0)
-    drawn = [alpha for _, alpha in weights_drawn(small, points)]
-    return np.concatenate(
-        [np.einsum("h,shv->sv", setting.mix, small.outputs(alpha)) for alpha in drawn]
-    )
+def _cloud(heads: NoisyHeads) -> Float[np.ndarray, "s v"]:
+    """Some outputs, drawn at random."""
+    small = noisy_keys(heads.request.problem())
+    points = point_set(small.dimension, samples=_CLOUD, replicates=2, kind="plain")
+    clouds = []
+    for _, alpha in weights_drawn(small, points):
+        clouds.append(np.einsum("h,shv->sv", heads.mix, small.outputs(alpha)))
+    return np.concatenate(clouds)
 
 
 def _legend(drawing: Any, axes: Any, *, columns: int) -> None:
+    """One legend below all pictures."""
     drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
@@ -204,8 +207,10 @@ def _view(axes: Any, low: Float[np.ndarray, "2"], high: Float[np.ndarray, "2"]) 
     width = max(float((high - low).max()), np.finfo(float).tiny)
     half = np.maximum(0.58 * (high - low), 0.35 * width)
     middle = (low + high) / 2
-    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    left, bottom = middle - half
+    right, top = middle + half
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
     axes.set_aspect("equal", adjustable="box")
 
 
@@ -214,15 +219,19 @@ def _same_view(first: Any, second: Any) -> None:
     for limits, setter in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
         ends = np.array([getattr(axes, limits)() for axes in (first, second)])
         for axes in (first, second):
-            getattr(axes, setter)(ends[:, 0].min(), ends[:, 1].max())
+            low = ends[:, 0].min()
+            getattr(axes, setter)(low, ends[:, 1].max())
 
 
 def _ellipse(centre: Any, C: Float[np.ndarray, "2 2"], ring: float) -> Float[np.ndarray, "s 2"]:
+    """The points `ring` deviations from the centre."""
     values, vectors = np.linalg.eigh(C)
     turn = np.linspace(0, 2 * np.pi, 181)
     circle = np.stack([np.cos(turn), np.sin(turn)])
-    return centre + (ring * vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)).T
+    radii = np.sqrt(np.maximum(values, 0.0))
+    return centre + (ring * vectors @ (radii[:, None] * circle)).T
 
 
 def _colours(count: int) -> list[str]:
+    """One colour per head."""
     return [style.HEADS[i % len(style.HEADS)] for i in range(count)]

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from headwright import attention, inputs
+from headwright.attention import Scores
 from headwright.keys import GaussianKeys
 from headwright.noise.distribution import WeightDistribution, weight_distribution
 from headwright.noise.limit.moments import Winners, winners
-from headwright.noise.moments import Moments, moments
-from headwright.noise.problem import problems
+from headwright.noise.moments import moments
+from headwright.noise.problem import Request
+from headwright.noise.record import Moments
 from headwright.noise.tail_probability import exceedance
 from headwright.noise.worst import worst_case
 from headwright.result import Estimate
@@ -28,7 +30,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Setting:
+class NoisyHeads:
     """What is put under stress: heads on random keys. Plain NumPy."""
 
     queries: Heads
@@ -40,7 +42,14 @@ class Setting:
 
     @property
     def options(self) -> dict[str, Any]:
+        """As keywords of `moments` and its kin."""
         return {"mix": self.mix, "scale": self.scale, "bias": self.bias}
+
+    @property
+    def request(self) -> Request:
+        """As the noise engines take it."""
+        scores = Scores(self.scale, self.bias)
+        return Request(self.queries, self.keys, self.values, self.mix, scores)
 
 
 @dataclass(frozen=True)
@@ -77,87 +86,105 @@ class Stress:
 
 
 def stress(
-    setting: Setting, *, method: str = "exact", target: Any = None, tau: float | None = None, sigmas: float = 3.0,
-    key: int | None = None, **options: Any,
-) -> Stress:  # fmt: skip
+    heads: NoisyHeads,
+    *,
+    method: str = "exact",
+    target: Any = None,
+    tau: float | None = None,
+    sigmas: float = 3.0,
+    key: int | None = None,
+    **options: Any,
+) -> Stress:
     """Put heads under noise. `target` is the output without noise if not given, `tau` a tenth of
     the values' size; `key` is the key whose weight is followed, each head's strongest if not given.
     """
-    Q, V = setting.queries, setting.values
-    found = moments(Q, setting.keys, V, method=method, **setting.options, **options)
-    calm = attention.multihead(Q, setting.keys.means, V, **setting.options)
-    target = (
-        calm.output
-        if target is None
-        else inputs.shape("target", np.asarray(target, dtype=float), V.shape[1])
-    )
-    tau = 0.1 * float(np.abs(V).max()) if tau is None else inputs.number("tau", tau, low=0.0)
-    few = len(setting.keys) <= MANY
-    far = exceedance(Q, setting.keys, V, target, tau, **setting.options) if few else None
-    limit = (
-        winners(Q, setting.keys, scale=setting.scale, bias=setting.bias)
-        if few or method == "limit"
-        else None
-    )
-    low, high = _range(setting, sigmas) if V.size <= WIDE else (None, None)
+    Q = heads.queries
+    V = heads.values
+    found = moments(Q, heads.keys, V, method=method, **heads.options, **options)
+    calm = attention.multihead(Q, heads.keys.means, V, **heads.options)
+    if target is None:
+        target = calm.output
+    else:
+        target = inputs.shape("target", np.asarray(target, dtype=float), V.shape[1])
+    tau = _tenth(V) if tau is None else inputs.number("tau", tau, low=0.0)
+
+    few = len(heads.keys) <= MANY
+    far = exceedance(Q, heads.keys, V, target, tau, **heads.options) if few else None
+    limit = None
+    if few or method == "limit":
+        limit = winners(Q, heads.keys, scale=heads.scale, bias=heads.bias)
+    low, high = _range(heads, sigmas) if V.size <= WIDE else (None, None)
+    bias_squared = ((found.mean - target) ** 2).sum()
+    squared_error = bias_squared + np.trace(found.covariance)
     return Stress(
         moments=found,
         noiseless=calm.output,
-        squared_error=float(((found.mean - target) ** 2).sum() + np.trace(found.covariance)),
+        squared_error=float(squared_error),
         target=target,
         tau=tau,
         far=far,
         limit=limit,
-        weights=_weights(setting, calm.weights, key) if few or key is not None else (),
+        weights=_weights(heads, calm.weights, key) if few or key is not None else (),
         sigmas=sigmas,
         worst_low=low,
         worst_high=high,
     )
 
 
+def _tenth(V: Values) -> float:
+    """Of the values' size."""
+    return 0.1 * float(np.abs(V).max())
+
+
 def _weights(
-    setting: Setting, calm: Float[np.ndarray, "h n"], key: int | None
+    heads: NoisyHeads, calm: Float[np.ndarray, "h n"], key: int | None
 ) -> tuple[WeightLaw, ...]:
     """The law of each head's weight on `key`, or on the key that is strongest without noise."""
-    n = calm.shape[1]
-    followed = [int(row.argmax()) if key is None else inputs.index("key", key, n) for row in calm]
     found = []
-    for h, (q, a) in enumerate(zip(setting.queries, followed, strict=True)):
-        law = weight_distribution(q, setting.keys, a, scale=setting.scale, bias=setting.bias)
-        marks = law.quantile(np.array(QUANTILES))
-        only = (np.arange(n) == a).astype(float)[:, None]
-        mean = moments(q, setting.keys, only, scale=setting.scale, bias=setting.bias)
-        quantiles = dict(zip(QUANTILES, marks.value.tolist(), strict=True))
-        noiseless, average = float(calm[h, a]), float(mean.mean[0])
-        found.append(WeightLaw(h, a, noiseless, average, quantiles, marks.error, law.method, law))
+    for h, row in enumerate(calm):
+        followed = int(row.argmax()) if key is None else inputs.index("key", key, len(row))
+        found.append(_weight(heads, h, followed, float(row[followed])))
     return tuple(found)
 
 
-def _range(setting: Setting, sigmas: float) -> tuple[np.ndarray, np.ndarray]:
+def _weight(heads: NoisyHeads, h: int, key: int, noiseless: float) -> WeightLaw:
+    """The law of one head's weight on one key."""
+    q = heads.queries[h]
+    scores: dict[str, Any] = {"scale": heads.scale, "bias": heads.bias}
+    law = weight_distribution(q, heads.keys, key, **scores)
+    marks = law.quantile(np.array(QUANTILES))
+    only = (np.arange(len(heads.keys)) == key).astype(float)
+    mean = moments(q, heads.keys, only[:, None], **scores).mean
+    return WeightLaw(
+        head=h,
+        key=key,
+        noiseless=noiseless,
+        mean=float(mean[0]),
+        quantiles=dict(zip(QUANTILES, marks.value.tolist(), strict=True)),
+        error=marks.error,
+        method=law.method,
+        _law=law,
+    )
+
+
+def _range(heads: NoisyHeads, sigmas: float) -> tuple[np.ndarray, np.ndarray]:
     """Bounds on every coordinate of the output: head by head, each in its own box of logits. What
     all logits of a head have in common is taken off first, and a box is wider by what rounding may
     have moved its logit."""
     sigmas = inputs.number("sigmas", sigmas, low=0.0)
-    extras = {"bias": setting.bias, "mask": None, "value_noise": None}
-    (problem,) = problems(
-        setting.queries,
-        setting.keys,
-        setting.values,
-        mix=setting.mix,
-        scale=setting.scale,
-        extras=extras,
-    )
-    law = problem.law
-    rounding = np.stack([law.cross_error(h, h) for h in range(problem.heads)])
+    law = heads.request.problem().law
+    numbers = range(len(heads.queries))
+    rounding = np.stack([law.cross_error(h, h) for h in numbers])
     reach = sigmas * np.sqrt(law.variances + rounding) + law.means_error
     # A key further below the others than a double can say is as far below as a double can.
     means = np.maximum(law.means, -_FURTHEST)
-    V, low, high = setting.values, [], []
-    for v in V.T:
-        ends = [worst_case(m - r, m + r, v) for m, r in zip(means, reach, strict=True)]
-        sides = np.array(
-            [[w * float(e.low), w * float(e.high)] for w, e in zip(setting.mix, ends, strict=True)]
-        )
+    boxes = list(zip(means - reach, means + reach, strict=True))
+    low = []
+    high = []
+    for v in heads.values.T:
+        ends = [worst_case(lowest, highest, v) for lowest, highest in boxes]
+        either = np.array([[float(end.low), float(end.high)] for end in ends])
+        sides = np.asarray(heads.mix)[:, None] * either
         low.append(sides.min(axis=1).sum())
         high.append(sides.max(axis=1).sum())
     return np.array(low), np.array(high)

@@ -19,7 +19,7 @@ import array_api_compat as compat
 
 from headwright import attention, inputs
 from headwright.errors import InputError
-from headwright.types import Array, Float
+from headwright.types import Array, Float, PerKey
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class WorstCase:
 
     low: Float[Array, ""]
     high: Float[Array, ""]
-    low_logits: Float[Array, "n"]
-    high_logits: Float[Array, "n"]
+    low_logits: PerKey
+    high_logits: PerKey
 
 
 def worst_case(z_low: Any, z_high: Any, direction: Any) -> WorstCase:
@@ -58,22 +58,29 @@ def worst_case(z_low: Any, z_high: Any, direction: Any) -> WorstCase:
 
 def _largest(low: Array, high: Array, d: Array) -> tuple[Array, Array]:
     """The largest value of f and its vertex, by bisection over "raise the first k keys in the order
-    of d"."""
+    of d".
+
+    f_{k+1} lies between f_k and d_{k+1}. So once raising the next key no longer helps, d_{k+1} <=
+    f_k, it never helps again, and "helps" changes from true to false once."""
     xp = compat.array_namespace(d)
     order = xp.argsort(d, descending=True, stable=True)
-    low, high, d = xp.take(low, order), xp.take(high, order), xp.take(d, order)
+    low, high, d = (xp.take(x, order) for x in (low, high, d))
     position = xp.arange(d.shape[0], device=compat.device(d))
 
     def vertex(k: int) -> Array:
+        """The first k keys raised, all others lowered."""
         return xp.where(position < k, high, low)
 
     def value(k: int) -> Array:
+        """f at that vertex."""
         return xp.sum(attention.weights(vertex(k)) * d)
 
-    # f_{k+1} lies between f_k and d_{k+1}. So once raising the next key no longer helps, d_{k+1} <=
-    # f_k, it never helps again, and "helps" changes from true to false once.
-    first, last = 0, d.shape[0]
+    first = 0
+    last = d.shape[0]
     while first < last:
         k = (first + last) // 2
-        first, last = (k + 1, last) if bool(d[k] > value(k)) else (first, k)
+        if bool(d[k] > value(k)):
+            first = k + 1
+        else:
+            last = k
     return value(first), xp.take(vertex(first), xp.argsort(order))

@@ -39,7 +39,7 @@ def test_two_keys_against_the_twin(m, s):
 )
 @settings(max_examples=40)
 def test_two_keys_anywhere(gap, s, shift):
-    """E[alpha] of a logistic of a Gaussian by a plain fine sum, which is slow and needs no theory."""
+    """E[alpha] of a logistic of a Gaussian by a plain fine sum, slow and without any theory."""
     g = np.linspace(-9, 9, 20_001)
     with np.errstate(over="ignore"):
         weight = 1 / (1 + np.exp(-gap - np.hypot(*s) * g))

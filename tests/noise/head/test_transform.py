@@ -5,7 +5,8 @@ import pytest
 from tests.noise import twin
 from tests.tolerances import TRANSFORM, TRANSFORM_ABSOLUTE
 
-from headwright.noise.head.transform import expectations, lattice_transform, transform
+from headwright.noise.head.transform import expectations, transform
+from headwright.noise.many.lattice import lattice_transform
 
 DEVIATIONS = [0.0, 1e-6, 0.5, 0.9, 3.0, 3.01, 40.0, 1e3]
 

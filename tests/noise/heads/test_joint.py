@@ -6,7 +6,9 @@ import pytest
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS
 
 import headwright as hw
-from headwright.noise.heads import joint, pair
+from headwright.noise import exact as exact_route
+from headwright.noise.head import integral
+from headwright.noise.heads import pair
 
 
 @pytest.fixture
@@ -75,8 +77,8 @@ def test_pair_of_logistics_against_a_double_sum():
     )
     true = p @ (first * (second @ p)) - (p @ first) * (p @ second @ p)
     V = np.eye(2)
-    heads = tuple(joint.logits_moments(m[h], s[h], V) for h in (0, 1))
-    tables = [joint.integral(m[h], s[h]) for h in (0, 1)]
+    heads = tuple(exact_route.one_head(m[h], s[h], V) for h in (0, 1))
+    tables = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
     found = pair.pair_moments(*tables, pair.PairLaw(m, s, c), V, heads=heads)
     assert abs(found.covariance[0, 0] - true) <= found.error <= EXACT_COVARIANCE
     assert abs(found.weights[0] - true) <= found.error
@@ -86,7 +88,7 @@ def test_too_many_correlated_keys_are_sampled_and_say_so(law, rng, monkeypatch):
     keys, V = law
     Q = rng.normal(size=(2, 4))
     exact = hw.moments(Q, keys, V)
-    monkeypatch.setattr(pair, "_BUDGET", 0.0)
+    monkeypatch.setattr(pair, "_WORK", 0.0)
     drawn = hw.moments(Q, keys, V)
     assert drawn.status == "sampled covariance"
     assert np.abs(drawn.covariance - exact.covariance).max() <= drawn.covariance_error

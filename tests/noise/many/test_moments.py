@@ -7,11 +7,13 @@ import pytest
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN
 
 from headwright.errors import InputError
+from headwright.noise import budget
+from headwright.noise import exact as exact_route
 from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import nodes
 from headwright.noise.head.transform import transform
-from headwright.noise.many import cells, polynomials
-from headwright.noise.many import moments as spread
+from headwright.noise.many import cells, grid
+from headwright.noise.many import moments as many
 
 # deviation of the means, smallest and largest deviation of the logits
 LAWS = [
@@ -45,9 +47,9 @@ def agree(found, true):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_grid_equals_every_key_by_itself(law, rng, monkeypatch):
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, law)
-    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 @pytest.mark.parametrize(
@@ -56,9 +58,9 @@ def test_grid_equals_every_key_by_itself(law, rng, monkeypatch):
 def test_wide_noise(law, rng, monkeypatch):
     """Deviations up to 1,000 on graded nodes, by the grid where keys by themselves would be
     cheaper."""
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, law, n=300)
-    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 @pytest.mark.parametrize("law", [LAWS[0], LAWS[2], (1.0, 0.0, 5.0)])
@@ -66,12 +68,12 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
     """300,000 keys: cells are cut into pieces and most of the arithmetic is in single precision.
     Without either, the result is the same within the stated errors."""
     m, s, V = problem(rng, law, n=300_000)
-    found = spread.logits_moments(m, s, V + 5.0)
+    found = exact_route.one_head(m, s, V + 5.0)
     assert cells.make_cells(m, s).split > 1
-    monkeypatch.setattr(cells, "_split", lambda *_: 1)
-    monkeypatch.setattr(polynomials, "_ROUNDING", 0.0)
-    monkeypatch.setattr(spread, "_ROUNDED", 0.0)
-    double = spread.logits_moments(m, s, V)
+    monkeypatch.setattr(grid, "_split", lambda *_: 1)
+    monkeypatch.setattr(budget, "SINGLE_POLYNOMIALS", 0.0)
+    monkeypatch.setattr(budget, "SINGLE_SUMS", 0.0)
+    double = exact_route.one_head(m, s, V)
     agree(found, replace(double, mean=double.mean + 5.0))
     np.testing.assert_allclose(found.weights_square, double.weights_square, rtol=1e-5, atol=1e-30)
 
@@ -80,7 +82,7 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
 def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
     """Means near or far, on lattice points or not, fixed keys, a heavy key that takes nearly all
     the weight."""
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     rng = np.random.default_rng(seed)
     n, low = int(rng.integers(201, 600)), 10 ** rng.uniform(-6, 0.5) if seed % 2 else 0.0
     m, s, V = problem(rng, (10 ** rng.uniform(-3, 1.5), low, low + 10 ** rng.uniform(-5, 0.5)), n=n)
@@ -90,7 +92,7 @@ def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
         m[0] += rng.uniform(5, 20)
     if seed % 5 == 0:
         m = np.round(m)
-    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 STRIPS = [(0.01, 0.02), (0.1, 0.2), (0.6, 0.74), (0.75, 0.8), (1.5, 1.6), (2.9, 3.0)]
@@ -103,7 +105,7 @@ def test_the_promise_is_kept_in_every_strip(low, high, heavy, rng):
     """A hundred thousand keys, alone or with one that takes most of the weight."""
     m, s, V = problem(rng, (0.7, low, high), n=100_000)
     m[0] += heavy
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= found.first <= EXACT_MEAN
     assert found.second <= EXACT_COVARIANCE
 
@@ -119,14 +121,14 @@ def test_many_keys_of_few_laws(seed):
     )
     which = rng.integers(0, laws, n)
     m, s, V = m[which], s[which], rng.uniform(-1, 1, (n, 3))
-    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 @pytest.mark.parametrize("size", [1e-100, 1e-30, 1e30, 1e100])
 def test_values_of_any_size(size, rng):
     """Their squares are beyond single precision."""
     m, s, V = problem(rng, (0.3, 0.2, 0.4), n=300_000)
-    found, true = spread.logits_moments(m, s, size * V), spread.logits_moments(m, s, V)
+    found, true = exact_route.one_head(m, s, size * V), exact_route.one_head(m, s, V)
     np.testing.assert_allclose(found.mean / size, true.mean, atol=found.first + true.first)
     np.testing.assert_allclose(
         found.covariance / size**2, true.covariance, atol=2 * (found.second + true.second)
@@ -136,11 +138,11 @@ def test_values_of_any_size(size, rng):
 def test_one_huge_value(rng):
     m, s, V = problem(rng, (0.3, 0.2, 0.4), n=300_000)
     V[7] = 1e60
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     weight, square = found.weights_mean[7], found.weights_square[7]
     np.testing.assert_allclose(found.mean, weight * 1e60, rtol=1e-6)
     np.testing.assert_allclose(
-        found.covariance, (square - weight**2) * 1e120, atol=2 * found.second * found.spread**2
+        found.covariance, (square - weight**2) * 1e120, atol=2 * found.second * found.farthest**2
     )
 
 
@@ -148,7 +150,7 @@ def test_a_key_that_is_almost_never_seen(rng):
     """Its E[alpha^2] / E[alpha]^2 is near the end of single precision."""
     m, s, V = problem(rng, (0.1, 0.5, 0.6), n=60_000)
     m[5], s[5] = -200.0, 18.6
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     assert 0 < found.weights_mean[5] < 1e-25
     assert np.isfinite(found.covariance).all()
     assert found.weights_mean[5] ** 2 <= found.weights_square[5] <= found.weights_mean[5]
@@ -159,7 +161,7 @@ def test_a_million_keys_of_forty_laws(rng):
     by themselves."""
     laws, count = 40, 25_000
     m, s, V = problem(rng, (2.0, 0.0, 2.0), n=laws)
-    found = spread.logits_moments(
+    found = exact_route.one_head(
         np.repeat(m, count), np.repeat(s, count), np.repeat(V, count, axis=0)
     )
     u = nodes(m, s, np.full(laws, float(count)))
@@ -185,7 +187,7 @@ def test_values_that_are_no_numbers_are_refused(n, bad, rng):
     m[3] = -1e4  # out of reach: its value has no weight, and is no number all the same
     V[3, 1] = bad
     with pytest.raises(InputError, match="V with finite entries"):
-        spread.logits_moments(m, s, V)
+        exact_route.one_head(m, s, V)
 
 
 def test_fixed_keys_among_wide_ones(rng):
@@ -193,16 +195,16 @@ def test_fixed_keys_among_wide_ones(rng):
     integrand."""
     m, s, V = problem(rng, (0.01, 0.0, 26.0), n=4000)
     s[::2] = 0.0
-    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 def test_means_on_lattice_points(rng, monkeypatch):
     """The lowest and the highest mean may be rounded to the wrong side of a lattice point; they
     stay in their strip."""
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     m, s, V = problem(rng, (10.0, 0.0, 80.0), n=600)
     m[:150], m[150:300] = -55.0, 55.0
-    agree(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 def test_keys_out_of_reach_and_masked_keys(rng):
@@ -211,7 +213,7 @@ def test_keys_out_of_reach_and_masked_keys(rng):
     m[1::3] = -np.inf
     s[1::3] = 0.0
     kept = np.arange(2, 500, 3)
-    found, true = spread.logits_moments(m, s, V), head_moments(m[kept], s[kept], V[kept])
+    found, true = exact_route.one_head(m, s, V), head_moments(m[kept], s[kept], V[kept])
     np.testing.assert_allclose(found.mean, true.mean, atol=EXACT_MEAN)
     np.testing.assert_allclose(found.covariance, true.covariance, atol=EXACT_COVARIANCE)
     assert found.weights_mean[:2].tolist() == [0.0, 0.0]
@@ -220,7 +222,7 @@ def test_keys_out_of_reach_and_masked_keys(rng):
 def test_only_keys_out_of_reach_are_noisy(rng):
     m, s, V = problem(rng, (1.0, 0.0, 0.0))
     m, s, V = np.append(m, -1e4), np.append(s, 1.0), np.append(V, V[:1], axis=0)
-    found, true = spread.logits_moments(m, s, V), head_moments(m[:-1], s[:-1], V[:-1])
+    found, true = exact_route.one_head(m, s, V), head_moments(m[:-1], s[:-1], V[:-1])
     np.testing.assert_allclose(found.mean, true.mean, atol=EXACT_MEAN)
     np.testing.assert_allclose(found.covariance, 0.0, atol=EXACT_COVARIANCE)
 
@@ -228,7 +230,7 @@ def test_only_keys_out_of_reach_are_noisy(rng):
 def test_one_heavy_key_among_many(rng):
     m, s, V = problem(rng, (1.0, 0.5, 0.6), n=6000)
     m[17] += 12.0
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     assert found.weights_mean[17] > 0.9
     assert abs(found.weights_mean.sum() - 1) <= found.first <= EXACT_MEAN
 
@@ -237,7 +239,7 @@ def test_a_hundred_thousand_equal_keys(rng):
     """Equal keys: E[alpha] = 1/n and sum_i E[alpha_i] = 1, whatever the noise."""
     n = 100_000
     V = rng.choice([-1.0, 1.0], size=(n, 2))
-    found = spread.logits_moments(np.zeros(n), np.full(n, 1.5), V)
+    found = exact_route.one_head(np.zeros(n), np.full(n, 1.5), V)
     assert np.abs(n * found.weights_mean - 1).max() <= EXACT_MEAN
     np.testing.assert_allclose(found.mean, V.mean(axis=0), atol=EXACT_MEAN)
     # Cov[c] = (E[alpha^2] - E[alpha alpha']) sum_i (v_i - mean)(v_i - mean)' for exchangeable keys.

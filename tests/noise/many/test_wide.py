@@ -9,12 +9,12 @@ import pytest
 from tests.noise import twin
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, TRANSFORM
 
-from headwright.noise.head import integral as exact
-from headwright.noise.head import nodes, transform
+from headwright.noise import exact as exact_route
+from headwright.noise.head import integral, nodes, transform
 from headwright.noise.head.integral import head_moments
-from headwright.noise.heads import bivariate, joint, pair
-from headwright.noise.many import cost, grid
-from headwright.noise.many import moments as spread
+from headwright.noise.heads import bivariate, pair
+from headwright.noise.many import cost, tables
+from headwright.noise.many import moments as many
 from headwright.noise.many.cells import make_cells
 
 GIGABYTE = 1e9
@@ -53,7 +53,7 @@ def finer(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(nodes, "_BEND", 30.0)
             patch.setattr(nodes, "_SPARSE", 1.0)
-            patch.setattr(exact, "nodes", partial(nodes.nodes, step=nodes.STEP / 2))
+            patch.setattr(integral, "nodes", partial(nodes.nodes, step=nodes.STEP / 2))
             return head_moments(m, s, V)
 
     return moments
@@ -73,7 +73,7 @@ def test_two_keys_against_the_twin(width, other):
 def test_a_key_of_deviation_1e100_is_a_fair_coin(n, rng):
     """It is above all others, or below them, with probability 1/2 each, up to 1e-98."""
     m, s, V = one_wide(rng, n, 1e100)
-    found, rest = spread.logits_moments(m, s, V), spread.logits_moments(m[1:], s[1:], V[1:])
+    found, rest = exact_route.one_head(m, s, V), exact_route.one_head(m[1:], s[1:], V[1:])
     kept(found)
     assert abs(found.weights_mean[0] - 0.5) <= found.first
     np.testing.assert_allclose(found.mean, (V[0] + rest.mean) / 2, atol=found.first + rest.first)
@@ -137,12 +137,12 @@ def test_the_part_beyond_the_ends_is_stated_by_itself(rng, monkeypatch):
         whole = nodes.nodes(*law)
         left = np.searchsorted(whole.u, -4e3)
         part = nodes.Nodes(whole.u[left:], whole.weight[left:], whole.step, whole.uniform)
-        monkeypatch.setattr(exact, "nodes", lambda *_: part)
+        monkeypatch.setattr(integral, "nodes", lambda *_: part)
         missing = 1 - head_moments(m, s, V).weights_mean.sum()
         return nodes.Nodes(part.u, part.weight / (1 - missing), part.step, part.uniform)
 
     whole = cut(m, s, np.ones(20))
-    monkeypatch.setattr(exact, "nodes", lambda *_: whole)
+    monkeypatch.setattr(integral, "nodes", lambda *_: whole)
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) < true.first
     assert np.abs(found.weights_mean - true.weights_mean).sum() > 1e-6
@@ -166,24 +166,24 @@ def test_tables_of_the_grid_are_as_long_as_their_keys_reach(width, rng, monkeypa
     """Points of each strip's table, whatever the range of u; each of the few strips of narrow keys
     has the same."""
     counts = []
-    original = grid.lattice_transform
+    original = tables.lattice_transform
     monkeypatch.setattr(
-        grid,
+        tables,
         "lattice_transform",
         lambda start, step, count, **k: counts.append(count) or original(start, step, count, **k),
     )
     m, s, _ = one_wide(rng, 300, width)
     cells = make_cells(m, s)
-    grid.tables(cells.grid, cells.nodes)
+    tables.tables(cells.grid, cells.nodes)
     assert max(counts) <= 10_000
     assert cells.grid.size <= 4000
 
 
 @pytest.mark.parametrize("width", WIDE)
 def test_the_grid_equals_every_key_by_itself(width, rng, monkeypatch):
-    monkeypatch.setattr(spread, "grid_pays", lambda cells: True)
+    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
     m, s, V = one_wide(rng, 300, width)
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     kept(found)
     within(found, head_moments(m, s, V))
 
@@ -193,26 +193,26 @@ def test_a_wide_key_far_away_does_not_stretch_the_lattice_of_the_others(rng):
     m[0] = 1e9
     cells = make_cells(m, s)
     assert cells.grid.size <= 4000
-    within(spread.logits_moments(m, s, V), head_moments(m, s, V))
+    within(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
 
 @pytest.mark.parametrize("width", WIDE[1:])
 def test_few_keys_are_taken_by_themselves(width, rng, monkeypatch):
     """A grid would cost more: it must not be built."""
-    monkeypatch.setattr(spread, "_many", None)
+    monkeypatch.setattr(many, "_by_grid", None)
     m, s, V = one_wide(rng, 49, width)
     cells = make_cells(m, s)
     assert cost.by_itself(cells) < cost.by_grid(cells)
-    kept(spread.logits_moments(m, s, V))
+    kept(exact_route.one_head(m, s, V))
 
 
 @pytest.mark.parametrize("width", WIDE)
 def test_many_keys_are_carried_by_the_grid(width, rng, monkeypatch):
-    monkeypatch.setattr(spread, "head_moments", None)
+    monkeypatch.setattr(many, "head_moments", None)
     m, s, V = one_wide(rng, 5000, width)
     cells = make_cells(m, s)
     assert cost.by_grid(cells) < 0.5 * cost.by_itself(cells)
-    kept(spread.logits_moments(m, s, V))
+    kept(exact_route.one_head(m, s, V))
 
 
 def test_estimated_work_is_the_work_done(rng, monkeypatch):
@@ -221,7 +221,7 @@ def test_estimated_work_is_the_work_done(rng, monkeypatch):
     m, s, V = over_scales(rng, 200, -2, 2)
     cells = make_cells(m, s)
     done = 0.0
-    original = exact.transform
+    original = integral.transform
 
     def counted(x, s, *, top=2):
         nonlocal done
@@ -229,7 +229,7 @@ def test_estimated_work_is_the_work_done(rng, monkeypatch):
         done += float((((x >= left) & (x <= right)) * transform.effort(s)).sum())
         return original(x, s, top=top)
 
-    monkeypatch.setattr(exact, "transform", counted)
+    monkeypatch.setattr(integral, "transform", counted)
     head_moments(m, s, V)
     assert 0.8 * done <= cost.by_itself(cells) <= 1.25 * done
 
@@ -241,9 +241,9 @@ def test_a_grid_that_does_not_fit_is_not_built(rng, monkeypatch):
     cells = make_cells(m, s)
     assert 48 * cells.grid.size * cells.nodes.u.size > 0.9 * GIGABYTE
     assert not cost.grid_fits(cells)
-    monkeypatch.setattr(spread, "_many", None)
+    monkeypatch.setattr(many, "_by_grid", None)
     tracemalloc.start()
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     kept(found)
@@ -251,13 +251,13 @@ def test_a_grid_that_does_not_fit_is_not_built(rng, monkeypatch):
 
 
 def test_the_largest_grid_that_fits_stays_below_a_gigabyte(rng, monkeypatch):
-    monkeypatch.setattr(spread, "grid_pays", cost.grid_fits)
+    monkeypatch.setattr(many, "grid_pays", cost.grid_fits)
     m, s, V = over_scales(rng, 4000, -3, 6, means=1.0)
     cells = make_cells(m, s)
     assert cost.grid_fits(cells)
     assert 48 * cells.grid.size * cells.nodes.u.size > 0.4 * GIGABYTE
     tracemalloc.start()
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     kept(found)
@@ -265,8 +265,8 @@ def test_the_largest_grid_that_fits_stays_below_a_gigabyte(rng, monkeypatch):
 
 
 def pair_of(m, s, c, V):
-    heads = tuple(joint.logits_moments(m[h], s[h], V) for h in (0, 1))
-    tables = [joint.integral(m[h], s[h]) for h in (0, 1)]
+    heads = tuple(exact_route.one_head(m[h], s[h], V) for h in (0, 1))
+    tables = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
     return pair.pair_moments(*tables, pair.PairLaw(m, s, c), V, heads=heads)
 
 
@@ -286,7 +286,7 @@ def drawn(rng, m, s, c, V, samples=100_000):
     for h, z in enumerate((m[0] + s[0] * g[0], m[1] + c / s[0] * g[0] + rest * g[1])):
         e = np.exp(z - z.max(axis=1, keepdims=True))
         outputs.append(
-            e / e.sum(axis=1, keepdims=True) @ V - joint.logits_moments(m[h], s[h], V).mean
+            e / e.sum(axis=1, keepdims=True) @ V - exact_route.one_head(m[h], s[h], V).mean
         )
     return outputs[0][:, :, None] * outputs[1][:, None, :]
 
@@ -370,7 +370,7 @@ def test_blocks_of_rows_change_nothing(rng, monkeypatch):
     law = two_heads(rng, 30.0, 0.5)
     whole = pair_of(*law)
     monkeypatch.setattr(pair, "_BLOCK", 1e6)
-    monkeypatch.setattr(exact, "_BLOCK", 100)
+    monkeypatch.setattr(integral, "_BLOCK", 100)
     parts = pair_of(*law)
     np.testing.assert_allclose(parts.covariance, whole.covariance, atol=TRANSFORM)
     np.testing.assert_allclose(parts.weights, whole.weights, atol=TRANSFORM)
@@ -382,6 +382,6 @@ def test_huge_means(n, rng):
     """Only differences count, also where they overflow."""
     m, s, V = one_wide(rng, n, 1.0)
     m[0], m[1] = 1e308, -1.7e308
-    found = spread.logits_moments(m, s, V)
+    found = exact_route.one_head(m, s, V)
     assert abs(found.weights_mean[0] - 1.0) <= found.first <= EXACT_MEAN
     np.testing.assert_allclose(found.mean, V[0], atol=EXACT_MEAN)

@@ -9,7 +9,7 @@ from tests import tolerances
 import headwright as hw
 from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys, GaussianKeys
-from headwright.noise.sampling.normals import plan
+from headwright.noise.sampling.normals import point_set
 
 N, D, V_DIM = 6, 4, 3
 
@@ -251,7 +251,7 @@ def test_huge_sharpness_and_huge_noise_stay_finite(setting):
 
 
 def test_more_dimensions_than_sobol_has():
-    points = plan(30_000, samples=64, replicates=2, kind="sobol", seed=0)
+    points = point_set(30_000, samples=64, replicates=2, kind="sobol", seed=0)
     blocks = [block for _, block in points.blocks(32)]
     assert [block.shape for block in blocks] == [(32, 30_000)] * 2
     assert np.all(np.isfinite(blocks[0]))

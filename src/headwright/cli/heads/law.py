@@ -15,7 +15,7 @@ import numpy as np
 from headwright import inputs
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
-from headwright.keys.rounding import rounding_variance
+from headwright.keys.quantised import quantisation_variance
 
 _NAMES = ("isotropic", "radial", "bits")
 _WANTED = "noise written as NAME=VARIANCE or NAME@KEY=VARIANCE, NAME one of " + ", ".join(_NAMES)
@@ -32,7 +32,7 @@ def law_from_text(text: str, means: Any) -> GaussianKeys:
         part = piece.strip()
         name, key, value = _split(part)
         if name == "bits":
-            rounded = rounding_variance(means, **_bits(value, part))
+            rounded = quantisation_variance(means, **_bits(value, part))
             diagonal = rounded if diagonal is None else diagonal + rounded
         else:
             where = slice(None) if key is None else _index(key, part, n)
@@ -56,7 +56,7 @@ def _index(key: str, part: str, n: int) -> int:
 
 
 def _bits(value: str, part: str) -> dict[str, Any]:
-    """`4`, `4/token`, `4/channel/32`: the arguments of `rounding_variance`."""
+    """`4`, `4/token`, `4/channel/32`: the arguments of `quantisation_variance`."""
     bits, *rest = value.split("/")
     per = rest.pop(0) if rest and not rest[0].isdigit() else "channel"
     group = _whole(rest.pop(0)) if rest else None

@@ -18,7 +18,7 @@ from headwright.errors import InputError
 from headwright.result import plain
 
 if TYPE_CHECKING:
-    from headwright.noise.stress import Setting, Stress
+    from headwright.noise.stress import NoisyHeads, Stress
 
 _METHODS = click.Choice(["exact", "sampled", "limit"])
 _NOISE = "e.g. isotropic=1e-4,radial@3=0.5 or bits=4/channel/32."
@@ -74,7 +74,7 @@ def command(
     )
 
 
-def _found(setting: Setting, method: str, asked: dict[str, Any]) -> Stress:
+def _found(setting: NoisyHeads, method: str, asked: dict[str, Any]) -> Stress:
     from headwright.noise.stress import stress
 
     wanted: dict[str, Any] = {name: asked[name] for name in ("target", "tau", "sigmas", "key")}
@@ -87,10 +87,10 @@ def _found(setting: Setting, method: str, asked: dict[str, Any]) -> Stress:
         return stress(setting, method=method, progress=step, **wanted)
 
 
-def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
+def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> NoisyHeads:
     """The heads as given or saved, on keys with noise; all shapes checked."""
     from headwright.design.saved.document import read_heads
-    from headwright.noise.stress import Setting
+    from headwright.noise.stress import NoisyHeads
 
     if (asked["design"] is None) == (asked["q"] is None):
         got = "neither" if asked["q"] is None else "both"
@@ -113,7 +113,7 @@ def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> Setting:
     if bias is not None:
         inputs.shape("bias", bias, n)
     scale = inputs.number("scale", scale)
-    return Setting(Q, keys, V, attention.head_mix(mix, like=Q), scale, bias)
+    return NoisyHeads(Q, keys, V, attention.head_mix(mix, like=Q), scale, bias)
 
 
 def _one_per_head(name: str, q: Any, d: int) -> Any:
@@ -122,7 +122,7 @@ def _one_per_head(name: str, q: Any, d: int) -> Any:
     return inputs.shape(name, several, "h", d)
 
 
-def _beside(setting: Setting, beside: Any) -> Setting | None:
+def _beside(setting: NoisyHeads, beside: Any) -> NoisyHeads | None:
     """What to draw for comparison: the queries given, or, for several heads, the one head that has
     their sum as its query."""
     if beside is None and len(setting.queries) == 1:
@@ -132,7 +132,7 @@ def _beside(setting: Setting, beside: Any) -> Setting | None:
     return replace(setting, queries=Q, mix=attention.head_mix(None, like=Q))
 
 
-def _data(setting: Setting, found: Stress) -> dict[str, Any]:
+def _data(setting: NoisyHeads, found: Stress) -> dict[str, Any]:
     """The JSON document: the moments on top, everything else under its name."""
     data = {"noise": repr(setting.keys), **plain(found.moments)}
     data["noiseless"] = found.noiseless

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from headwright.noise.stress import Setting, Stress
+    from headwright.noise.stress import NoisyHeads, Stress
     from headwright.result import Estimate
 
 _MOST_ROWS = 8
@@ -21,7 +21,7 @@ _TINY = 1e-9
 _ROUNDS_TO_ZERO = 5e-6
 
 
-def render(console: Console, setting: Setting, found: Stress, figures: Iterable[str]) -> None:
+def render(console: Console, setting: NoisyHeads, found: Stress, figures: Iterable[str]) -> None:
     h = len(setting.queries)
     heads = "1 head" if h == 1 else f"{h} heads"
     method = found.moments.method

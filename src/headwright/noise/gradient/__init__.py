@@ -1,4 +1,5 @@
 """Derivatives of the expected squared error, for robust design.
 
-Reading order: `head`, `pair`, `squared_error`.
+Reading order: `head` (of one head), `pair` (of two that depend on each other), `squared_error` (all
+heads, back to the queries).
 """

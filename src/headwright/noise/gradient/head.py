@@ -18,77 +18,91 @@ import numpy as np
 
 from headwright.noise.head.nodes import STEP, Nodes, nodes
 from headwright.noise.head.transform import Transform, transform
-from headwright.types import Float
+from headwright.types import HostMean, HostPerKey, HostPerNode, HostValues
 
 
 @dataclass(frozen=True)
 class LogitsGradient:
     """Derivatives with respect to the mean and to the variance of each logit."""
 
-    means: Float[np.ndarray, "n"]
-    variances: Float[np.ndarray, "n"]
+    means: HostPerKey
+    variances: HostPerKey
 
-    def __add__(self, other: LogitsGradient) -> LogitsGradient:
-        return LogitsGradient(self.means + other.means, self.variances + other.variances)
+    def plus(self, factor: float, other: LogitsGradient) -> LogitsGradient:
+        """This gradient and `factor` times another."""
+        means = self.means + factor * other.means
+        return LogitsGradient(means, self.variances + factor * other.variances)
 
 
 @dataclass(frozen=True)
 class HeadTable:
     """One head on its nodes: psi and the ratios b_1 .. b_4 of every key."""
 
-    m: Float[np.ndarray, "n"]
-    s: Float[np.ndarray, "n"]
+    m: HostPerKey
+    s: HostPerKey
     nodes: Nodes
     t: Transform
 
     @cached_property
-    def density(self) -> Float[np.ndarray, "u"]:
+    def density(self) -> HostPerNode:
         """Weight of a node times e^Psi."""
         return self.nodes.weight * np.exp(self.t.psi.sum(axis=1))
 
     @cached_property
-    def weights(self) -> Float[np.ndarray, "n"]:
+    def weights(self) -> HostPerKey:
         """E[alpha]"""
         return self.density @ self.t.r
 
     @cached_property
-    def diagonal(self) -> Float[np.ndarray, "n"]:
+    def diagonal(self) -> HostPerKey:
         """D = int (w - r^2) e^Psi"""
         return self.density @ (self.t.w - self.t.r**2)
 
-    def slopes(self, V: Float[np.ndarray, "n v"]) -> Float[np.ndarray, "n v"]:
-        """dE[c]/dm_a = E[alpha_a (v_a - c)] = (E alpha_a - D_a) v_a - int r_a (sum_b r_b v_b) e^Psi"""
+    def slopes(self, V: HostValues) -> HostValues:
+        """dE[c]/dm_a = E[alpha_a (v_a - c)]
+        = (E alpha_a - D_a) v_a - int r_a (sum_b r_b v_b) e^Psi"""
         R = self.t.r @ V
-        return (self.weights - self.diagonal)[:, None] * V - self.t.r.T @ (
-            self.density[:, None] * R
-        )
+        own = (self.weights - self.diagonal)[:, None] * V
+        weighted = self.density[:, None] * R
+        return own - self.t.r.T @ weighted
 
 
-def head_table(
-    m: Float[np.ndarray, "n"], s: Float[np.ndarray, "n"], *, step: float = STEP
-) -> HeadTable:
+def head_table(m: HostPerKey, s: HostPerKey, *, step: float = STEP) -> HeadTable:
+    """Nodes of one head, and everything that its derivatives need on them."""
     grid = nodes(m, s, np.ones(m.size), step=step)
-    return HeadTable(m, s, grid, transform(grid.u[:, None] + m, s, top=4))
+    t = transform(grid.u[:, None] + m, s, top=4)
+    return HeadTable(m, s, grid, t)
 
 
 def head_gradient(
-    head: HeadTable, V: Float[np.ndarray, "n v"], linear: Float[np.ndarray, "v"], quadratic: float
+    head: HeadTable, V: HostValues, linear: HostMean, quadratic: float
 ) -> tuple[float, LogitsGradient]:
     """`E[|c|^2]`, and the gradient of `linear . E[c] + quadratic E[|c|^2]`."""
     r, w, b3, b4 = head.t.ratios
-    squares, R = (V * V).sum(axis=1), head.t.r @ V
-    size = (R * R).sum(axis=1) + (w - r * r) @ squares
+    squares = (V * V).sum(axis=1)
+    R = r @ V
+    alone = (w - r * r) @ squares
+    size = (R * R).sum(axis=1) + alone
     density = head.density[:, None]
+
     # The functional is int e^Psi [linear . R + quadratic (|R|^2 + sum_a (w_a - r_a^2) |v_a|^2)];
     # its derivatives:
     by_psi = density * (R @ linear + quadratic * size)[:, None]
-    by_r = density * ((V @ linear)[None, :] + 2 * quadratic * (R @ V.T - r * squares))
+    of_squares = 2 * quadratic * (R @ V.T - r * squares)
+    by_r = density * ((V @ linear)[None, :] + of_squares)
     by_w = density * (quadratic * squares)[None, :]
+
     # d/dm: psi' = -r, r' = r + r^2 - w, w' = 2w - b3 + w r
-    means = -by_psi * r + by_r * (r + r * r - w) + by_w * (2 * w - b3 + w * r)
+    means = -by_psi * r
+    means += by_r * (r + r * r - w)
+    means += by_w * (2 * w - b3 + w * r)
+
     # d/ds^2: half the second derivative of each a_k, over phi
     flow = 0.5 * (w - r)
     variances = by_psi * flow
-    variances += by_r * (0.5 * (r - 3 * w + b3) - r * flow)
-    variances += by_w * (0.5 * (4 * w - 5 * b3 + b4) - w * flow)
-    return float(head.density @ size), LogitsGradient(means.sum(axis=0), variances.sum(axis=0))
+    r_flow = 0.5 * (r - 3 * w + b3) - r * flow
+    variances += by_r * r_flow
+    w_flow = 0.5 * (4 * w - 5 * b3 + b4) - w * flow
+    variances += by_w * w_flow
+    gradient = LogitsGradient(means.sum(axis=0), variances.sum(axis=0))
+    return float(head.density @ size), gradient

@@ -1,4 +1,5 @@
 """Several heads on the same random keys.
 
-Reading order: `bivariate` (two logits at once), `pair` (two heads), `joint` (all of them).
+Reading order: `bivariate` (the two logits of one key at once), `pair` (the double integral over two
+heads), `between` (what two heads have to do with each other).
 """

@@ -1,8 +1,10 @@
 """Two heads on the same keys: their covariance, exactly. The same idea in two variables,
 
-    E[alpha_a alpha'_b] = int int e^Psi rho_a rho'_b du du'   (a != b),      E[alpha_a alpha'_a] = int int e^Psi tau_a,
+    E[alpha_a alpha'_b] = int int e^Psi rho_a rho'_b du du'   (a != b)
+    E[alpha_a alpha'_a] = int int e^Psi tau_a du du'
 
-    Phi_i(x, x') = E exp(-e^y - e^{y'}),  Psi = sum_i ln Phi_i,  rho = E[e^y ...]/Phi,  tau = E[e^{y+y'} ...]/Phi,
+    Phi_i(x, x') = E exp(-e^y - e^{y'}),    Psi = sum_i ln Phi_i
+    rho = E[e^y ...] / Phi,                 tau = E[e^{y + y'} ...] / Phi
 
 where (y, y') is the pair of logits of key i. Keys with uncorrelated logits factorise and cost
 nothing new; for the others one logit is conditioned on the other, so each table is a product of two
@@ -15,31 +17,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.noise.head.integral import HeadMoments, Integral
+from headwright.noise import budget
+from headwright.noise.head.integral import HeadMoments, Integrand
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
-from headwright.noise.heads.bivariate import bivariate, evaluations, room
-from headwright.types import Float
+from headwright.noise.heads.bivariate import PairTable, bivariate, evaluations, room
+from headwright.types import Float, HostCovariance, HostPerKey, HostValues, Int
 
-_DROPPED = 1e-10  # total effect of the correlations that may be ignored
-_BUDGET = 2e9  # what one pair of heads may cost, in exponentials
+_WORK = 2e9  # what one pair of heads may cost, in exponentials
 _ENTRY = 4.0  # for each key and pair of nodes: the ratios and their sums
 _MEMORY = 4e8  # bytes the tables of one key may take
 _BLOCK = 1.5e8  # bytes of the tables of all keys for a block of rows
 # A rule whose difference is below so many squares of the one before converges as it should
 _ANALYTIC = 10.0
-_KINK = 1e-8  # error of the rule beyond which it is not used
 TINY = 1e-290  # below it Phi counts as zero
 _UNKNOWN = 1e-14  # below it Phi is not known, and neither is what is divided by it
+
+PerHeadOfPair = Float[np.ndarray, "2 n"]
+OnPairs = Float[np.ndarray, "u w"]
+OnPairsByKey = Float[np.ndarray, "c u w"]
+KeyNumbers = Int[np.ndarray, "c"]
 
 
 @dataclass(frozen=True)
 class PairLaw:
     """Logits of two heads: means, deviations, and covariance of the two logits of each key."""
 
-    m: Float[np.ndarray, "2 n"]
-    s: Float[np.ndarray, "2 n"]
-    c: Float[np.ndarray, "n"]
+    m: PerHeadOfPair
+    s: PerHeadOfPair
+    c: HostPerKey
 
 
 @dataclass(frozen=True)
@@ -47,13 +53,12 @@ class PairMoments:
     """`covariance` of the outputs, `weights` the covariance of the two weights of each key; `error`
     for values at most 1 away from their centres."""
 
-    covariance: Float[np.ndarray, "v v"]
-    weights: Float[np.ndarray, "n"]
+    covariance: HostCovariance
+    weights: HostPerKey
     error: float
-    sampled: bool = False
 
 
-def correlated(law: PairLaw, weights: Float[np.ndarray, "2 n"]) -> tuple[np.ndarray, float]:
+def correlated(law: PairLaw, weights: PerHeadOfPair) -> tuple[KeyNumbers, float]:
     """The keys whose correlation matters, and a bound on the effect of ignoring the others.
 
     d/dc_i E[c c'] = E[(d c / d z_i)(d c' / d z'_i)], each factor at most 2 alpha_i; the means of
@@ -62,44 +67,78 @@ def correlated(law: PairLaw, weights: Float[np.ndarray, "2 n"]) -> tuple[np.ndar
     """
     effect = 4 * np.abs(law.c) * weights.min(axis=0)
     order = np.argsort(effect)
-    small = np.cumsum(effect[order]) <= _DROPPED
-    return np.sort(order[~small]), float(effect[order[small]].sum())
+    small = np.cumsum(effect[order]) <= budget.IGNORED_CORRELATIONS
+    kept = np.sort(order[~small])
+    return kept, float(effect[order[small]].sum())
 
 
-def affordable(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray) -> bool:
-    """Is the double integral within the budget of work and of memory?"""
-    nodes = a.nodes.u.size, b.nodes.u.size
-    laws = [(law.s[:, i], float(law.c[i])) for i in keys]
-    work = sum(evaluations(nodes, s, c) for s, c in laws) + _ENTRY * keys.size * nodes[0] * nodes[1]
-    return bool(work <= _BUDGET and max(room(nodes, s, c) for s, c in laws) <= _MEMORY)
+@dataclass(frozen=True)
+class _Two:
+    """Two heads on their nodes, and the `keys` that correlate them."""
+
+    a: Integrand
+    b: Integrand
+    law: PairLaw
+    keys: KeyNumbers
+
+    def affordable(self) -> bool:
+        """Is the double integral within the budget of work and of memory?"""
+        nodes = (self.a.nodes.u.size, self.b.nodes.u.size)
+        deviations = self.law.s[:, self.keys].T
+        laws = list(zip(deviations, self.law.c[self.keys].tolist(), strict=True))
+        tables = sum(evaluations(nodes, s, c) for s, c in laws)
+        entries = self.keys.size * nodes[0] * nodes[1]
+        work = tables + _ENTRY * entries
+        largest = max(room(nodes, s, c) for s, c in laws)
+        return bool(work <= _WORK and largest <= _MEMORY)
+
+    def row_blocks(self, values: int) -> list[slice]:
+        """Blocks of rows for which the tables of the keys and of the values fit; their number is a
+        multiple of 4."""
+        per_pair = 6 * self.keys.size + 3 * values + 8
+        bytes_per_row = 8 * self.b.nodes.u.size * per_pair
+        rows = max(4, int(_BLOCK / bytes_per_row) // 4 * 4)
+        count = self.a.nodes.u.size
+        return [slice(i, min(i + rows, count)) for i in range(0, count, rows)]
+
+    def rows(self, part: slice) -> Nodes:
+        """Some of the nodes of the first head."""
+        whole = self.a.nodes
+        return Nodes(whole.u[part], whole.weight[part], whole.step, whole.uniform)
 
 
 def pair_moments(
-    a: Integral,
-    b: Integral,
+    a: Integrand,
+    b: Integrand,
     law: PairLaw,
-    V: Float[np.ndarray, "n v"],
+    V: HostValues,
     *,
     heads: tuple[HeadMoments, HeadMoments],
 ) -> PairMoments | None:
     """Covariance of two heads, or None where the integral would cost too much or is too rough for
     its nodes, two wide logits of one key being almost the same (sample it then)."""
     weights = np.stack([h.weights_mean for h in heads])
-    keys, dropped = correlated(law, weights)
+    keys, ignored = correlated(law, weights)
     if keys.size == 0:
-        return PairMoments(np.zeros((V.shape[1],) * 2), np.zeros(V.shape[0]), dropped)
-    if not affordable(a, b, law, keys):
+        n, v = V.shape
+        return PairMoments(np.zeros((v, v)), np.zeros(n), ignored)
+    two = _Two(a, b, law, keys)
+    if not two.affordable():
         return None
+
     C = V - heads[0].mean
     D = V - heads[1].mean
-    sums = sum_pairs(a, b, law, keys, (C, D))
-    size = max(np.abs(C).max() * np.abs(D).max(), 1e-300)
+    sums = sum_pairs(two, C, D)
+    largest = np.abs(C).max() * np.abs(D).max()
+    size = max(largest, 1e-300)
     rule = sums.rule(size)
-    if not rule <= _KINK:
+    if not rule <= budget.ROUGH_PAIR:
         return None
     ends = sum(h.first for h in heads)
-    error = dropped + 4 * (ends + abs(sums.total - 1.0)) + rule
-    return PairMoments(sums.covariance[0], sums.both - weights[0] * weights[1], float(error))
+    identity = abs(sums.total - 1.0)
+    error = ignored + 4 * (ends + identity) + rule
+    covariance_of_weights = sums.both - weights[0] * weights[1]
+    return PairMoments(sums.covariance[0], covariance_of_weights, float(error))
 
 
 @dataclass(frozen=True)
@@ -109,7 +148,7 @@ class PairSums:
     of keys, which is one."""
 
     covariance: Float[np.ndarray, "3 v v"]
-    both: Float[np.ndarray, "n"]
+    both: HostPerKey
     total: float
     uniform: bool
 
@@ -120,90 +159,101 @@ class PairSums:
         constant factor at least."""
         if self.uniform:
             return 0.0
-        last, before = (
-            float(np.abs(self.covariance[k] - self.covariance[k + 1]).max() / size) for k in (0, 1)
-        )
+        differences = np.abs(self.covariance[:-1] - self.covariance[1:])
+        last, before = (float(one.max() / size) for one in differences)
         if last <= _ANALYTIC * before**2:
             return 3 * last**2
         return 3 * last * min(1.0, last / max(before, TINY))
 
 
-def sum_pairs(
-    a: Integral, b: Integral, law: PairLaw, keys: np.ndarray, values: tuple[np.ndarray, np.ndarray]
-) -> PairSums:
-    """`values` are counted from the mean of each head."""
-    C, D = values
-    others_a = a.r.sum(axis=1) - a.r[:, keys].sum(axis=1)
-    others_b = b.r.sum(axis=1) - b.r[:, keys].sum(axis=1)
-    R_others = a.r @ C - a.r[:, keys] @ C[keys]
-    S_others = b.r @ D - b.r[:, keys] @ D[keys]
+def sum_pairs(two: _Two, C: HostValues, D: HostValues) -> PairSums:
+    """`C` and `D` are the values, counted from the mean of either head."""
+    a, b, keys = two.a, two.b, two.keys
+    C_keys = C[keys]
+    D_keys = D[keys]
+    R_others = a.r @ C - a.r[:, keys] @ C_keys
+    S_others = b.r @ D - b.r[:, keys] @ D_keys
+    others_a = _without(a, keys)
+    others_b = _without(b, keys)
     covariance = np.zeros((3, C.shape[1], D.shape[1]))
     shared = np.zeros((3, keys.size))
     both = np.zeros(C.shape[0])
     tau_sum = np.zeros(keys.size)
     total = 0.0
-    for part in _row_blocks(a, b, keys.size, C.shape[1] + D.shape[1]):
-        grid = _pair_grid(a, b, law, keys, part)
-        R = R_others[part, None, :] + np.tensordot(grid.rho, C[keys], axes=([0], [0]))
-        S = S_others[None, :, :] + np.tensordot(grid.rho_, D[keys], axes=([0], [0]))
+
+    for part in two.row_blocks(C.shape[1] + D.shape[1]):
+        grid = _pair_grid(two, part)
+        R = np.tensordot(grid.rho, C_keys, axes=([0], [0]))
+        R += R_others[part, None, :]
+        S = np.tensordot(grid.rho_, D_keys, axes=([0], [0]))
+        S += S_others[None, :, :]
         alone = grid.tau - grid.rho * grid.rho_
         for level, every in enumerate((1, 2, 4)):
-            rows = np.flatnonzero(np.arange(part.start, part.stop) % every == 0)
+            numbers = np.arange(part.start, part.stop)
+            rows = np.flatnonzero(numbers % every == 0)
             density = every**2 * grid.density[rows, ::every]
             weighted = R[rows, ::every] * density[:, :, None]
-            covariance[level] += np.tensordot(
-                weighted, S[rows, ::every] if every > 1 else S, axes=([0, 1], [0, 1])
-            )
-            shared[level] += np.tensordot(alone[:, rows, ::every], density, axes=2)
-        both += np.sum(a.r[part] * (grid.density @ b.r), axis=0)
+            S_seen = S[rows, ::every] if every > 1 else S
+            covariance[level] += np.tensordot(weighted, S_seen, axes=([0, 1], [0, 1]))
+            alone_seen = alone[:, rows, ::every]
+            shared[level] += np.tensordot(alone_seen, density, axes=2)
+        seen_by_b = grid.density @ b.r
+        both += np.sum(a.r[part] * seen_by_b, axis=0)
         tau_sum += np.tensordot(grid.tau, grid.density, axes=2)
-        columns = others_b + grid.rho_.sum(axis=0)
-        total += float(
-            (grid.density * (others_a[part, None] + grid.rho.sum(axis=0)) * columns).sum()
-        )
-    covariance += np.einsum("lk,ki,kj->lij", shared, C[keys], D[keys])
+        in_rows = others_a[part, None] + grid.rho.sum(axis=0)
+        in_columns = others_b + grid.rho_.sum(axis=0)
+        total += float((grid.density * in_rows * in_columns).sum())
+
+    covariance += np.einsum("lk,ki,kj->lij", shared, C_keys, D_keys)
     both[keys] = tau_sum
     uniform = a.nodes.uniform and b.nodes.uniform
-    return PairSums(covariance, both, total + float(shared[0].sum()), uniform)
+    total += float(shared[0].sum())
+    return PairSums(covariance, both, total, uniform)
 
 
-def _row_blocks(a: Integral, b: Integral, keys: int, values: int) -> list[slice]:
-    """Blocks of rows for which the tables of the keys and of the values fit; their number is a
-    multiple of 4."""
-    bytes_per_row = 8 * b.nodes.u.size * (6 * keys + 3 * values + 8)
-    rows = max(4, int(_BLOCK / bytes_per_row) // 4 * 4)
-    count = a.nodes.u.size
-    return [slice(i, min(i + rows, count)) for i in range(0, count, rows)]
+def _without(one: Integrand, keys: KeyNumbers) -> Float[np.ndarray, "u"]:
+    """Sum r over all other keys."""
+    return one.r.sum(axis=1) - one.r[:, keys].sum(axis=1)
 
 
 @dataclass(frozen=True)
 class PairGrid:
     """A block of rows: `density` is weight times e^Psi; rho, rho_, tau of the correlated keys."""
 
-    density: Float[np.ndarray, "u w"]
-    rho: Float[np.ndarray, "c u w"]
-    rho_: Float[np.ndarray, "c u w"]
-    tau: Float[np.ndarray, "c u w"]
+    density: OnPairs
+    rho: OnPairsByKey
+    rho_: OnPairsByKey
+    tau: OnPairsByKey
 
 
-def _pair_grid(a: Integral, b: Integral, law: PairLaw, keys: np.ndarray, part: slice) -> PairGrid:
-    rows = Nodes(a.nodes.u[part], a.nodes.weight[part], a.nodes.step, a.nodes.uniform)
-    total = a.total[part, None] + b.total[None, :]
-    psi = [
-        transform(one.u[:, None] + law.m[h, keys], law.s[h, keys], top=0).psi
-        for h, one in enumerate((rows, b.nodes))
-    ]
-    rho, rho_, tau = (np.empty((keys.size, *total.shape)) for _ in range(3))
+def _pair_grid(two: _Two, part: slice) -> PairGrid:
+    """Tables of the correlated keys on some rows of nodes."""
+    law, keys, columns = two.law, two.keys, two.b.nodes
+    rows = two.rows(part)
+    m, m_ = law.m[:, keys]
+    s, s_ = law.s[:, keys]
+    psi = transform(rows.u[:, None] + m, s, top=0).psi
+    psi_ = transform(columns.u[:, None] + m_, s_, top=0).psi
+    total = two.a.total[part, None] + two.b.total[None, :]
+    rho, rho_, tau = np.empty((3, keys.size, *total.shape))
     for at, i in enumerate(keys):
-        table = bivariate((rows, b.nodes), law.m[:, i], law.s[:, i], c=float(law.c[i]), top=1)
-        table[0, 0] = np.where(table[0, 0] > _UNKNOWN, table[0, 0], 0.0)
+        c = float(law.c[i])
+        table = bivariate((rows, columns), law.m[:, i], law.s[:, i], c=c, top=1)
+        phi = table[0, 0]
+        phi[~(phi > _UNKNOWN)] = 0.0
         # ln Phi replaces psi + psi', which stand in the totals of the two heads.
-        total += np.log(np.maximum(table[0, 0], TINY)) - psi[0][:, at, None] - psi[1][None, :, at]
-        rho[at], rho_[at], tau[at] = ratio(table, 1, 0), ratio(table, 0, 1), ratio(table, 1, 1)
-    density = rows.weight[:, None] * b.nodes.weight[None, :] * np.exp(np.minimum(total, 0.0))
+        log_phi = np.log(np.maximum(phi, TINY))
+        total += log_phi - psi[:, at, None] - psi_[None, :, at]
+        rho[at] = ratio(table, 1, 0)
+        rho_[at] = ratio(table, 0, 1)
+        tau[at] = ratio(table, 1, 1)
+    weight = rows.weight[:, None] * columns.weight[None, :]
+    density = weight * np.exp(np.minimum(total, 0.0))
     return PairGrid(density, rho, rho_, tau)
 
 
-def ratio(table: Float[np.ndarray, "j k u w"], j: int, k: int) -> Float[np.ndarray, "u w"]:
+def ratio(table: PairTable, j: int, k: int) -> OnPairs:
     """`a_jk / Phi`; where Phi vanishes so does the weight of the point."""
-    return np.where(table[0, 0] > TINY, table[j, k] / np.maximum(table[0, 0], TINY), 0.0)
+    phi = table[0, 0]
+    divided = table[j, k] / np.maximum(phi, TINY)
+    return np.where(phi > TINY, divided, 0.0)

@@ -4,7 +4,7 @@ becomes a race.
 A head's weight goes to the key with the largest `q . k_i`; fixed keys that tie share it (by their
 biases, which matter for nothing else here). Heads that point the same way have the same winner,
 heads whose logits are uncorrelated win independently; this file takes a problem apart along these
-lines, `contest.py` settles the rest.
+lines, `joint_winners` settles the rest.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.attention import Scores
 from headwright.keys import GaussianKeys, LogitsLaw
-from headwright.noise.limit.joint_winners import TIE, leading, settle, tie_tolerances
-from headwright.noise.moments import Moments, in_precision
-from headwright.noise.problem import Problem, as_given, in_double, problems, value_covariance
-from headwright.noise.sampling.moments import SAMPLES
+from headwright.noise.limit.joint_winners import TIE, joint_winners, leading, tie_tolerances
+from headwright.noise.problem import Problem, Request, as_given, in_double, value_covariance
+from headwright.noise.record import Moments, in_precision
+from headwright.noise.sampling.normals import SAMPLES
 from headwright.result import to_numpy
-from headwright.types import Array, Bool, Float
+from headwright.types import Array, Bool, PerHead, PerHeadAndKey
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Winners:
     """Who wins at infinite sharpness: `probabilities[h, i]`, the `noiseless` winners, and
     `flip[h]`, the probability that none of these wins."""
 
-    probabilities: Float[Array, "h n"]
+    probabilities: PerHeadAndKey
     noiseless: Bool[Array, "h n"]
-    flip: Float[Array, "h"]
+    flip: PerHead
     error: float
 
 
@@ -41,64 +42,78 @@ def winners(
 ) -> Winners:
     """The winner of every head of `q`, `(d,)` or `(h, d)`, when the queries grow without bound."""
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
-    extras = {"bias": bias, "mask": mask, "value_noise": None}
-    none = compat.array_namespace(keys.means).zeros_like(keys.means[:, :1])
-    (given,) = problems(q, keys, none, mix=None, scale=scale, extras=extras)
-    problem = in_double(given)
+    no_values = compat.array_namespace(keys.means).zeros_like(keys.means[:, :1])
+    original = Request(q, keys, no_values, scores=Scores(scale, bias, mask)).problem()
+    problem = in_double(original)
     xp = problem.xp
     each = [limit_moments(_some(problem, [h])) for h in range(problem.heads)]
     probabilities = xp.concat([one.heads_weights_mean for one in each])
+
     law = leading(problem)
-    means, tie = law.means, tie_tolerances(problem, law)[:, None]
-    means = (
-        means
-        if problem.mask is None
-        else xp.where(problem.mask, means, xp.full_like(means, -xp.inf))
-    )
+    means = problem.seen(law.means)
+    tie = tie_tolerances(problem, law)[:, None]
     first = means >= xp.max(means, axis=1, keepdims=True) - tie
-    flip = xp.sum(xp.where(first, xp.zeros_like(probabilities), probabilities), axis=1)
-    probabilities, first, flip = (as_given(x, given.values) for x in (probabilities, first, flip))
-    return Winners(probabilities, first, flip, max(one.error for one in each))
+    lost = xp.where(first, xp.zeros_like(probabilities), probabilities)
+    return Winners(
+        probabilities=as_given(probabilities, original.values),
+        noiseless=as_given(first, original.values),
+        flip=as_given(xp.sum(lost, axis=1), original.values),
+        error=max(one.error for one in each),
+    )
 
 
 def limit_moments(problem: Problem, *, samples: Any = SAMPLES, seed: int = 0) -> Moments:
     """Moments at infinite sharpness; `heads_weights_mean` are the winners' probabilities. `samples`
     and `seed` serve only heads whose joint law has no exact route."""
-    given, problem = problem, in_double(problem)
-    distinct, which = _distinct(problem)
+    double = in_double(problem)
+    distinct, which = _distinct(double)
     groups = list(_independent(distinct))
-    parts = [settle(_some(distinct, group), samples=samples, seed=seed) for group in groups]
-    xp, order = problem.xp, np.argsort(np.concatenate(groups))[which]
+    parts = [joint_winners(_some(distinct, group), samples=samples, seed=seed) for group in groups]
+    xp = double.xp
+    order = np.argsort(np.concatenate(groups))[which]
+    order = xp.asarray(order, device=compat.device(double.values))
 
-    def heads(name: str) -> Array:
-        return xp.concat([getattr(part, name) for part in parts])[
-            xp.asarray(order, device=compat.device(problem.values)), ...
-        ]
+    def by_head(name: str) -> Array:
+        """A field of all parts, in the order of the heads asked for."""
+        return xp.concat([getattr(part, name) for part in parts])[order, ...]
 
-    weights, variance = sum(p.weights_mean for p in parts), sum(p.weights_variance for p in parts)
-    noise = value_covariance(problem, variance + weights * weights)
+    weights = sum(part.weights_mean for part in parts)
+    variance = sum(part.weights_variance for part in parts)
+    covariance = value_covariance(double, variance + weights * weights)
+    for part in parts:
+        covariance = covariance + part.covariance
+    messages = {part.message for part in parts}
     found = Moments(
-        mean=sum(p.mean for p in parts),
-        covariance=sum((p.covariance for p in parts), start=noise),
+        mean=sum(part.mean for part in parts),
+        covariance=covariance,
         weights_mean=weights,
         weights_variance=variance,
-        error=sum(p.error for p in parts),
+        error=sum(part.error for part in parts),
         method="limit",
-        message="; ".join(sorted({p.message for p in parts})),
-        mean_error=sum(p.mean_error for p in parts),
-        covariance_error=sum(p.covariance_error for p in parts),
-        heads_mean=heads("heads_mean"),
-        heads_weights_mean=heads("heads_weights_mean"),
+        message="; ".join(sorted(messages)),
+        mean_error=sum(part.mean_error for part in parts),
+        covariance_error=sum(part.covariance_error for part in parts),
+        heads_mean=by_head("heads_mean"),
+        heads_weights_mean=by_head("heads_weights_mean"),
     )
-    return in_precision(found, given.values)
+    return in_precision(found, problem.values)
 
 
 def _some(problem: Problem, heads: list[int]) -> Problem:
     """Only these heads, without the noise on the values (which is added once, at the end)."""
     pick = problem.xp.asarray(heads, device=compat.device(problem.values))
-    rows = {name: getattr(problem, name) for name in ("queries", "mix", "bias", "mask")}
-    rows = {name: None if x is None else x[pick, ...] for name, x in rows.items()}
-    return replace(problem, value_noise=None, **rows)
+
+    def rows(array: Array | None) -> Array | None:
+        return None if array is None else array[pick, ...]
+
+    scores = problem.scores
+    return replace(
+        problem,
+        queries=rows(problem.queries),
+        mix=rows(problem.mix),
+        scores=Scores(scores.scale, rows(scores.bias), rows(scores.mask)),
+        value_noise=None,
+    )
 
 
 def _distinct(problem: Problem) -> tuple[Problem, list[int]]:
@@ -106,41 +121,50 @@ def _distinct(problem: Problem) -> tuple[Problem, list[int]]:
     added."""
     Q = to_numpy(problem.queries)
     size = np.linalg.norm(Q, axis=1, keepdims=True)
-    rows = [Q / np.where(size > 0, size, 1.0)]
-    rows += [to_numpy(x).astype(float) for x in (problem.bias, problem.mask) if x is not None]
-    rows = np.hstack(rows)
-    same = [
-        int(np.argmax(np.abs(rows[: h + 1] - rows[h]).max(axis=1) <= TIE * problem.precision))
-        for h in range(len(Q))
-    ]
+    optional = [x for x in (problem.scores.bias, problem.scores.mask) if x is not None]
+    directions = Q / np.where(size > 0, size, 1.0)
+    columns = [directions, *(to_numpy(x).astype(float) for x in optional)]
+    rows = np.hstack(columns)
+    same = []
+    for h in range(len(Q)):
+        differences = np.abs(rows[: h + 1] - rows[h])
+        apart = differences.max(axis=1)
+        same.append(int(np.argmax(apart <= TIE * problem.precision)))
+
     first = sorted(set(same))
-    xp, mix = problem.xp, problem.mix
-    owner = xp.asarray(
-        np.array(same)[None, :] == np.array(first)[:, None], device=compat.device(mix)
-    )
-    added = xp.sum(xp.where(owner, mix[None, :], xp.zeros_like(mix)), axis=1)
-    return replace(_some(problem, first), mix=added), [first.index(h) for h in same]
+    xp = problem.xp
+    mix = problem.mix
+    column = np.array(first)[:, None]
+    owner = np.array(same)[None, :] == column
+    owner = xp.asarray(owner, device=compat.device(mix))
+    owned = xp.where(owner, mix[None, :], xp.zeros_like(mix))
+    added = xp.sum(owned, axis=1)
+    which = [first.index(h) for h in same]
+    return replace(_some(problem, first), mix=added), which
 
 
 def _independent(problem: Problem) -> Iterator[list[int]]:
     """Groups of heads that no key correlates with each other."""
-    linked = (
-        _linked(leading(problem), problem.precision)
-        if problem.heads > 1
-        else np.ones((1, 1), dtype=bool)
-    )
+    linked = np.ones((1, 1), dtype=bool)
+    if problem.heads > 1:
+        linked = _linked(leading(problem), problem.precision)
     left = set(range(problem.heads))
     while left:
-        group, new = set(), {min(left)}
+        group = set()
+        new = {min(left)}
         while new:
             group |= new
-            new = {int(j) for i in new for j in np.flatnonzero(linked[i])} - group
+            reached = {int(j) for i in new for j in np.flatnonzero(linked[i])}
+            new = reached - group
         left -= group
         yield sorted(group)
 
 
 def _linked(law: LogitsLaw, precision: float) -> Bool[np.ndarray, "h h"]:
+    """Which heads does some key correlate?"""
     if law.shared is not None:
         return np.ones((law.means.shape[0],) * 2, dtype=bool)
-    cross, s = to_numpy(law.cross), np.sqrt(to_numpy(law.variances))
-    return np.any(np.abs(cross) > TIE * precision * s[:, None] * s[None, :], axis=2)
+    cross = to_numpy(law.cross)
+    s = np.sqrt(to_numpy(law.variances))
+    negligible = TIE * precision * s[:, None] * s[None, :]
+    return np.any(np.abs(cross) > negligible, axis=2)

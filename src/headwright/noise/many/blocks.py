@@ -26,6 +26,7 @@ def blocks(count: int, size: int, like: Array, rows: int = 1) -> list[slice]:
 
 
 def on_host(array: Array) -> bool:
+    """Is it in the memory of the processor?"""
     return compat.is_numpy_array(array) or str(compat.device(array)) == "cpu"
 
 
@@ -47,8 +48,10 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
+    """The libraries whose threads can be limited, looked up once."""
     return ThreadpoolController()
 
 
 def _processors() -> int:
+    """Processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

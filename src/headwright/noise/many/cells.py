@@ -10,25 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import like
-from headwright.noise.head.nodes import STEP, Nodes, nodes
+from headwright.noise import budget
+from headwright.noise.head.nodes import Nodes, nodes
 from headwright.noise.many.blocks import blocks
-from headwright.noise.many.grid import ORDER, Grid, strips
+from headwright.noise.many.grid import SHORT_NUMBERS, Extent, Grid, Layout, Strips, make_layout
+from headwright.noise.many.series import ORDER
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Bool, Float, Int, PerKey
 
-_REACH = 9.3  # deviations: beyond it a normal number is never seen (1e-20)
-_DEEP = 43.0  # e^{-43}: a million such weights are still below 1e-12
 _BLOCK = 1 << 13  # keys in work at once on the host
-_ROOM = 1e-9  # in lattice intervals
-_PIECE = 64  # keys a piece of a cell should have
 _TINY = 1e-300
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
+
+CellNumbers = Int[np.ndarray, "c"]
+PieceNumbers = Int[np.ndarray, "p"]
+PerPiece = Float[np.ndarray, "p 2"]
 
 
 @dataclass(frozen=True)
@@ -36,166 +37,207 @@ class Cells:
     """Cells (c) of the grid that have keys, each cut into `split` x `split` pieces, of which p have
     keys."""
 
-    m: Float[Array, "n"]
-    s: Float[Array, "n"]
+    m: PerKey
+    s: PerKey
     grid: Grid
     nodes: Nodes
-    strip: Int[np.ndarray, "c"]
-    interval: Int[np.ndarray, "c"]
-    count: Int[np.ndarray, "c"]  # keys of each cell
+    strip: CellNumbers
+    interval: CellNumbers
+    count: CellNumbers  # keys of each cell
     split: int
-    cell: Int[np.ndarray, "p"]  # of each piece
+    cell: PieceNumbers  # of each piece
     part: Int[np.ndarray, "p 2"]  # where in its cell a piece lies, along m and along s
-    piece_count: Int[np.ndarray, "p"]
+    piece_count: PieceNumbers
     keys: Int[Array, "k"]  # the keys in reach, piece after piece
     lost: float  # bound on the weight of all keys out of reach
 
     @cached_property
     def columns(self) -> Int[np.ndarray, "c l b"]:
-        """The `ORDER * nodes` neighbouring columns of the grid that the keys of each cell read."""
-        lattice = self.interval - (ORDER // 2 - 1) - self.grid.first[self.strip]
-        first = self.grid.offsets[self.strip] + lattice * self.grid.nodes
-        return first[:, None, None] + np.arange(ORDER * self.grid.nodes).reshape(ORDER, -1)
+        """The `ORDER * chebyshev` neighbouring columns of the grid that the keys of each cell
+        read."""
+        before = ORDER // 2 - 1
+        lattice = self.interval - before - self.grid.first[self.strip]
+        first = self.grid.offsets[self.strip] + lattice * self.grid.chebyshev
+        neighbours = np.arange(ORDER * self.grid.chebyshev).reshape(ORDER, -1)
+        return first[:, None, None] + neighbours
 
     def middle(self, function: Float[np.ndarray, "*u g"]) -> Float[np.ndarray, "*u c"]:
         """A function on the grid, read near the middle of each cell."""
-        return function[..., self.columns[:, ORDER // 2 - 1, self.grid.nodes // 2]]
+        middle = self.grid.chebyshev // 2
+        near_middle = self.columns[:, ORDER // 2 - 1, middle]
+        return function[..., near_middle]
 
-    def pieces(self) -> tuple[Float[np.ndarray, "p 2"], Float[np.ndarray, "p 2"]]:
+    def pieces(self) -> tuple[PerPiece, PerPiece]:
         """The middle (m, s) of each piece, and pieces per unit of m and of s (none where all s are
         one)."""
-        strip, where = self.strip[self.cell], (self.part + 0.5) / self.split
-        width = np.stack([self.grid.spacing[strip], np.diff(self.grid.edges)[strip]], axis=1)
-        lower = np.stack([self.interval[self.cell] * width[:, 0], self.grid.edges[strip]], axis=1)
-        per = np.array([self.split, self.split if self.grid.nodes > 1 else 0]) / np.maximum(
-            width, _TINY
-        )
-        return lower + where * width, per
+        strip = self.strip[self.cell]
+        spacing = self.grid.spacing[strip]
+        heights = np.diff(self.grid.edges)[strip]
+        width = np.stack([spacing, heights], axis=1)
+        left = self.interval[self.cell] * spacing
+        lower = np.stack([left, self.grid.edges[strip]], axis=1)
+        where = (self.part + 0.5) / self.split
+        along_s = self.split if self.grid.chebyshev > 1 else 0
+        per_unit = np.array([self.split, along_s]) / np.maximum(width, _TINY)
+        return lower + where * width, per_unit
 
 
 @np.errstate(over="ignore")  # differences of means of 1e308, which are out of reach
-def make_cells(m: Float[Array, "n"], s: Float[Array, "n"]) -> Cells:
-    xp, n = compat.array_namespace(m), int(m.shape[0])
+def make_cells(m: PerKey, s: PerKey) -> Cells:
+    """Sort keys with logits N(m_i, s_i^2) into the cells of a grid made for them."""
     # Only differences of logits count, and a lattice cannot be laid around means of 1e20. Where a
     # wide key has the largest mean, the others would lose their digits if they were counted from
     # it: they are from the surest key.
-    m = m - _ends(m, s)[0]
-    floor, m_low, m_high, s_low, s_high = _ends(m, s)
-    # ln S >= floor in every plausible draw, and E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}.
-    far = m + xp.minimum(s * s / 2, _REACH * s) < floor - _DEEP if m_low < floor - _DEEP else None
-    if far is not None:
-        _, m_low, m_high, s_low, s_high = _ends(m[~far], s[~far])
-    edges, spacing, chebyshev_nodes = strips(s_low, s_high, STEP)
-    # A little room at both ends: a mean on a lattice point may be rounded to either side of it. No
-    # mean is above floor + reach s, and none that counts is below floor - deep - reach s: a strip
-    # of narrow keys is short, wherever the wide ones are.
-    reach = _REACH * edges[1:]
-    first = np.floor(np.maximum(m_low, floor - _DEEP - reach) / spacing - _ROOM)
-    intervals = np.floor(np.minimum(m_high, floor + reach) / spacing + _ROOM) - first + 1
-    split = _split(n, int(intervals.sum()), chebyshev_nodes > 1)
-    # Pieces are numbered along m, then along s, then strip by strip; the last number is for keys
-    # out of reach.
-    length = intervals * split
-    offset = np.cumsum(np.append(0, length * split))
-    strip, part = np.divmod(np.arange(spacing.size * split), split)
-    before = offset[strip] + part * length[strip] - first[strip] * split
-    row_of = _row_of(xp, m, edges, split if chebyshev_nodes > 1 else 0)
-    per_m, before = like((split / spacing)[strip], m), like(before, m)
-    # NumPy sorts numbers of 16 bits by their digits, six times faster.
-    short = compat.is_numpy_array(m) and offset[-1] < 1 << 16
+    m = m - _extent(m, s).floor
+    extent = _extent(m, s)
+    out_of_reach = _out_of_reach(m, s, extent)
+    if out_of_reach is not None:
+        reached = _extent(m[~out_of_reach], s[~out_of_reach])
+        extent = Extent(extent.floor, *reached.ends)
 
-    def number(part: slice) -> Array:
-        row = row_of(s[part] if far is None else xp.where(far[part], s_low, s[part]))
-        found = xp.floor(m[part] * xp.take(per_m, row))
+    layout = make_layout(extent, int(m.shape[0]))
+    numbers = _numbers(m, s, layout, out_of_reach, s_low=extent.s_low)
+    order, count = _sorted(numbers, layout.last)
+    return _cells(m, s, layout, order, count)
+
+
+def _extent(m: PerKey, s: PerKey) -> Extent:
+    """One pass over the keys."""
+    xp = compat.array_namespace(m)
+    largest = []
+    smallest = []
+    for part in blocks(int(m.shape[0]), _BLOCK, m):
+        means = m[part]
+        deviations = s[part]
+        sure = means - budget.REACH * deviations
+        largest.append([float(xp.max(x)) for x in (sure, means, deviations)])
+        smallest.append([float(xp.min(x)) for x in (means, deviations)])
+    floor, m_high, s_high = np.max(largest, axis=0)
+    m_low, s_low = np.min(smallest, axis=0)
+    return Extent(floor, m_low, m_high, s_low, s_high)
+
+
+def _out_of_reach(m: PerKey, s: PerKey, extent: Extent) -> Bool[Array, "n"] | None:
+    """E[min(1, e^{z - floor})] <= e^{m + s^2/2 - floor}: None if no key can be that low."""
+    lowest = extent.floor - budget.DEEP
+    if extent.m_low >= lowest:
+        return None
+    xp = compat.array_namespace(m)
+    reach = budget.REACH * s
+    highest = m + xp.minimum(s * s / 2, reach)
+    return highest < lowest
+
+
+def _numbers(
+    m: PerKey, s: PerKey, layout: Layout, out_of_reach: Array | None, *, s_low: float
+) -> Array:
+    """The piece that each key lies in."""
+    xp = compat.array_namespace(m)
+    split = layout.split
+    rows = np.arange(layout.first.size * split)
+    strip, part = np.divmod(rows, split)
+    start = layout.offset[strip] + part * layout.length[strip]
+    before = start - layout.first[strip] * split
+    before = like(before, m)
+    per_m = like((split / layout.strips.spacing)[strip], m)
+    row_of = _row_of(layout.strips, split, m)
+    short = compat.is_numpy_array(m) and layout.last < SHORT_NUMBERS
+    dtype = np.uint16 if short else xp.int32
+
+    def number(block: slice) -> Array:
+        """Pieces of one block of keys."""
+        deviations = s[block]
+        if out_of_reach is not None:
+            deviations = xp.where(out_of_reach[block], s_low, deviations)
+        row = row_of(deviations)
+        found = xp.floor(m[block] * xp.take(per_m, row))
         found += xp.take(before, row)
-        found = found if far is None else xp.where(far[part], float(offset[-1]), found)
-        return xp.astype(found, np.uint16 if short else xp.int32)
+        if out_of_reach is not None:
+            found = xp.where(out_of_reach[block], float(layout.last), found)
+        return xp.astype(found, dtype)
 
-    name = xp.concat([number(part) for part in blocks(n, _BLOCK, m)])
-    order = xp.argsort(name, stable=True)
-    edge = xp.arange(int(offset[-1]) + 1, dtype=name.dtype, device=compat.device(m))
-    count = np.diff(to_numpy(xp.searchsorted(xp.take(name, order), edge)))
-    pieces, keys = np.flatnonzero(count), order[: int(count.sum())]
-    strip = np.searchsorted(offset, pieces, side="right") - 1
-    row, lattice = np.divmod(pieces - offset[strip].astype(int), length[strip].astype(int))
-    interval = lattice // split + first[strip].astype(int)
+    all_blocks = blocks(int(m.shape[0]), _BLOCK, m)
+    return xp.concat([number(block) for block in all_blocks])
+
+
+def _row_of(strips: Strips, split: int, m: Array) -> Callable[[Array], Int[Array, "b"]]:
+    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal
+    distances, the usual case, no search is needed."""
+    xp = compat.array_namespace(m)
+    rows = split if strips.chebyshev > 1 else 0
+    width = np.diff(strips.edges)
+    if np.ptp(width) <= 1e-9 * width[0]:
+        low = float(strips.edges[0])
+        # A little less, so that the largest s, too, is in the last row.
+        per_s = rows / float(width.mean()) * (1 - 1e-12)
+        return lambda s: xp.astype((s - low) * per_s, xp.int64)
+    steps = width[:, None] * np.arange(rows) / rows
+    inner = (strips.edges[:-1, None] + steps).ravel()
+    inner = like(inner[1:], m)
+    return lambda s: xp.searchsorted(inner, s, side="right")
+
+
+def _sorted(numbers: Array, last: int) -> tuple[Array, np.ndarray]:
+    """The keys piece after piece, and how many each piece has."""
+    xp = compat.array_namespace(numbers)
+    order = xp.argsort(numbers, stable=True)
+    edge = xp.arange(last + 1, dtype=numbers.dtype, device=compat.device(numbers))
+    count = np.diff(to_numpy(xp.searchsorted(xp.take(numbers, order), edge)))
+    return order, count
+
+
+def _cells(m: PerKey, s: PerKey, layout: Layout, order: Array, count: np.ndarray) -> Cells:
+    """The cells that have keys, and the grid around them."""
+    pieces = np.flatnonzero(count)
+    reached = int(count.sum())
+    strip = np.searchsorted(layout.offset, pieces, side="right") - 1
+    in_strip = pieces - layout.offset[strip].astype(int)
+    row, lattice = np.divmod(in_strip, layout.length[strip].astype(int))
+    interval = lattice // layout.split + layout.first[strip].astype(int)
+
     _, leader, cell = np.unique(strip + 1j * interval, return_index=True, return_inverse=True)
+    strip = strip[leader]
+    interval = interval[leader]
     cell_count = np.bincount(cell, weights=count[pieces]).astype(int)
-    grid = _grid(edges, spacing, chebyshev_nodes, strip[leader], interval[leader])
+    part = np.stack([lattice % layout.split, row], axis=1)
+    out_of_reach = int(m.shape[0]) - reached
+    lost = out_of_reach * float(np.exp(-budget.DEEP))
+    grid = _grid(layout.strips, strip, interval)
     return Cells(
         m=m,
         s=s,
         grid=grid,
-        nodes=_nodes(grid, strip[leader], interval[leader], cell_count),
-        strip=strip[leader],
-        interval=interval[leader],
+        nodes=_nodes(grid, strip, interval, cell_count),
+        strip=strip,
+        interval=interval,
         count=cell_count,
-        split=split,
+        split=layout.split,
         cell=cell,
-        part=np.stack([lattice % split, row], axis=1),
+        part=part,
         piece_count=count[pieces],
-        keys=keys,
-        lost=(n - int(count.sum())) * float(np.exp(-_DEEP)),
+        keys=order[:reached],
+        lost=lost,
     )
 
 
-def _ends(m: Float[Array, "n"], s: Float[Array, "n"]) -> tuple[float, float, float, float, float]:
-    """The largest m - `_REACH` s, and the ends of m and of s."""
-    xp = compat.array_namespace(m)
-
-    def ends(part: slice) -> list[float]:
-        a, b = m[part], s[part]
-        return [float(xp.max(x)) for x in (a - _REACH * b, a, b)] + [
-            float(xp.min(x)) for x in (a, b)
-        ]
-
-    found = np.array([ends(part) for part in blocks(int(m.shape[0]), _BLOCK, m)])
-    (floor, m_high, s_high), (m_low, s_low) = found[:, :3].max(axis=0), found[:, 3:].min(axis=0)
-    return floor, m_low, m_high, s_low, s_high
-
-
-def _split(n: int, cells: int, several: bool) -> int:
-    """Pieces along each side of a cell: small ones need short polynomials, but each should have
-    many keys."""
-    return next(
-        (k for k in (4, 2) if several and n >= _PIECE * cells * k * k and cells * k * k < 1 << 16),
-        1,
-    )
-
-
-def _row_of(
-    xp: Any, m: Array, edges: Float[np.ndarray, "e"], split: int
-) -> Callable[[Array], Int[Array, "b"]]:
-    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal
-    distances, the usual case, no search is needed."""
-    width = np.diff(edges)
-    if np.ptp(width) <= 1e-9 * width[0]:
-        low, per_s = (
-            float(edges[0]),
-            split / float(width.mean()) * (1 - 1e-12),
-        )  # the largest s, too, is in the last row
-        return lambda s: xp.astype((s - low) * per_s, xp.int64)
-    inner = like((edges[:-1, None] + width[:, None] * np.arange(split) / split).ravel()[1:], m)
-    return lambda s: xp.searchsorted(inner, s, side="right")
-
-
-def _grid(edges, spacing, chebyshev_nodes, strip, interval) -> Grid:
-    first, count = np.zeros(spacing.size, dtype=int), np.zeros(spacing.size, dtype=int)
+def _grid(strips: Strips, strip: CellNumbers, interval: CellNumbers) -> Grid:
+    """The lattice points that keys of these cells read."""
+    first = np.zeros(strips.spacing.size, dtype=int)
+    count = np.zeros(strips.spacing.size, dtype=int)
     for k in np.unique(strip):
         mine = interval[strip == k]
         first[k] = mine.min() - (ORDER // 2 - 1)
         count[k] = mine.max() - mine.min() + ORDER
-    return Grid(edges, spacing, first, count, chebyshev_nodes)
+    return Grid(strips.edges, strips.spacing, strips.chebyshev, first, count)
 
 
-def _nodes(grid: Grid, strip, interval, count) -> Nodes:
+def _nodes(grid: Grid, strip: CellNumbers, interval: CellNumbers, count: CellNumbers) -> Nodes:
     """Nodes in u from a coarse picture of the keys, each moved down to the lower edge of its
     interval: that lengthens the right end and costs the left one a factor e^{4/3}. What the ends
     cut off is measured afterwards."""
-    _, first, which = np.unique(
-        strip + 1j * (interval // _COARSE), return_index=True, return_inverse=True
-    )
-    number = strip[first]
-    m = grid.spacing[number] * (interval[first] // _COARSE) * _COARSE
-    s = 0.5 * (grid.edges[number] + grid.edges[number + 1])
+    coarse = interval // _COARSE
+    _, first, which = np.unique(strip + 1j * coarse, return_index=True, return_inverse=True)
+    leader = strip[first]
+    m = grid.spacing[leader] * coarse[first] * _COARSE
+    s = 0.5 * (grid.edges[leader] + grid.edges[leader + 1])
     return nodes(m, s, np.bincount(which, weights=count))

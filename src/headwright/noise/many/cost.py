@@ -13,7 +13,7 @@ import numpy as np
 
 from headwright.noise.head.transform import effort, seen
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.grid import table_cost
+from headwright.noise.many.tables import table_cost
 
 _START = 1e5  # for any grid at all
 _ENTRY = 4.0  # for each entry of the table: the sums over it, the few functions that span it
@@ -26,10 +26,13 @@ _MEMORY_PER_KEY = 1e3  # and for each key, which has some numbers and a value of
 
 def by_itself(cells: Cells) -> float:
     """Every key in reach is transformed by itself."""
+    edges = cells.grid.edges
     m = cells.grid.spacing[cells.strip] * cells.interval
-    s = 0.5 * (cells.grid.edges[cells.strip] + cells.grid.edges[cells.strip + 1])
+    s = 0.5 * (edges[cells.strip] + edges[cells.strip + 1])
     left, right = seen(s)
-    nodes = np.searchsorted(cells.nodes.u, right - m) - np.searchsorted(cells.nodes.u, left - m)
+    u = cells.nodes.u
+    last = np.searchsorted(u, right - m)
+    nodes = last - np.searchsorted(u, left - m)
     return float(cells.count @ (nodes * effort(s)))
 
 
@@ -48,4 +51,5 @@ def grid_fits(cells: Cells) -> bool:
 
 
 def grid_pays(cells: Cells) -> bool:
+    """Is the grid possible, and cheaper than every key by itself?"""
     return grid_fits(cells) and bool(by_grid(cells) < by_itself(cells))

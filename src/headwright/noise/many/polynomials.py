@@ -3,7 +3,7 @@
     f(x, y) = sum_t c_t x^a y^b      for the few pairs t = (a, b) that matter,
 
 with the place (x, y) in the piece between -1/2 and 1/2. What is small is dropped as a Chebyshev
-series, by what it would cost, and written in powers afterwards. `carrier` takes these polynomials
+series, by what it would cost, and written in powers afterwards. `transfer` takes these polynomials
 to the keys and back.
 """
 
@@ -14,22 +14,31 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import factorial
 
+from headwright.noise import budget
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.grid import ORDER, to_chebyshev, to_pieces, to_powers
+from headwright.noise.many.series import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.types import Float, Int
 
-_EPSILON, _ROUNDING = 2e-7, 5.0  # of a few roundings in single precision; and what they may cost
+_EPSILON = 2e-7  # relative error of a few roundings in single precision
 _RATIO = 0.5  # of one difference to the one before
 _TINY = 1e-300
 
+Series = Float[np.ndarray, "f c a b"]
+Cost = Float[np.ndarray, "a b"]
 
-def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Float[np.ndarray, "f c a b"]:
+
+def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Series:
     """All Chebyshev coefficients of functions on the grid, cell by cell."""
-    along, across = to_chebyshev(cells.grid.nodes)
+    along, across = to_chebyshev(cells.grid.chebyshev)
     # Two large products, not one small one for each function and cell.
     values = np.take(function, np.swapaxes(cells.columns, 1, 2), axis=1)
-    values = np.swapaxes((values.reshape(-1, ORDER) @ along.T).reshape(values.shape), 2, 3)
-    return (values.reshape(-1, across.shape[1]) @ across.T).reshape(values.shape)
+    shape = values.shape
+    # One name for all steps: none of these large arrays outlives the next one.
+    values = values.reshape(-1, ORDER) @ along.T
+    values = np.swapaxes(values.reshape(shape), 2, 3)
+    shape = values.shape
+    values = values.reshape(-1, across.shape[1]) @ across.T
+    return values.reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -43,10 +52,15 @@ class Terms:
     single: bool
     rounding: float
 
+    @property
+    def cost(self) -> float:
+        """What short polynomials cost, in shares of the budget."""
+        return self.missed + self.rounding
+
 
 def choose(
     cells: Cells,
-    polynomial: Float[np.ndarray, "f c a b"],
+    polynomial: Series,
     weight: Float[np.ndarray, "f c"],
     *,
     sums: bool = False,
@@ -59,47 +73,120 @@ def choose(
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
-    order = np.argsort(cost, axis=None)
-    kept = np.zeros(cost.shape, dtype=bool)
-    kept.ravel()[order[np.cumsum(cost.ravel()[order]) > 1.0]] = True
-    # With a term all whose powers divide it.
-    kept = np.flip(
-        np.logical_or.accumulate(np.logical_or.accumulate(np.flip(kept), axis=0), axis=1)
-    )
-    kept[0, 0] = True
-    power = [np.abs(to_powers(n)) * 2.0 ** -np.arange(n)[:, None] for n in cost.shape]
-    rounds = power[0] @ (kept * (along @ whole @ across.T)) @ power[1].T
+    kept = _worth_keeping(cost)
+
+    rounds = _in_powers(kept * (along @ whole @ across.T))
     degree = np.add.outer(*(np.arange(n) for n in cost.shape))
     if sums:
         rounds[:, degree <= 3] = 0.0
     rounds[0, degree <= 1] = 0.0
     rounding = _EPSILON * float(rounds.sum() + rounded)
+    left_out = float(cost[~kept].sum())
+    single = rounding <= budget.SINGLE_POLYNOMIALS
     return Terms(
         pairs=np.argwhere(kept.T)[:, ::-1],
-        missed=float(cost[~kept].sum()) + _tail(whole.sum(axis=0)),
-        single=rounding <= _ROUNDING,
-        rounding=rounding if rounding <= _ROUNDING else 0.0,
+        missed=left_out + _tail(whole.sum(axis=0)),
+        single=single,
+        rounding=rounding if single else 0.0,
     )
 
 
-def _tail(cost: Float[np.ndarray, "a b"]) -> float:
+def _worth_keeping(cost: Cost) -> np.ndarray:
+    """All terms but the cheapest ones that cost at most 1 together; with a term all whose powers
+    divide it."""
+    order = np.argsort(cost, axis=None)
+    expensive = order[np.cumsum(cost.ravel()[order]) > 1.0]
+    kept = np.zeros(cost.shape, dtype=bool)
+    kept.ravel()[expensive] = True
+    from_above = np.logical_or.accumulate(np.flip(kept), axis=0)
+    kept = np.flip(np.logical_or.accumulate(from_above, axis=1))
+    kept[0, 0] = True
+    return kept
+
+
+def _in_powers(sizes: Float[np.ndarray, "f a b"]) -> Float[np.ndarray, "f a b"]:
+    """How large the terms of series are at most when they are written in powers of x and y, which
+    are at most 1/2."""
+    along, across = (np.abs(to_powers(n)) * 2.0 ** -np.arange(n)[:, None] for n in sizes.shape[1:])
+    return along @ sizes @ across.T
+
+
+def _tail(cost: Cost) -> float:
     """What coefficients that are not known would cost, from the last ones that are.
 
     Along m: p lattice points leave prod |x - point| / p! d_p, where the differences d_p go on as
     d_p-1 and d_p-2 have begun and the coefficients are d_k / (k! 2^(2k-1)). Their ratio grows with
     k, from 0.14 to 1, so that it is taken as `_RATIO` at least: with fewer lattice points, where
     the tail can be seen, it would else be short by a factor of 2.4. Along s: a geometric series."""
-    p, points = ORDER, np.arange(ORDER) - (ORDER - 1) / 2
-    before, last = (
-        float(factorial(p - k) * 2.0 ** (2 * (p - k) - 1) * cost[-k].sum()) for k in (2, 1)
-    )
-    along = float(np.abs(points).prod() / factorial(p)) * last * max(_RATIO, _ratio(last, before))
+    before, last = (_difference(cost, back) for back in (2, 1))
+    points = np.arange(ORDER) - (ORDER - 1) / 2
+    remainder = float(np.abs(points).prod() / factorial(ORDER))
+    along = remainder * last * max(_RATIO, _ratio(last, before))
     if cost.shape[1] == 1:
         return along
     first, second, third = cost.sum(axis=0)[-3:]
     ratio = max(_ratio(third, second), _ratio(third, first) ** 0.5)
-    return along + float(2 * third * ratio / (1 - 0.9 * ratio))
+    across = 2 * third * ratio / (1 - 0.9 * ratio)
+    return along + float(across)
+
+
+def _difference(cost: Cost, back: int) -> float:
+    """d_k from its coefficient, k = ORDER - back."""
+    k = ORDER - back
+    per_coefficient = factorial(k) * 2.0 ** (2 * k - 1)
+    return float(per_coefficient * cost[-back].sum())
 
 
 def _ratio(after: float, before: float) -> float:
+    """At most 1: a series that grows is not continued."""
     return min(1.0, after / max(before, _TINY))
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Matrices from a cell's Chebyshev series to those of its pieces (`x` along m, `y` along s),
+    which of these are `kept`, and matrices from there to powers."""
+
+    cells: Cells
+    pairs: Int[np.ndarray, "t 2"]
+    x: Float[np.ndarray, "i z a"]
+    y: Float[np.ndarray, "j w b"]
+    kept: Float[np.ndarray, "z w"]
+    along: Float[np.ndarray, "z z"]
+    across: Float[np.ndarray, "w w"]
+
+    @staticmethod
+    def of(cells: Cells, terms: Terms) -> Pieces:
+        """As long as the terms that are kept."""
+        high = terms.pairs.max(axis=0) + 1
+        kept = np.zeros(high)
+        kept[tuple(terms.pairs.T)] = 1.0
+        x = to_pieces(ORDER, cells.split)[:, : high[0]]
+        y = to_pieces(cells.grid.chebyshev, cells.split)[:, : high[1]]
+        along, across = (to_powers(int(top)) for top in high)
+        return Pieces(cells, terms.pairs, x, y, kept, along, across)
+
+    def powers(self, polynomial: Series) -> Float[np.ndarray, "p f z w"]:
+        """Coefficients of the powers on each piece."""
+        cells = self.cells
+        series = np.einsum("iza,fcab,jwb->cijfzw", self.x, polynomial, self.y, optimize=True)
+        along_m, along_s = cells.part.T
+        mine = series[cells.cell, along_m, along_s]
+        return self.along @ (self.kept * mine) @ self.across.T
+
+    def charge(self, sums: Float[np.ndarray, "t p"]) -> Float[np.ndarray, "g"]:
+        """From the sums of x^a y^b over the keys of each piece to a charge on each column of the
+        grid: the same way back."""
+        cells = self.cells
+        split = cells.split
+        by_piece = np.zeros((cells.count.size, split, split, *self.kept.shape))
+        a, b = self.pairs.T
+        place = (cells.cell[:, None], cells.part[:, :1], cells.part[:, 1:])
+        by_piece[(*place, a, b)] = sums.T
+        series = self.kept * (self.along.T @ by_piece @ self.across)
+        of_cells = np.einsum("iza,cijzw,jwb->cab", self.x, series, self.y, optimize=True)
+        to_m, to_s = to_chebyshev(cells.grid.chebyshev)
+        on_grid = to_m.T @ of_cells @ to_s
+        return np.bincount(
+            cells.columns.ravel(), weights=on_grid.ravel(), minlength=cells.grid.size
+        )

@@ -20,16 +20,24 @@ import numpy as np
 from headwright.arrays import put
 from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.grid import ORDER, to_chebyshev, to_pieces, to_powers
-from headwright.noise.many.polynomials import Terms
+from headwright.noise.many.polynomials import Pieces, Series, Terms
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int
 
-# Lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys
-_LINES, _LINE = 6, (4, 9)
-_BLOCK, _PART = 1 << 15, 1 << 16  # keys in work at once on the host, and given to a thread
+# Lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys.
+_LINES = 6
+_SHORTEST = 4
+_LONGEST = 9
+# Keys in work at once on the host, and given to a thread.
+_BLOCK = 1 << 15
+_PART = 1 << 16
 _PLANE = ((0, 0), (1, 0), (0, 1))  # powers that are never rounded
 _CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # and in sums
+
+LineNumbers = Int[np.ndarray, "l"]
+Places = Float[Array, "l w"]
+# From the first function and the others on some lines to what is stored of them.
+Finish = Callable[[Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
@@ -37,77 +45,92 @@ class Lines:
     """Lines of keys: the piece of a cell each lies in, its first key in `cells.keys` order, and how
     many it has."""
 
-    piece: Int[np.ndarray, "l"]
-    first: Int[np.ndarray, "l"]
-    count: Int[np.ndarray, "l"]
+    piece: LineNumbers
+    first: LineNumbers
+    count: LineNumbers
     length: int
 
     @staticmethod
     def of(cells: Cells) -> Lines:
+        """Cut the keys of each piece into lines of one length."""
         count = cells.piece_count
-        length = 2 ** int(np.clip(np.rint(np.log2(count.mean() / _LINES)), *_LINE))
+        wanted = np.rint(np.log2(count.mean() / _LINES))
+        length = 2 ** int(np.clip(wanted, _SHORTEST, _LONGEST))
         per_piece = -(-count // length)
         piece = np.repeat(np.arange(per_piece.size), per_piece)
-        number = np.arange(piece.size) - (np.cumsum(per_piece) - per_piece)[piece]
-        first = (np.cumsum(count) - count)[piece] + number * length
-        return Lines(piece, first, np.minimum(length, count[piece] - number * length), length)
+        first_line = np.cumsum(per_piece) - per_piece
+        in_piece = np.arange(piece.size) - first_line[piece]
+        before = in_piece * length
+        first_key = np.cumsum(count) - count
+        in_line = np.minimum(length, count[piece] - before)
+        return Lines(piece, first_key[piece] + before, in_line, length)
 
     @property
     def slots(self) -> int:
+        """Places for keys, empty ends included."""
         return self.piece.size * self.length
 
 
-class Carrier:
-    """Carries functions between the grid and the keys of some cells. A line has a slot for each
-    key; those beyond its last key repeat it."""
+class Transfer:
+    """Between the grid and the keys of some cells. A line has a slot for each key; those beyond its
+    last key repeat it. `x` and `y` are the place of a slot's key in its piece, `row` is the slot of
+    each key."""
 
     def __init__(self, cells: Cells) -> None:
-        self.cells, self.lines = cells, Lines.of(cells)
-        self.xp, self.device, self.dtype = (
-            compat.array_namespace(cells.m),
-            compat.device(cells.m),
-            cells.m.dtype,
-        )
-        self.count, self.steps = (
-            self._array(self.lines.count[:, None]),
-            self._array(np.arange(self.lines.length)),
-        )
+        self.cells = cells
+        self.lines = Lines.of(cells)
+        self.xp = compat.array_namespace(cells.m)
+        self.device = compat.device(cells.m)
+        self.dtype = cells.m.dtype
+        self.count = self._array(self.lines.count[:, None])
+        self.steps = self._array(np.arange(self.lines.length))
         self.x, self.y, self.row = self._places()
 
     def _array(self, host: np.ndarray, dtype: Any = None) -> Array:
+        """A host array beside the keys."""
         return self.xp.asarray(host, dtype=dtype, device=self.device)
 
+    def _zeros(self, *shape: int, dtype: Any = None) -> Array:
+        """Zeros beside the keys."""
+        return self.xp.zeros(shape, dtype=dtype or self.dtype, device=self.device)
+
     def _blocks(self, keys: int = _BLOCK) -> list[slice]:
-        return blocks(
-            self.lines.piece.size,
-            max(1, keys // self.lines.length),
-            self.cells.m,
-            self.lines.length,
-        )
+        """Lines of about so many keys."""
+        length = self.lines.length
+        size = max(1, keys // length)
+        return blocks(self.lines.piece.size, size, self.cells.m, length)
 
     def _dtype(self, terms: Terms) -> Any:
+        """The precision in which the terms are taken."""
         return self.xp.float32 if terms.single else self.dtype
 
-    def _places(self) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Int[Array, "n"]]:
+    def _places(self) -> tuple[Places, Places, Int[Array, "n"]]:
         """Where in its piece the key of each slot lies, and the slot of each key: one beyond all
         for keys out of reach."""
-        xp, cells, lines = self.xp, self.cells, self.lines
+        xp = self.xp
+        cells = self.cells
+        lines = self.lines
         first = self._array(lines.first[:, None])
-        middle, per = (self._array(x[lines.piece], self.dtype) for x in cells.pieces())
-        x, y = (
-            xp.empty((lines.piece.size, lines.length), dtype=self.dtype, device=self.device)
-            for _ in range(2)
-        )
+        middle, per_unit = (self._array(x[lines.piece], self.dtype) for x in cells.pieces())
+        shape = (lines.piece.size, lines.length)
+        x = xp.empty(shape, dtype=self.dtype, device=self.device)
+        y = xp.empty(shape, dtype=self.dtype, device=self.device)
         row = xp.full(cells.m.shape, lines.slots, dtype=self.steps.dtype, device=self.device)
 
         def place(block: slice) -> None:
+            """Find places and slots of some lines."""
             nonlocal x, y, row
             step = xp.minimum(self.steps, self.count[block] - 1)
-            keys = xp.take(cells.keys, xp.reshape(first[block] + step, (-1,)))
-            a, b = (xp.reshape(xp.take(z, keys), step.shape) for z in (cells.m, cells.s))
-            x = put(x, block, (a - middle[block, :1]) * per[block, :1])
-            y = put(y, block, (b - middle[block, 1:]) * per[block, 1:])
-            slots = self._array(np.arange(block.start, block.stop)[:, None] * lines.length) + step
+            numbers = xp.reshape(first[block] + step, (-1,))
+            keys = xp.take(cells.keys, numbers)
+            m = xp.reshape(xp.take(cells.m, keys), step.shape)
+            s = xp.reshape(xp.take(cells.s, keys), step.shape)
+            m_apart = m - middle[block, :1]
+            s_apart = s - middle[block, 1:]
+            x = put(x, block, m_apart * per_unit[block, :1])
+            y = put(y, block, s_apart * per_unit[block, 1:])
+            line = np.arange(block.start, block.stop)[:, None]
+            slots = self._array(line * lines.length) + step
             row = put(row, keys, xp.reshape(slots, (-1,)))
 
         list(in_threads(place, self._blocks(_PART), cells.m))
@@ -116,133 +139,111 @@ class Carrier:
     def _powers(self, block: slice, one: Any, terms: Terms) -> Float[Array, "t l w"]:
         """`one` x^a y^b for all terms, in their precision: `one`, times x time and again, then a
         row times y."""
-        xp, dtype = self.xp, self._dtype(terms)
-        x, y = (xp.astype(z[block, :], dtype, copy=False) for z in (self.x, self.y))
+        xp = self.xp
+        dtype = self._dtype(terms)
+        x = xp.astype(self.x[block, :], dtype, copy=False)
+        y = xp.astype(self.y[block, :], dtype, copy=False)
         rows = np.bincount(terms.pairs[:, 1]).tolist()  # terms with 1, with y, ..
         if compat.is_jax_array(x):
-            powers = [xp.zeros_like(x) + one]
-            for _ in range(rows[0] - 1):
-                powers.append(powers[-1] * x)
-            for k, count in enumerate(rows[1:]):
-                powers += [power * y for power in powers[sum(rows[:k]) :][:count]]
-            return xp.stack(powers)
+            return xp.stack(_powers_in_a_list(x, y, xp.zeros_like(x) + one, rows))
+
         powers = xp.empty((sum(rows), *x.shape), dtype=dtype, device=self.device)
         powers[0, ...] = one
         for k in range(1, rows[0]):
-            xp.multiply(powers[k - 1, ...], x, out=powers[k, ...])
-        before, here = 0, rows[0]
+            lower = powers[k - 1, ...]
+            xp.multiply(lower, x, out=powers[k, ...])
+        before = 0
+        here = rows[0]
         for count in rows[1:]:
-            xp.multiply(
-                powers[before : before + count, ...], y, out=powers[here : here + count, ...]
-            )
-            before, here = here, here + count
+            lower = powers[before : before + count, ...]
+            xp.multiply(lower, y, out=powers[here : here + count, ...])
+            before = here
+            here = here + count
         return powers
 
-    def _series(
-        self, terms: Terms
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Matrices from a cell's Chebyshev series to those of its pieces (along m and s), which of
-        these are kept, and matrices from there to powers."""
-        high = terms.pairs.max(axis=0) + 1
-        kept = np.zeros(high)
-        kept[tuple(terms.pairs.T)] = 1.0
-        orders = (ORDER, self.cells.grid.nodes)
-        x, y = (
-            to_pieces(order, self.cells.split)[:, :top]
-            for order, top in zip(orders, high, strict=True)
-        )
-        along, across = (to_powers(int(top)) for top in high)
-        return x, y, kept, along, across
+    def charges(self, terms: Terms) -> Float[np.ndarray, "g"]:
+        """`sum_i f(i) = f @ charge` for functions f on the grid."""
+        found = [self._sums(block, terms) for block in self._blocks()]
+        powers, cubic = (np.concatenate(x, axis=-1) for x in zip(*found, strict=True))
+        sums = powers.astype(float)
+        for pair, row in zip(_CUBIC, [self.lines.count, *cubic], strict=True):
+            sums[(terms.pairs == pair).all(axis=1)] = row
+        first_line = np.searchsorted(self.lines.piece, np.arange(self.cells.cell.size))
+        by_piece = np.add.reduceat(sums, first_line, axis=1)
+        return Pieces.of(self.cells, terms).charge(by_piece)
+
+    def _sums(self, block: slice, terms: Terms) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of x^a y^b over each line: of all terms in their precision, and of those up to
+        the third degree, but for the number of keys, in double precision."""
+        xp = self.xp
+        x = self.x[block, :]
+        y = self.y[block, :]
+        real = self.steps < self.count[block]
+        powers = self._powers(block, xp.astype(real, self._dtype(terms)), terms)
+        added = powers @ xp.ones_like(powers[0, 0, :])
+
+        ones = xp.ones_like(x[0, :])
+        x_real = xp.where(real, x, 0.0)
+        y_real = xp.where(real, y, 0.0)
+        xx = x_real * x
+        yy = y_real * y
+        pairs = ((x_real, x), (x_real, y), (y_real, y), (xx, x), (xx, y), (yy, x), (yy, y))
+        products = [xp.vecdot(a, b) for a, b in pairs]
+        cubic = xp.stack([x_real @ ones, y_real @ ones, *products])
+        return to_numpy(added), to_numpy(cubic)
 
     def _coefficients(
-        self, polynomial: Float[np.ndarray, "f c a b"], terms: Terms
+        self, polynomial: Series, terms: Terms
     ) -> tuple[Float[Array, "p 3"], Float[Array, "p f t"]]:
         """Coefficients of the powers on each piece: 1, x and y of the first function, and all
         others."""
-        cells, (x, y, kept, along, across) = self.cells, self._series(terms)
-        series = np.einsum("iza,fcab,jwb->cijfzw", x, polynomial, y, optimize=True)
-        mine = along @ (kept * series[cells.cell, cells.part[:, 0], cells.part[:, 1]]) @ across.T
+        mine = Pieces.of(self.cells, terms).powers(polynomial)
         plane = np.zeros((len(mine), 3))
         for k, (a, b) in enumerate(_PLANE):
             if a < mine.shape[2] and b < mine.shape[3]:
                 plane[:, k] = mine[:, 0, a, b]
                 mine[:, 0, a, b] = 0.0
-        rest = np.ascontiguousarray(mine[..., terms.pairs[:, 0], terms.pairs[:, 1]])
-        return self._array(plane, self.dtype), self._array(rest, self._dtype(terms))
-
-    def charges(self, terms: Terms) -> Float[np.ndarray, "g"]:
-        """`sum_i f(i) = f @ charge` for functions f on the grid."""
-        xp, cells, lines = self.xp, self.cells, self.lines
-        ones = [
-            xp.ones((lines.length,), dtype=t, device=self.device)
-            for t in (self.dtype, self._dtype(terms))
-        ]
-
-        def add_up(block: slice) -> tuple[np.ndarray, np.ndarray]:
-            real, x, y = self.steps < self.count[block], self.x[block, :], self.y[block, :]
-            powers = self._powers(block, xp.astype(real, self._dtype(terms)), terms)
-            x_real, y_real = (xp.where(real, z, 0.0) for z in (x, y))
-            xx, yy = x_real * x, y_real * y
-            pairs = ((x_real, x), (x_real, y), (y_real, y), (xx, x), (xx, y), (yy, x), (yy, y))
-            exact = xp.stack(
-                [x_real @ ones[0], y_real @ ones[0], *(xp.vecdot(a, b) for a, b in pairs)]
-            )
-            return to_numpy(powers @ ones[1]), to_numpy(exact)
-
-        sums, exact = (
-            np.concatenate(x, axis=-1) for x in zip(*map(add_up, self._blocks()), strict=True)
-        )
-        sums = sums.astype(float)
-        for pair, row in zip(_CUBIC, [lines.count, *exact], strict=True):
-            sums[(terms.pairs == pair).all(axis=1)] = row
-        first = np.searchsorted(lines.piece, np.arange(cells.cell.size))
-        (x, y, kept, along, across), (to_m, to_s) = (
-            self._series(terms),
-            to_chebyshev(cells.grid.nodes),
-        )
-        M = np.zeros((cells.count.size, cells.split, cells.split, *kept.shape))
-        where = (
-            cells.cell[:, None],
-            cells.part[:, :1],
-            cells.part[:, 1:],
-            terms.pairs[:, 0],
-            terms.pairs[:, 1],
-        )
-        M[where] = np.add.reduceat(sums, first, axis=1).T
-        series = kept * (along.T @ M @ across)
-        spread = to_m.T @ np.einsum("iza,cijzw,jwb->cab", x, series, y, optimize=True) @ to_s
-        return np.bincount(cells.columns.ravel(), weights=spread.ravel(), minlength=cells.grid.size)
+        a, b = terms.pairs.T
+        rest = np.ascontiguousarray(mine[..., a, b])
+        others = self._array(rest, self._dtype(terms))
+        return self._array(plane, self.dtype), others
 
     def evaluate(
-        self,
-        polynomial: Float[np.ndarray, "f c a b"],
-        terms: Terms,
-        finish: Callable[[Array, Array], tuple[Array, Array]],
-        *,
-        columns: int,
-        single: bool,
+        self, polynomial: Series, terms: Terms, finish: Finish, *, columns: int, single: bool
     ) -> tuple[Float[Array, "slots"], Float[Array, "slots k"]]:
         """Two tables with a row for every slot and one of zeros: `row` finds a key's. `finish`
         makes what they hold, (lines, slots of a line) and the same with `columns`, which may be in
         `single` precision, from the first function and from the others."""
-        xp, lines = self.xp, self.lines
-        coefficients_ = self._coefficients(polynomial, terms)
-        one = xp.zeros((lines.slots + 1,), dtype=self.dtype, device=self.device)
-        many = xp.zeros(
-            (lines.slots + 1, columns),
-            dtype=xp.float32 if single else self.dtype,
-            device=self.device,
-        )
+        xp = self.xp
+        lines = self.lines
+        all_planes, all_rests = self._coefficients(polynomial, terms)
+        one = self._zeros(lines.slots + 1)
+        many = self._zeros(lines.slots + 1, columns, dtype=xp.float32 if single else None)
+
         for block in self._blocks():
             pieces = self._array(lines.piece[block])
-            plane, rest = (xp.take(c, pieces, axis=0) for c in coefficients_)
-            values = rest @ xp.permute_dims(self._powers(block, 1.0, terms), (1, 0, 2))
+            plane = xp.take(all_planes, pieces, axis=0)
+            rest = xp.take(all_rests, pieces, axis=0)
+            powers = self._powers(block, 1.0, terms)
+            values = rest @ xp.permute_dims(powers, (1, 0, 2))
             first = self.x[block, :] * plane[:, 1:2]
             first += self.y[block, :] * plane[:, 2:]
             first += plane[:, :1]
             first += values[:, 0, :]
-            parts = finish(first, values[:, 1:, :])
+
+            for_one, for_many = finish(first, values[:, 1:, :])
             here = slice(block.start * lines.length, block.stop * lines.length)
-            one = put(one, here, xp.reshape(parts[0], (-1,)))
-            many = put(many, here, xp.reshape(parts[1], (-1, columns)))
+            one = put(one, here, xp.reshape(for_one, (-1,)))
+            many = put(many, here, xp.reshape(for_many, (-1, columns)))
         return one, many
+
+
+def _powers_in_a_list(x: Places, y: Places, one: Places, rows: list[int]) -> list[Places]:
+    """The same for a library that cannot write into an array."""
+    powers = [one]
+    for _ in range(rows[0] - 1):
+        powers.append(powers[-1] * x)
+    for k, count in enumerate(rows[1:]):
+        start = sum(rows[:k])
+        powers += [power * y for power in powers[start : start + count]]
+    return powers

@@ -8,7 +8,6 @@ random cost as much as three.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import array_api_compat as compat
 import numpy as np
@@ -16,11 +15,15 @@ import numpy as np
 from headwright import attention
 from headwright.keys import LogitsLaw
 from headwright.noise.problem import Problem
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Bool, Float, Int, Mix, PerHead, PerKey
+
+Numbers = Float[Array, "s dimension"]
+DrawnWeights = Float[Array, "s h k_plus_1"]  # of the noisy keys and, last, of the fixed rest
+Roots = Float[Array, "h k r"]
 
 
 @dataclass(frozen=True)
-class Reduced:
+class NoisyKeys:
     """`noisy` keys (k of n) with logits `means + noise(g)`, and the `fixed` rest seen as one key
     per head.
 
@@ -31,71 +34,69 @@ class Reduced:
 
     noisy: Int[Array, "k"]
     means: Float[Array, "h k"]
-    roots: Float[Array, "h k r"]
+    roots: Roots
     columns: Int[Array, "kr"]
     shared: Float[Array, "h f k"] | None
     dimension: int  # how many normal numbers one sample takes
     values: Float[Array, "k v"]
     fixed: Int[Array, "n_minus_k"]
     fixed_weights: Float[Array, "h n_minus_k"]  # each fixed key's share of the fixed keys' weight
-    fixed_logits: Float[Array, "h"]  # R; -inf where a head sees no fixed key
+    fixed_logits: PerHead  # R; -inf where a head sees no fixed key
     fixed_values: Float[Array, "h v"]
 
-    def logits(self, g: Float[Array, "s dimension"]) -> Float[Array, "s h k_plus_1"]:
+    def logits(self, g: Numbers) -> DrawnWeights:
         """Logits of the noisy keys and, last, of the fixed rest."""
         xp = compat.array_namespace(self.means)
-        s, (h, k, r) = g.shape[0], self.roots.shape
-        none = xp.zeros((s, 1), dtype=g.dtype, device=compat.device(g))
-        own = xp.reshape(xp.take(xp.concat([g, none], axis=1), self.columns, axis=1), (s, 1, k, r))
+        samples = g.shape[0]
+        heads, k, r = self.roots.shape
+        none = xp.zeros((samples, 1), dtype=g.dtype, device=compat.device(g))
+        numbers = xp.take(xp.concat([g, none], axis=1), self.columns, axis=1)
+        own = xp.reshape(numbers, (samples, 1, k, r))
         z = self.means + xp.sum(self.roots * own, axis=-1)
         if self.shared is not None:
-            z = z + xp.tensordot(
-                g[:, self.dimension - self.shared.shape[1] :], self.shared, axes=([1], [1])
-            )
-        return xp.concat([z, xp.broadcast_to(self.fixed_logits[:, None], (s, h, 1))], axis=-1)
+            factors = g[:, self.dimension - self.shared.shape[1] :]
+            z = z + xp.tensordot(factors, self.shared, axes=([1], [1]))
+        rest = xp.broadcast_to(self.fixed_logits[:, None], (samples, heads, 1))
+        return xp.concat([z, rest], axis=-1)
 
-    def weights(self, g: Float[Array, "s dimension"]) -> Float[Array, "s h k_plus_1"]:
+    def weights(self, g: Numbers) -> DrawnWeights:
+        """Softmax of the drawn logits."""
         return attention.weights(self.logits(g))
 
-    def outputs(self, alpha: Float[Array, "s h k_plus_1"]) -> Float[Array, "s h v"]:
-        return alpha[:, :, :-1] @ self.values + alpha[:, :, -1:] * self.fixed_values
+    def outputs(self, alpha: DrawnWeights) -> Float[Array, "s h v"]:
+        """The output of each head for drawn weights."""
+        of_noisy = alpha[:, :, :-1] @ self.values
+        return of_noisy + alpha[:, :, -1:] * self.fixed_values
 
     def expand(
         self, noisy: Float[Array, "*m k"], fixed: Float[Array, "*m n_minus_k"]
     ) -> Float[Array, "*m n"]:
         """What is known of noisy and of fixed keys, back in the order of the keys."""
         xp = compat.array_namespace(noisy)
-        return xp.take(
-            xp.concat([noisy, fixed], axis=-1),
-            xp.argsort(xp.concat([self.noisy, self.fixed])),
-            axis=-1,
-        )
+        place = xp.argsort(xp.concat([self.noisy, self.fixed]))
+        return xp.take(xp.concat([noisy, fixed], axis=-1), place, axis=-1)
 
-    def squares(
-        self, mix: Float[Array, "h"], mixed: Float[Array, "k"], rest: Float[Array, "h h"]
-    ) -> Array:
+    def squares(self, mix: Mix, mixed: Float[Array, "k"], rest: Float[Array, "h h"]) -> PerKey:
         """`E[(sum_h mix_h alpha_hi)^2]` of all n keys, from that of the noisy keys and from `E[R_g
         R_h]` of the fixed keys' total weight R: a fixed key i has `alpha_hi = share_hi R_h`."""
         shares = mix[:, None] * self.fixed_weights
-        return self.expand(mixed, compat.array_namespace(mix).sum(shares * (rest @ shares), axis=0))
+        of_fixed = compat.array_namespace(mix).sum(shares * (rest @ shares), axis=0)
+        return self.expand(mixed, of_fixed)
 
 
-def reduced(problem: Problem, law: LogitsLaw | None = None) -> Reduced:
-    """The reduced problem; `law` replaces the problem's own law of logits."""
-    xp, law = problem.xp, law or problem.law
-    moving = xp.any(law.variances > 0, axis=0)
-    if law.shared is not None:
-        moving = moving | xp.any(law.shared != 0, axis=(0, 1))
-    if problem.mask is not None:
-        moving = moving & xp.any(problem.mask, axis=0)
-    noisy, fixed = xp.nonzero(moving)[0], xp.nonzero(~moving)[0]
-    hidden = xp.asarray(-xp.inf, dtype=law.means.dtype, device=compat.device(law.means))
-    means = law.means if problem.mask is None else xp.where(problem.mask, law.means, hidden)
-    roots = _roots(xp, law, noisy)
+def noisy_keys(problem: Problem, law: LogitsLaw | None = None) -> NoisyKeys:
+    """The noisy keys of a problem; `law` replaces the problem's own law of logits."""
+    xp = problem.xp
+    law = law or problem.law
+    moving = _moving(problem, law)
+    noisy = xp.nonzero(moving)[0]
+    fixed = xp.nonzero(~moving)[0]
+    means = problem.seen(law.means)
+    roots = _roots(law, noisy)
     columns, own = _columns(roots)
     shared = None if law.shared is None else xp.take(law.shared, noisy, axis=2)
     R, shares = log_sum_exp(xp.take(means, fixed, axis=1))
-    return Reduced(
+    return NoisyKeys(
         noisy=noisy,
         means=xp.take(means, noisy, axis=1),
         roots=roots,
@@ -110,21 +111,36 @@ def reduced(problem: Problem, law: LogitsLaw | None = None) -> Reduced:
     )
 
 
-def _roots(xp: Any, law: LogitsLaw, noisy: Array) -> Float[Array, "h k r"]:
-    """A square root of each noisy key's covariance across heads; one number per key for one head."""
+def _moving(problem: Problem, law: LogitsLaw) -> Bool[Array, "n"]:
+    """Is the logit of a key random to some head that sees it?"""
+    xp = problem.xp
+    moving = xp.any(law.variances > 0, axis=0)
+    if law.shared is not None:
+        moving = moving | xp.any(law.shared != 0, axis=(0, 1))
+    if problem.scores.mask is not None:
+        moving = moving & xp.any(problem.scores.mask, axis=0)
+    return moving
+
+
+def _roots(law: LogitsLaw, noisy: Array) -> Roots:
+    """A square root of each noisy key's covariance across heads; for one head a number per key."""
+    xp = compat.array_namespace(law.means)
     heads = law.means.shape[0]
     if heads == 1:
-        return xp.sqrt(xp.take(law.variances, noisy, axis=1))[:, :, None]
+        variances = xp.take(law.variances, noisy, axis=1)
+        return xp.sqrt(variances)[:, :, None]
     C = xp.permute_dims(xp.take(law.cross, noisy, axis=2), (2, 0, 1))
     values, vectors = xp.linalg.eigh(C)
     # Eigenvalues that rounding alone can produce are zeros: they would cost a random number for
     # nothing.
-    floor = values[:, -1:] * heads * xp.finfo(values.dtype).eps
-    size = xp.sqrt(xp.where(values > floor, values, xp.zeros_like(values)))
-    return xp.permute_dims(vectors * size[:, None, :], (1, 0, 2))
+    eps = xp.finfo(values.dtype).eps
+    floor = values[:, -1:] * heads * eps
+    real = xp.where(values > floor, values, xp.zeros_like(values))
+    roots = vectors * xp.sqrt(real)[:, None, :]
+    return xp.permute_dims(roots, (1, 0, 2))
 
 
-def _columns(roots: Float[Array, "h k r"]) -> tuple[Int[Array, "kr"], int]:
+def _columns(roots: Roots) -> tuple[Int[Array, "kr"], int]:
     """Which normal number each root takes: the largest roots first, because Sobol's first
     coordinates are its best; vanishing roots all take the extra column."""
     xp = compat.array_namespace(roots)
@@ -132,18 +148,22 @@ def _columns(roots: Float[Array, "h k r"]) -> tuple[Int[Array, "kr"], int]:
     order = xp.argsort(size, descending=True, stable=True)
     own = xp.nonzero(size > 0)[0].shape[0]
     rank = xp.argsort(order)
-    return xp.where(rank < own, rank, xp.full_like(rank, own)), own
+    columns = xp.where(rank < own, rank, xp.full_like(rank, own))
+    return columns, own
 
 
 def log_sum_exp(z: Float[Array, "h n_minus_k"]) -> tuple[Array, Array]:
-    """Log-sum-exp and softmax of the fixed logits; -inf and zeros where a head sees none of them."""
-    xp, h = compat.array_namespace(z), z.shape[0]
+    """Log-sum-exp and softmax of the fixed logits; -inf and zeros where a head sees none."""
+    xp = compat.array_namespace(z)
     if z.shape[1] == 0:
-        return xp.full((h,), -xp.inf, dtype=z.dtype, device=compat.device(z)), z
+        unseen = xp.full((z.shape[0],), -xp.inf, dtype=z.dtype, device=compat.device(z))
+        return unseen, z
     top = xp.max(z, axis=1, keepdims=True)
     seen = xp.isfinite(top)
-    e = xp.where(seen, xp.exp(z - xp.where(seen, top, xp.zeros_like(top))), xp.zeros_like(z))
+    base = xp.where(seen, top, xp.zeros_like(top))
+    e = xp.where(seen, xp.exp(z - base), xp.zeros_like(z))
     total = xp.sum(e, axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         R = xp.where(seen, top + xp.log(total), top)
-    return R[:, 0], e / xp.where(seen, total, xp.ones_like(total))
+    divisor = xp.where(seen, total, xp.ones_like(total))
+    return R[:, 0], e / divisor

@@ -29,7 +29,8 @@ def rounded(keys: Any, *, bits: int, per: str = "channel", group: int | None = N
     group."""
 
     def store(block: Block) -> Block:
-        xp, (low, step) = compat.array_namespace(block), _grid(block, bits)
+        xp = compat.array_namespace(block)
+        low, step = _grid(block, bits)
         # A constant group has step 0 and needs no rounding; dividing by 1 there avoids 0 / 0.
         safe = xp.where(step > 0, step, xp.ones_like(step))
         return low + step * xp.round((block - low) / safe)
@@ -37,7 +38,7 @@ def rounded(keys: Any, *, bits: int, per: str = "channel", group: int | None = N
     return _in_groups(keys, store, bits=bits, per=per, group=group)
 
 
-def rounding_variance(
+def quantisation_variance(
     keys: Any, *, bits: int, per: str = "channel", group: int | None = None
 ) -> Keys:
     """`D_ij^2 / 12` for every entry: the variance of a uniform error in [-D/2, D/2]; 0 in constant
@@ -58,7 +59,8 @@ def _grid(block: Block, bits: int) -> tuple[Array, Array]:
     """The smallest value and the step of each group (axis 1)."""
     xp = compat.array_namespace(block)
     low = xp.min(block, axis=1, keepdims=True)
-    step = (xp.max(block, axis=1, keepdims=True) - low) / (2**bits - 1)
+    high = xp.max(block, axis=1, keepdims=True)
+    step = (high - low) / (2**bits - 1)
     return low, inputs.finite("range of a group of keys", step)
 
 
@@ -78,7 +80,8 @@ def _in_groups(
     length, columns = rows.shape
     size = length if group is None else min(inputs.whole("group", group, low=1), length)
     full = length - length % size
-    blocks = [xp.reshape(rows[:full], (full // size, size, columns)), rows[None, full:]]
+    whole_groups = xp.reshape(rows[:full], (full // size, size, columns))
+    blocks = [whole_groups, rows[None, full:]]
     done = [xp.reshape(function(block), (-1, columns)) for block in blocks if 0 not in block.shape]
     out = done[0] if len(done) == 1 else xp.concat(done)
     return out if _AXIS[per] == 0 else out.T

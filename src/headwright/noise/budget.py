@@ -1,0 +1,48 @@
+"""The error budget of the exact moments, in one place: what is promised, and which share of it each
+approximation may spend. All numbers are for values at most 1 away from their centre.
+
+    what is left out                                   mean      covariance    spent in
+    -----------------------------------------------------------------------------------------
+    the trapezoid rule of step 1/3                     3e-12     6e-11         head/nodes
+    mass beyond either end of the integral             1e-14     1e-14         head/nodes
+    the transform of one logit, and rounding           1e-12     1e-12         head/transform
+    keys out of reach (a million of them)              2e-13     2e-13         many/cells
+    short polynomials: sums over keys                  3e-11     3e-11         many/integrand
+    short polynomials: functions brought to the keys   3e-11     3e-10         many/moments
+    both in single precision                           3e-10     1.7e-9        many/polynomials
+    values added up in single precision                -         1e-9          many/moments
+    few functions span all r                           -         1e-11         many/directions
+    correlations between heads that are ignored        -         1e-10         heads/pair
+    rounding of the logits, plain products             2e-11     1.2e-10       keys/centred
+    -----------------------------------------------------------------------------------------
+    sum                                                3.9e-10   3.3e-9
+    promised                                           1e-9      1e-8
+
+Each share is an allowance: what was really spent is measured, or bounded, while computing, and that
+is what `error` states. (Two heads with graded nodes are measured only, against `ROUGH_PAIR`.)
+"""
+
+PROMISED_MEAN = 1e-9
+PROMISED_COVARIANCE = 1e-8
+
+# Deviations beyond which a normal number is never seen (1e-20).
+REACH = 9.3
+# A key whose weight stays below e^{-43} in every plausible draw is out of reach: a million of them
+# are still below 1e-12.
+DEEP = 43.0
+
+# One unit of cost in the choice of polynomials is this much of a first, or of a second moment.
+POLYNOMIALS_MEAN = 3e-11
+POLYNOMIALS_COVARIANCE = 3e-10
+# Single precision in polynomials may cost this many such units, or it is not used.
+SINGLE_POLYNOMIALS = 5.0
+# And in sums over values this much of the covariance.
+SINGLE_SUMS = 1e-9
+
+# The functions phi_j left out of the covariance of many keys.
+DIRECTIONS = 1e-11
+
+# Correlations between the logits of two heads that may be ignored, all together.
+IGNORED_CORRELATIONS = 1e-10
+# A double integral whose rule is off by more is not used: the covariance is sampled instead.
+ROUGH_PAIR = 1e-8
