@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Chain, Mark, Missing, Text, Unread, join, parse
+from headwright.homework.meaning.formula import Chain, Mark, Missing, Text, Unread, join, joined_sum, parse
+from headwright.homework.meaning.formula import vocabulary
 from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
 from headwright.homework.meaning.terms import is_score
 from headwright.homework.reading.document import Document, Segment
 
+# A sum that goes on in the next block, and one that began in the block before.
+_OPEN_END = re.compile(r"[+\-−](?:\s|&|\\q?quad|\\\\)*$")
+_OPEN_START = re.compile(r"(?:\s|&|\\q?quad)*([+\-−])")
 # How many characters of words before and after a statement belong to it.
 NEAR = 90
 
@@ -120,12 +124,14 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 
 def _halves(last: Statement, piece: Statement) -> Statement | None:
-    """`... =` at the end of one block and `= ...` at the start of the next; and `k_a'q =>
-    k_i'q`, a slip of scanning for `>>`."""
+    """`... =` at the end of one block and `= ...` at the start of the next, `... +` and `+ ...`;
+    and `k_a'q => k_i'q`, a slip of scanning for `>>`."""
     if piece.segment - last.segment > 1:
         return None
 
     chain = join(last.chain, piece.chain)
+    if chain is None and _is_sum_broken(last, piece):
+        chain = joined_sum(last.chain, piece.chain)
     if chain is None:
         slip = piece.after_mark == "=>" and not piece.chain.relations
         if not slip or not _scores(last, piece):
@@ -135,6 +141,22 @@ def _halves(last: Statement, piece: Statement) -> Statement | None:
     one_segment = last.segment == piece.segment
     source = last.source if one_segment else f"{last.source} {piece.source}"
     return replace(last, chain=chain, end=max(last.end, piece.end), source=source)
+
+
+def _is_sum_broken(last: Statement, piece: Statement) -> bool:
+    """`q = beta k_a +` in one block and `beta k_b` in the next, or the sign in the second."""
+    if last.segment == piece.segment or not last.chain.relations:
+        return False
+    open_end = _OPEN_END.search(last.source) is not None
+    sign = _OPEN_START.match(piece.source)
+    if open_end or sign is None:
+        return open_end and _is_term(piece)
+    # A display may begin with a minus of its own: `-k_b <= x`
+    return sign[1] == "+" or not piece.chain.relations
+
+
+def _is_term(piece: Statement) -> bool:
+    return not isinstance(piece.chain.terms[0], Missing)
 
 
 def _scores(last: Statement, piece: Statement) -> bool:
@@ -166,7 +188,7 @@ def _comparison(before: list[Piece], second: Piece) -> Statement | None:
     if not isinstance(said, Said) or not isinstance(first, Statement) or len(said.text) >= NEAR:
         return None
 
-    relation = words.comparison(said.text)
+    relation = vocabulary.relation(said.text.strip()) or words.comparison(said.text)
     if not relation or not _lone(first) or isinstance(second.chain.terms[0], Missing):
         return None
 

@@ -9,7 +9,15 @@ sums), `expressions`, `items` (what a formula falls into), `parse`.
 from __future__ import annotations
 
 from headwright.homework.meaning.formula import tree
-from headwright.homework.meaning.formula.items import Item, Mark, Missing, Text, Unread, join
+from headwright.homework.meaning.formula.items import (
+    Item,
+    Mark,
+    Missing,
+    Text,
+    Unread,
+    join,
+    joined_sum,
+)
 from headwright.homework.meaning.formula.parse import expression, parse
 from headwright.homework.meaning.formula.tokens import FormulaError
 from headwright.homework.meaning.formula.tree import Chain, Node, Symbol, symbols, walk
@@ -26,6 +34,7 @@ __all__ = [
     "Unread",
     "expression",
     "join",
+    "joined_sum",
     "parse",
     "symbols",
     "tree",

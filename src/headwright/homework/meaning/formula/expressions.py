@@ -24,12 +24,11 @@ class Reader:
         cursor = self.cursor
         with cursor.deeper():
             terms = [self._signed()]
-            while cursor.peek("op", "+", "-", "±"):
-                sign = cursor.next().text
-                if not cursor.starts() and not cursor.peek("op", "+", "-"):
+            while sign := cursor.take_across_lines("+", "-", "±"):
+                if not cursor.starts_across_lines() and not cursor.peek("op", "+", "-"):
                     break
                 term = self._signed()
-                terms.append(tree.Negate(term) if sign == "-" else term)
+                terms.append(tree.Negate(term) if sign.text == "-" else term)
         return terms[0] if len(terms) == 1 else tree.Add(tuple(terms))
 
     def _signed(self) -> Node:
@@ -47,9 +46,10 @@ class Reader:
             dotted: list[bool] = []
             while True:
                 divided = cursor.take("op", "/")
-                dot = cursor.take("op", "*")
-                if not cursor.starts():  # also "//", which closes a handwritten answer
-                    return _product(factors, dotted)
+                dot = cursor.take_across_lines("*") is not None
+                joined = cursor.starts_across_lines() if dot else cursor.starts()
+                if not joined and not self._opens_behind_mark():
+                    return _product(factors, dotted)  # also at "//", which closes an answer
                 if divided:
                     above = _product(factors, dotted)
                     factors = [tree.Divide(above, self._factor())]
@@ -57,6 +57,14 @@ class Reader:
                 else:
                     factors.append(self._factor())
                     dotted.append(dot)
+
+    def _opens_behind_mark(self) -> bool:
+        """`\\beta & (k_a + k_b)`: a mark of alignment before a bracket, which is stepped over."""
+        cursor = self.cursor
+        following = cursor.token(1)
+        opens = following.kind == "op" and following.text in ("(", "[")
+        found = opens and not cursor.in_matrix and cursor.take("op", "&")
+        return found
 
     def _factor(self) -> Node:
         token = self.cursor.token()

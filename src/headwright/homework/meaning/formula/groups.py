@@ -227,6 +227,18 @@ def _after_script(reader: ExpressionReader, look: int) -> int:
 
 def matrix(reader: ExpressionReader) -> Node:
     cursor = reader.cursor
+    outside = cursor.in_matrix
+    cursor.in_matrix = True
+    rows = _rows(reader)
+    cursor.in_matrix = outside
+    filled = tuple(row for row in rows if row)
+    if not filled:
+        raise FormulaError("an empty matrix")
+    return tree.Matrix(filled)
+
+
+def _rows(reader: ExpressionReader) -> list[tuple[Node, ...]]:
+    cursor = reader.cursor
     rows: list[tuple[Node, ...]] = []
     row: list[Node] = []
     while not cursor.done and not cursor.take("end"):
@@ -238,15 +250,12 @@ def matrix(reader: ExpressionReader) -> Node:
         else:  # "&", and the bars and dots that decorate a column
             cursor.at += 1
     rows.append(tuple(row))
-    filled = tuple(r for r in rows if r)
-    if not filled:
-        raise FormulaError("an empty matrix")
-    return tree.Matrix(filled)
+    return rows
 
 
 def _decoration(reader: ExpressionReader) -> bool:
-    """The bars that draw a column in `[ | & | ]`."""
-    if not reader.cursor.peek("op", "|"):
+    """The bars that draw a column in `[ | & | ]`, the dashes that draw a row."""
+    if not reader.cursor.peek("op", "|", "‖", "-"):
         return False
     following = reader.cursor.token(1)
-    return following.kind in ("newline", "end") or following.text in ("&", "|")
+    return following.kind in ("newline", "end") or following.text in ("&", "|", "-")
