@@ -9,7 +9,7 @@ import numpy as np
 
 from headwright.exercise.instances import Instance, of_ten_keys
 from headwright.homework.judges.claims import NEAR, VALUE_ROLES, about_output, letters, members
-from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.locating.answer import Answer, Judged, decide, unread
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
 from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS
@@ -33,7 +33,7 @@ def judge_output(answer: Answer) -> Judged:
     stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
     conditions = [s for s in stated if "scores compared" in shapes_of(s.chain)]
     winner = winning_letter(answer.everything, conditions)
-    return Judged(_outcome(found[-1].chain, winner), (found[-1],))
+    return decide(found, lambda statement: _outcome(statement.chain, winner))
 
 
 def _says_output(chain: Chain) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from headwright.homework.locating.answer import tentative
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
@@ -23,15 +22,28 @@ def query_of_one_head(chain: Chain) -> Node | None:
     return _defined(chain, numbered=False)
 
 
-def queries_of_two_heads(statements: list[Statement]) -> dict[str, Definition]:
-    """The last firm definition of each head's query, by the head's name; fewer than two where they
-    were not found."""
-    found: dict[str, Definition] = {}
+def attempts_at_two_heads(statements: list[Statement]) -> list[list[Definition]]:
+    """The definitions of both heads' queries, once for every time they were given."""
+    rounds: list[dict[str, Definition]] = [{}]
     for statement in _untangled(statements):
         for head, expression in _queries_of_heads(statement.chain):
-            if not tentative(statement) or head not in found:
-                found[head] = (statement, expression)
-    return _two_heads(found)
+            given = rounds[-1].get(head)
+            if given is not None and given[0] is not statement:
+                rounds.append({})
+            rounds[-1][head] = (statement, expression)
+    return [list(pair.values()) for pair in _completed(rounds) if len(pair) == 2]
+
+
+def _completed(rounds: list[dict[str, Definition]]) -> Iterator[dict[str, Definition]]:
+    """Where only one head's query is given anew, the other one stays as it was."""
+    before: dict[str, Definition] = {}
+    for found in rounds:
+        pair = _two_heads(found)
+        if len(pair) == 1 and len(before) == 2 and not pair.keys().isdisjoint(before):
+            pair = before | pair
+        if len(pair) == 2:
+            before = pair
+        yield pair
 
 
 def _defined(chain: Chain, *, numbered: bool) -> Node | None:

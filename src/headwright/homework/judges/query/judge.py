@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwright.homework.judges.claims import EQUALITIES
-from headwright.homework.judges.query.definitions import queries_of_two_heads, query_of_one_head
+from headwright.homework.judges.query.definitions import (
+    Definition,
+    attempts_at_two_heads,
+    query_of_one_head,
+)
 from headwright.homework.judges.query.outcomes import (
     LONG,
     different,
@@ -34,7 +38,7 @@ from headwright.homework.verdict import Outcome
 
 
 def judge_query(answer: Answer) -> Judged:
-    """One head: the last statement `q = ...` decides."""
+    """One head: of several statements `q = ...` the one offered as final decides."""
     found = [(s, query_of_one_head(s.chain)) for s in answer.statements]
     defined = {id(s): expression for s, expression in found if expression is not None}
     candidates = [s for s in answer.statements if id(s) in defined]
@@ -45,15 +49,26 @@ def judge_query(answer: Answer) -> Judged:
 
 
 def judge_queries(answer: Answer) -> Judged:
-    """Several heads: the last firm definition of each head's query."""
-    found = list(queries_of_two_heads(answer.statements).values())
-    if len(found) < 2:
+    """Several heads: of several attempts at both queries the one offered as final decides."""
+    attempts = attempts_at_two_heads(answer.statements)
+    if not attempts:
         return unread("two queries q_1 = ..., q_2 = ... were not found")
+    leading = {id(_lead(attempt)): attempt for attempt in attempts}
+    leads = [_lead(attempt) for attempt in leading.values()]
+    judged = decide(leads, lambda lead: _outcome(answer, *_both(leading[id(lead)])))
+    statements, expressions = _both(leading[id(judged.chosen[0])])
+    return _with_heads(answer, replace(judged, chosen=tuple(statements)), expressions)
+
+
+def _lead(attempt: list[Definition]) -> Statement:
+    """The statement that stands for the attempt: the last that belongs to it alone."""
+    return max((statement for statement, _ in attempt), key=lambda s: s.start)
+
+
+def _both(attempt: list[Definition]) -> tuple[list[Statement], list[Node]]:
     # One statement may define both.
-    statements = list({id(statement): statement for statement, _ in found}.values())
-    expressions = glued([expression for _, expression in found])
-    outcome = _outcome(answer, statements, expressions)
-    return _with_heads(answer, Judged(outcome, tuple(statements)), expressions)
+    statements = list({id(statement): statement for statement, _ in attempt}.values())
+    return statements, glued([expression for _, expression in attempt])
 
 
 def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> Judged:
