@@ -85,7 +85,8 @@ def _nearby(piece: Statement) -> Size:
 def _worded(text: str) -> Size:
     if words.says("any_value", text):
         return Size("any")
-    if words.says("large", text) and not words.says("negation", text):
+    large = words.says("large", text) or words.says("grows", text)
+    if large and not words.says("negation", text):
         return Size("large")
     if words.says("positive_value", text):
         return Size("positive")
@@ -126,6 +127,8 @@ def _one(relation: str, other: Node) -> Size:
         return _bounded_below(other.value)
     if relation in ("=", "~="):
         return Size("number", other.value)
+    if relation == "->" and other.value == 0:
+        return Size("small")
     return Size("nothing")
 
 

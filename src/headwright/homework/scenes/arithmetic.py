@@ -62,6 +62,14 @@ def inner_product(left: Value, right: Value) -> Value:
     return multiply(left.T if isinstance(left, np.ndarray) else left, right)
 
 
+def outer_product(left: Value, right: Value) -> Value:
+    """`x y'` of two columns; a product of anything else."""
+    columns = [np.ndim(value) == 2 and np.shape(value)[1] == 1 for value in (left, right)]
+    if isinstance(right, np.ndarray) and all(columns):
+        return multiply(left, right.T)
+    return multiply(left, right)
+
+
 def divide(above: Value, below: Value) -> Value:
     if isinstance(below, np.ndarray):
         raise Mismatch(f"division by {describe(below)}")

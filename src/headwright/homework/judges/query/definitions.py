@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare
+from headwright.homework.meaning.terms import bare, without_sets
 
 _DEFINING = {"=", "~=", "propto", "~", "->"}
 _NO_HEAD = ("", "*")  # indices that do not number a head: q and the best q*
@@ -47,6 +47,7 @@ def _completed(rounds: list[dict[str, Definition]]) -> Iterator[dict[str, Defini
 
 
 def _defined(chain: Chain, *, numbered: bool) -> Node | None:
+    chain = without_sets(chain)
     if len(chain.terms) < 2 or not set(chain.relations) <= _DEFINING:
         return None
     for ends in (chain.terms, chain.terms[::-1]):

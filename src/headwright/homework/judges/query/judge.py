@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwright.homework.judges.claims import EQUALITIES
 from headwright.homework.judges.query.definitions import (
     Definition,
     attempts_at_two_heads,
@@ -17,23 +16,24 @@ from headwright.homework.judges.query.outcomes import (
     different,
     fails,
     fixed,
+    no_means,
     no_scale,
     passes,
     random_keys,
     roles_of,
 )
-from headwright.homework.judges.query.scales import noise_scaled, size_fault
+from headwright.homework.judges.query.scales import are_equated, noise_scaled, size_fault
+from headwright.homework.judges.query.written import read_queries
 from headwright.homework.locating.answer import Answer, Judged, decide, unread
-from headwright.homework.meaning.formula import Node, Symbol, symbols
-from headwright.homework.meaning.notation import NOISE, SMALL
+from headwright.homework.meaning.formula import Node, Symbol
+from headwright.homework.meaning.notation import NOISE
 from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.queries import WrittenQueries, reaches, reaches_times
 from headwright.homework.scenes.roles import vector_roles
 from headwright.homework.scenes.scene import spell
-from headwright.homework.scenes.torn_symbols import glued, rejoined
+from headwright.homework.scenes.torn_symbols import glued
 from headwright.homework.verdict import Outcome
 
 
@@ -85,30 +85,13 @@ def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> 
 def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node]) -> Outcome:
     target = dict(answer.question.parameters["target"])
     try:
-        heads = _read(expressions, answer.question.parameters["vectors"], target)
+        heads = read_queries(expressions, answer)
         return _tested(answer, statements, heads, target)
     except Unknown as error:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
         repair = "give a vector of the keys' length: a scale times keys or means"
         return Outcome("wrong", f"the formula has no value: {error}", repair=repair)
-
-
-def _read(expressions: list[Node], vectors: str, target: dict[str, float]) -> WrittenQueries:
-    """The queries with the roles of their letters. An epsilon shrinks as the other scales grow,
-    where that reaches the target."""
-    repaired = [_with_indices(expression) for expression in expressions]
-    heads = WrittenQueries(tuple(repaired), vector_roles(repaired, vectors))
-    shrinking = frozenset(s for s in heads.scales if s.name in SMALL)
-    bounded = replace(heads, small=shrinking)
-    return bounded if shrinking and reaches(bounded, target) else heads
-
-
-def _with_indices(expression: Node) -> Node:
-    """Where no letter has an index, those that were written beside their letters are put back."""
-    if any(symbol.index for symbol in symbols(expression)):
-        return expression
-    return rejoined(expression)
 
 
 def _tested(
@@ -136,6 +119,8 @@ def _tested(
         return different(heads, target)
     if "keys" in roles and about_means:
         return random_keys()
+    if "means" in roles and not about_means:
+        return no_means()
     return passes(heads, target)
 
 
@@ -164,14 +149,10 @@ def _unequal_scales(
     """Several scales inside one query must be equal."""
     if len(heads.scales) < 2 or reaches(heads, target, apart=True):
         return []
-    if any(_equates(statement, heads.scales) for statement in answer.statements):
+    if are_equated(heads.scales, answer.statements):
         return []
     names = [spell(symbol) for symbol in heads.scales]
     reason = f"works only if {' and '.join(names)} are equal, which is not said"
     repair = f"use one scale for all: {' = '.join(names)}"
     return [Outcome("incomplete", reason, repair=repair)]
 
-
-def _equates(statement: Statement, scales: list[Symbol]) -> bool:
-    sides = {bare(term) for term in statement.chain.terms}
-    return sides >= set(scales) and set(statement.chain.relations) <= EQUALITIES

@@ -45,6 +45,8 @@ class Reader:
             factors: list[Node] = [self._factor()]
             dotted: list[bool] = []
             while True:
+                if cursor.take("op", "⊗"):
+                    factors[-1] = tree.Call("outer", (factors[-1], self._factor()))
                 divided = cursor.take("op", "/")
                 dot = cursor.take_across_lines("*") is not None
                 joined = cursor.starts_across_lines() if dot else cursor.starts()
@@ -170,6 +172,8 @@ _COMMANDS = {
     "sum": groups.total,
     "langle": groups.inner_product,
     "norm": lambda reader: tree.Norm(reader.argument()),
+    "inner": groups.inner_product_of_arguments,
+    "transposed": lambda reader: tree.Transpose(reader.argument()),
 }
 
 

@@ -7,10 +7,11 @@ reader itself (`expressions`) stands above this file: here is only what groups a
 
 from __future__ import annotations
 
+import itertools
 from typing import Protocol, runtime_checkable
 
 from headwright.homework.meaning.formula import tree, vocabulary
-from headwright.homework.meaning.formula.cursor import Cursor
+from headwright.homework.meaning.formula.cursor import END, Cursor
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
 
@@ -41,10 +42,51 @@ def bracketed(reader: ExpressionReader) -> Node:
     opening = reader.cursor.token().text
     if opening in ("|", "‖"):
         return norm(reader)
-    items = listed(reader, _CLOSING[opening])
+    columns = _columns(reader) if opening == "[" else ()
+    items = columns or listed(reader, _CLOSING[opening])
+    if len(items) == 1 and opening in ("(", "["):
+        items = _side_by_side(items[0])
     if len(items) == 1 and opening != "\\{":
         return items[0]
     return tree.Bracket("{" if opening == "\\{" else opening, items)
+
+
+def _columns(reader: ExpressionReader) -> tuple[Node, ...]:
+    """`[ | a_1 | a_2 | ... | a_m | ]`, stepped over: columns drawn with bars; nothing where the
+    bars are norms or there are none."""
+    inside = _inside_brackets(reader.cursor)
+    written = [list(run) for is_bar, run in itertools.groupby(inside, _is_bar) if not is_bar]
+    drawn = len(written) > 1 and not any(_is_sign(run[0]) or _is_sign(run[-1]) for run in written)
+    if not drawn:
+        return ()
+    columns = tuple(reader.inside(run) for run in written)
+    reader.cursor.at += len(inside) + 2
+    return columns
+
+
+def _inside_brackets(cursor: Cursor) -> list[Token]:
+    """The tokens up to the next closing bracket; none where another opens before it."""
+    inside: list[Token] = []
+    while (token := cursor.token(len(inside) + 1)) not in (Token("op", "]"), END):
+        if token == Token("op", "["):
+            return []
+        inside.append(token)
+    return inside
+
+
+def _is_bar(token: Token) -> bool:
+    return token == Token("op", "|")
+
+
+def _is_sign(token: Token) -> bool:
+    return token.kind == "relation" or (token.kind == "op" and token.text in "+-*/=,;")
+
+
+def _side_by_side(item: Node) -> tuple[Node, ...]:
+    """`[a_1 a_2 ... a_m]` without commas: an ellipsis is no factor."""
+    if isinstance(item, tree.Multiply) and any(isinstance(f, tree.Dots) for f in item.factors):
+        return item.factors
+    return (item,)
 
 
 def listed(reader: ExpressionReader, closing: str) -> tuple[Node, ...]:
@@ -120,6 +162,11 @@ def inner_product(reader: ExpressionReader) -> Node:
     if not reader.cursor.take("command", "rangle"):
         raise FormulaError("an inner product is not closed")
     return tree.Call("dot", (left, right))
+
+
+def inner_product_of_arguments(reader: ExpressionReader) -> Node:
+    left = reader.argument()
+    return tree.Call("dot", (left, reader.argument()))
 
 
 def accent(reader: ExpressionReader, name: str) -> Node:

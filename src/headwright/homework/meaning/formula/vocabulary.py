@@ -106,9 +106,10 @@ DOTS = {
 }  # fmt: skip
 
 TIMES = {
-    "@", "cdot", "times", "ast", "*", "·", "×", "⋅", "∗", "•", "odot", "⊙", "otimes", "⊗", "bullet",
-    "circ",
+    "@", "cdot", "times", "ast", "*", "·", "×", "⋅", "∗", "•", "odot", "⊙", "bullet", "circ",
 }  # fmt: skip
+
+OUTER = {"otimes", "⊗"}
 
 INFINITY = {"infty", "∞", "infinity", "inf", "oo"}
 
