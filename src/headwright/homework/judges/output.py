@@ -3,6 +3,7 @@ evaluated."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from headwright.homework.scenes.roles import Roles
 from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
+MOST_PIECES = 8  # letters and words of one sentence
 LEAD = 40.0  # of key j over all others: their weight is nothing in floating point
 
 
@@ -53,7 +55,8 @@ def _is_definition(node: Node) -> bool:
 
 def _worded(answer: Answer) -> list[Statement]:
     """ "The output is approximately" `v_j`: a lone value behind words of likeness."""
-    near = [s for s in answer.statements if _is_lone_value(s.chain) and _is_likened(s)]
+    lone = [s for s in answer.statements if _is_lone_value(s.chain)]
+    near = [s for s in lone if _is_likened(s, _sentence_before(s, answer))]
     distinct = {s.chain.terms[0] for s in near}
     if len(distinct) != 1:
         return []
@@ -66,9 +69,26 @@ def _is_lone_value(chain: Chain) -> bool:
     return symbol is not None and symbol.name in VALUE_ROLES and not chain.relations
 
 
-def _is_likened(statement: Statement) -> bool:
-    denied = words.says("negation", statement.before + statement.after[:25])
-    return words.says("close_to", statement.before[-45:]) and not denied
+def _sentence_before(statement: Statement, answer: Answer) -> str:
+    """The words of the sentence up to the statement, across the letters that it mentions."""
+    at = next(k for k, piece in enumerate(answer.pieces) if piece is statement)
+    said: list[str] = []
+    for piece in reversed(answer.pieces[max(0, at - MOST_PIECES) : at]):
+        if isinstance(piece, Statement):
+            if piece.chain.relations:
+                break
+            continue
+        sentences = re.split(r"[.!?。！？]", piece.text)
+        said.append(sentences[-1])
+        if len(sentences) > 1:
+            break
+    return " ".join(reversed(said))
+
+
+def _is_likened(statement: Statement, sentence: str) -> bool:
+    denied = words.says("negation", sentence + statement.after[:25])
+    several = words.says("every", sentence) or words.says("average", sentence)
+    return words.says("close_to", sentence[-90:]) and not denied and not several
 
 
 def _outcome(chain: Chain, winner: str | None) -> Outcome:

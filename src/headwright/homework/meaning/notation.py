@@ -53,3 +53,5 @@ NOISE = "alpha"
 SMALL = frozenset({"epsilon", "delta"})
 # What a query is divided by: small means sharp.
 TEMPERATURES = frozenset({"tau", "T"})
+# Letters that the exercise asks for: "q can be written as ..." defines one of them.
+ASKED = frozenset({"q", "Q", "M"})

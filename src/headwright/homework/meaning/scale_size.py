@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Node, Symbol, walk
-from headwright.homework.meaning.formula.tree import Infinity, Number
+from headwright.homework.meaning.formula.tree import Infinity, Number, PseudoInverse
 from headwright.homework.meaning.formula.vocabulary import GREEK, GREEK_LETTERS
 from headwright.homework.meaning.statements import Piece, Statement
 from headwright.homework.meaning.terms import bare
@@ -121,6 +121,8 @@ def _one(relation: str, other: Node) -> Size:
         return Size("large")
     if relation == "<<":
         return Size("small")
+    if relation == "in" and _is_positive_reals(other):
+        return Size("positive")
     if not isinstance(other, Number):
         return Size("nothing")
     if relation in (">", ">="):
@@ -130,6 +132,13 @@ def _one(relation: str, other: Node) -> Size:
     if relation == "->" and other.value == 0:
         return Size("small")
     return Size("nothing")
+
+
+def _is_positive_reals(node: Node) -> bool:
+    """`R^+`, `R_+`, `R_{>0}`"""
+    if isinstance(node, PseudoInverse):
+        return node.of == Symbol("R")
+    return isinstance(node, Symbol) and node.name == "R" and node.index in ("+", "++", ">0")
 
 
 def _bounded_below(number: float) -> Size:

@@ -14,6 +14,9 @@ _NO_HEAD = ("", "*")  # indices that do not number a head: q and the best q*
 # The two heads by name, likeliest first: scans read the 1 of q_1 as i or l.
 _HEAD_NAMES = (("1", "2"), ("a", "b"), ("i", "2"), ("l", "2"), ("I", "2"), ("A", "B"))
 
+# "q_1 and q_2 are x and y": so many formulas and words may stand between the first and the last
+_APART = 6
+
 Definition = tuple[Statement, Node]
 
 
@@ -89,7 +92,7 @@ def _untangled(statements: list[Statement]) -> list[Statement]:
 def _is_tangled(first: Statement, middle: Statement, last: Statement) -> bool:
     if first.chain.relations or last.chain.relations or len(middle.chain.terms) != 2:
         return False
-    if not first.segment == middle.segment == last.segment:
+    if last.segment - first.segment > _APART:
         return False
     names = (first.chain.terms[0], middle.chain.terms[0])
     return all(_query_symbol(name) is not None for name in names)

@@ -24,7 +24,8 @@ from headwright.homework.judges.query.outcomes import (
 )
 from headwright.homework.judges.query.scales import are_equated, noise_scaled, size_fault
 from headwright.homework.judges.query.written import read_queries
-from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
+from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Node, Symbol
 from headwright.homework.meaning.notation import NOISE
 from headwright.homework.meaning.scale_size import size_of
@@ -43,9 +44,21 @@ def judge_query(answer: Answer) -> Judged:
     defined = {id(s): expression for s, expression in found if expression is not None}
     candidates = [s for s in answer.statements if id(s) in defined]
     if not candidates:
-        return unread("no statement of the form q = ... was found")
+        return _lone_expression(answer)
     judged = decide(candidates, lambda s: _outcome(answer, [s], [defined[id(s)]]))
     return _with_heads(answer, judged, [defined[id(s)] for s in judged.chosen])
+
+
+def _lone_expression(answer: Answer) -> Judged:
+    """`beta (k_a + k_b)` without "q =": a right answer, where it is the only expression of its
+    kind. What else it may be meant for cannot be told."""
+    lone = [s for s in answer.statements if not s.chain.relations and not tentative(s)]
+    outcomes = {s.chain: (s, _outcome(answer, [s], [s.chain.terms[0]])) for s in lone}
+    judged = [Judged(outcome, (s,)) for s, outcome in outcomes.values()]
+    right = [one for one in judged if one.outcome.status == "correct"]
+    if len(right) != 1:
+        return unread("no statement of the form q = ... was found")
+    return _with_heads(answer, right[0], [right[0].chosen[0].chain.terms[0]])
 
 
 def judge_queries(answer: Answer) -> Judged:
@@ -104,6 +117,8 @@ def _tested(
     if Symbol(NOISE) in heads.scales and about_means:
         return noise_scaled(heads, target)
     if any("propto" in s.chain.relations for s in statements):
+        if words.says("large", answer.prose):
+            return Outcome("unread", "a direction, and words about a length that may belong to it")
         return _up_to_scale(heads, target)
     if not heads.scales and not heads.worded:
         return fixed(heads, target)
