@@ -88,7 +88,13 @@ def _sentence_before(statement: Statement, answer: Answer) -> str:
 def _is_likened(statement: Statement, sentence: str) -> bool:
     denied = words.says("negation", sentence + statement.after[:25])
     several = words.says("every", sentence) or words.says("average", sentence)
-    return words.says("close_to", sentence[-90:]) and not denied and not several
+    near = words.says("close_to", sentence[-90:]) or _verb_behind(statement.after)
+    return near and not denied and not several
+
+
+def _verb_behind(after: str) -> bool:
+    """Korean and Japanese say it behind the value."""
+    return words.unspaced(after) and words.says("close_to", after[:25])
 
 
 def _outcome(chain: Chain, winner: str | None) -> Outcome:

@@ -93,6 +93,8 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
 
 def _goes_over_line(text: str, run: list[tuple[int, int]], word: str) -> bool:
     """Is the line break inside a formula: behind `+` or `=`, before them, or in a bracket?"""
+    if run and word[0] in "=≈":
+        return True
     if not run or not _RELATION.search(text, run[0][0], run[-1][1]):
         return False
     above = text[run[0][0] : run[-1][1]]

@@ -78,7 +78,9 @@ def _said_of_both(lone: Statement, following: Piece | None) -> list[Size]:
 
 
 def _nearby(piece: Statement) -> Size:
-    before = piece.before.rsplit(",", 1)[-1] if piece.before else ""
+    before = piece.before.rsplit(",", 1)[-1].rstrip() if piece.before else ""
+    if words.says("any_value", before):
+        return Size("any")
     return _worded(f"{before} ; {piece.after}")
 
 

@@ -11,8 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Chain, Mark, Missing, Text, Unread, join, joined_sum, parse
-from headwright.homework.meaning.formula import vocabulary
+from headwright.homework.meaning.formula import (
+    Chain,
+    Mark,
+    Missing,
+    Text,
+    Unread,
+    join,
+    joined_sum,
+    parse,
+    vocabulary,
+)
 from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
 from headwright.homework.meaning.notation import ASKED
 from headwright.homework.meaning.terms import is_score, subject
@@ -20,7 +29,7 @@ from headwright.homework.reading.document import Document, Segment
 
 # A sum that goes on in the next block, and one that began in the block before.
 _OPEN_END = re.compile(r"[+\-−](?:\s|&|\\q?quad|\\\\)*$")
-_OPEN_START = re.compile(r"(?:\s|&|\\q?quad)*([+\-−])")
+_OPEN_START = re.compile(r"(?:\s|&|\\q?quad|\\[hv]?phantom\{[^{}]*\}|\{\})*([+\-−])")
 # How many characters of words before and after a statement belong to it.
 NEAR = 90
 

@@ -23,9 +23,14 @@ class Mismatch(Exception):
 
 
 def add(left: Value, right: Value) -> Value:
-    if np.shape(left) != np.shape(right):
+    if np.shape(left) != np.shape(right) and not (_is_zero(left) or _is_zero(right)):
         raise Mismatch(f"{describe(left)} is added to {describe(right)}")
     return left + right
+
+
+def _is_zero(value: Value) -> bool:
+    """`v_j + 0`: the rest of a sum that vanishes, whatever its shape."""
+    return not isinstance(value, np.ndarray) and value == 0
 
 
 def total(values: list[Value]) -> Value:

@@ -23,10 +23,10 @@ from headwright.homework.judges.query.outcomes import (
     roles_of,
 )
 from headwright.homework.judges.query.scales import are_equated, noise_scaled, size_fault
-from headwright.homework.judges.query.written import read_queries
+from headwright.homework.judges.query.written import INFINITE, read_queries
 from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Node, Symbol
+from headwright.homework.meaning.formula import Node, Symbol, tree
 from headwright.homework.meaning.notation import NOISE
 from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.meaning.statements import Statement
@@ -121,7 +121,7 @@ def _tested(
             return Outcome("unread", "a direction, and words about a length that may belong to it")
         return _up_to_scale(heads, target)
     if not heads.scales and not heads.worded:
-        return fixed(heads, target)
+        return _in_words(heads, statements, target) or fixed(heads, target)
     several = len(heads.expressions) > 1
     if not reaches(heads, target):
         # One head may have a scale while the other has none.
@@ -137,6 +137,18 @@ def _tested(
     if "means" in roles and not about_means:
         return no_means()
     return passes(heads, target)
+
+
+def _in_words(
+    heads: WrittenQueries, statements: list[Statement], target: dict[str, float]
+) -> Outcome | None:
+    """`q = k_a + k_b`, "scaled by a large constant"."""
+    last = statements[-1]
+    scaled = words.says("scaled_up", last.after) and not words.says("negation", last.after)
+    if not scaled or len(heads.expressions) > 1 or not reaches_times(heads, target, LONG):
+        return None
+    scaled_up = [tree.Multiply((INFINITE, e), (False,)) for e in heads.expressions]
+    return passes(replace(heads, expressions=tuple(scaled_up)), target)
 
 
 def _up_to_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
@@ -170,4 +182,3 @@ def _unequal_scales(
     reason = f"works only if {' and '.join(names)} are equal, which is not said"
     repair = f"use one scale for all: {' = '.join(names)}"
     return [Outcome("incomplete", reason, repair=repair)]
-

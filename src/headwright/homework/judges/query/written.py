@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning.formula import Node, Symbol, symbols, tree
-from headwright.homework.meaning.notation import INDEX_LETTERS, PAIR, SMALL, TEMPERATURES
+from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR, SMALL, TEMPERATURES
 from headwright.homework.meaning.scale_size import Size, size_of
 from headwright.homework.scenes.arithmetic import Unknown
 from headwright.homework.scenes.queries import WrittenQueries, reaches
@@ -37,8 +37,24 @@ def _with_indices(expression: Node) -> Node:
 
 
 def _finite(node: Node) -> Node:
-    """Infinity times a key is a key times something large."""
-    return INFINITE if isinstance(node, tree.Infinity) else node
+    """Infinity times a key is a key times something large; the expectation of a key its mean."""
+    if isinstance(node, tree.Infinity):
+        return INFINITE
+    expected = _expected(node)
+    return Symbol("mu", expected.index) if expected is not None else node
+
+
+def _expected(node: Node) -> Symbol | None:
+    """The key of `E[k_a]`, `E(k_a)`, `E k_a`."""
+    parts: tuple[Node, ...] = ()
+    if isinstance(node, tree.Multiply):
+        parts = node.factors
+    elif isinstance(node, tree.Apply):
+        parts = (node.head, *node.arguments)
+    if len(parts) != 2 or parts[0] != Symbol("E"):
+        return None
+    key = parts[1]
+    return key if isinstance(key, Symbol) and key.name in KEYS and key.index else None
 
 
 def _shrinking(heads: WrittenQueries, answer: Answer, target: dict[str, float]) -> WrittenQueries:

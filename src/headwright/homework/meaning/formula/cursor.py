@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
 
 from headwright.homework.meaning.formula import vocabulary
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
+from headwright.homework.meaning.formula.tree import Node
 
 DEEPEST = 90
 END = Token("op", "end")
@@ -153,3 +155,20 @@ def spell(tokens: list[Token]) -> str:
     """A short text for an index or an unreadable piece."""
     shown = [t.text for t in tokens if t.kind != "op" or t.text not in ("{", "}")]
     return "".join(shown)[:40]
+
+
+@runtime_checkable
+class ExpressionReader(Protocol):
+    """What a group asks of the reader around it (`expressions` has it)."""
+
+    cursor: Cursor
+
+    def expression(self) -> Node: ...
+
+    def term(self) -> Node: ...
+
+    def argument(self) -> Node: ...
+
+    def postfix(self, base: Node) -> Node: ...
+
+    def inside(self, tokens: list[Token]) -> Node: ...

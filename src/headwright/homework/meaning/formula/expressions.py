@@ -7,7 +7,7 @@ bounded depth.
 
 from __future__ import annotations
 
-from headwright.homework.meaning.formula import groups, tree, vocabulary
+from headwright.homework.meaning.formula import grids, groups, tree, vocabulary
 from headwright.homework.meaning.formula.cursor import Cursor, spell
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
@@ -65,8 +65,7 @@ class Reader:
         cursor = self.cursor
         following = cursor.token(1)
         opens = following.kind == "op" and following.text in ("(", "[")
-        found = opens and not cursor.in_matrix and cursor.take("op", "&")
-        return found
+        return opens and not cursor.in_matrix and cursor.take("op", "&")
 
     def _factor(self) -> Node:
         token = self.cursor.token()
@@ -104,7 +103,7 @@ class Reader:
         if simple is not None:
             return simple(token.text)
         if token.kind == "begin":
-            return groups.matrix(self)
+            return grids.matrix(self)
         if token.kind == "command":
             return self._command(token.text)
         raise FormulaError(f"a value is missing before '{token.text}'")

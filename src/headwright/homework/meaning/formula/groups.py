@@ -1,17 +1,12 @@
-"""What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions,
-matrices.
+"""What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions.
 
-Each function reads one of them at the reader's cursor, and asks the reader for what is inside. The
-reader itself (`expressions`) stands above this file: here is only what groups ask of it.
+Each function reads one of them at the reader's cursor, and asks the reader for what is inside.
 """
 
 from __future__ import annotations
 
-import itertools
-from typing import Protocol, runtime_checkable
-
-from headwright.homework.meaning.formula import tree, vocabulary
-from headwright.homework.meaning.formula.cursor import END, Cursor
+from headwright.homework.meaning.formula import grids, tree, vocabulary
+from headwright.homework.meaning.formula.cursor import ExpressionReader
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
 
@@ -20,66 +15,18 @@ _CLOSING = {"(": ")", "[": "]", "\\{": "\\}", "{": "}"}
 _CLOSES = {")": (")", "]"), "]": ("]", ")"), "\\}": ("\\}", "}"), "}": ("}",)}
 
 
-@runtime_checkable
-class ExpressionReader(Protocol):
-    """What a group asks of the reader around it."""
-
-    cursor: Cursor
-
-    def expression(self) -> Node: ...
-
-    def term(self) -> Node: ...
-
-    def argument(self) -> Node: ...
-
-    def postfix(self, base: Node) -> Node: ...
-
-    def inside(self, tokens: list[Token]) -> Node: ...
-
-
 def bracketed(reader: ExpressionReader) -> Node:
     """`( x )` is x; `[x, y]`, `\\{x, y\\}` are lists."""
     opening = reader.cursor.token().text
     if opening in ("|", "‖"):
         return norm(reader)
-    columns = _columns(reader) if opening == "[" else ()
+    columns = grids.columns(reader) if opening == "[" else ()
     items = columns or listed(reader, _CLOSING[opening])
     if len(items) == 1 and opening in ("(", "["):
         items = _side_by_side(items[0])
     if len(items) == 1 and opening != "\\{":
         return items[0]
     return tree.Bracket("{" if opening == "\\{" else opening, items)
-
-
-def _columns(reader: ExpressionReader) -> tuple[Node, ...]:
-    """`[ | a_1 | a_2 | ... | a_m | ]`, stepped over: columns drawn with bars; nothing where the
-    bars are norms or there are none."""
-    inside = _inside_brackets(reader.cursor)
-    written = [list(run) for is_bar, run in itertools.groupby(inside, _is_bar) if not is_bar]
-    drawn = len(written) > 1 and not any(_is_sign(run[0]) or _is_sign(run[-1]) for run in written)
-    if not drawn:
-        return ()
-    columns = tuple(reader.inside(run) for run in written)
-    reader.cursor.at += len(inside) + 2
-    return columns
-
-
-def _inside_brackets(cursor: Cursor) -> list[Token]:
-    """The tokens up to the next closing bracket; none where another opens before it."""
-    inside: list[Token] = []
-    while (token := cursor.token(len(inside) + 1)) not in (Token("op", "]"), END):
-        if token == Token("op", "["):
-            return []
-        inside.append(token)
-    return inside
-
-
-def _is_bar(token: Token) -> bool:
-    return token == Token("op", "|")
-
-
-def _is_sign(token: Token) -> bool:
-    return token.kind == "relation" or (token.kind == "op" and token.text in "+-*/=,;")
 
 
 def _side_by_side(item: Node) -> tuple[Node, ...]:
@@ -232,6 +179,8 @@ def _index(reader: ExpressionReader, low: list[Token], high: list[Token]) -> tre
         return tree.Index(variable, excluded=tuple(excluded))
     if relation == "in" and _lists_letters(low, rest):
         return tree.Index(variable, included=rest)
+    if relation == "=" and not high and rest and all(name.isalpha() for name in rest):
+        return tree.Index(variable, included=rest)
     if relation == "=" and high:
         return tree.Index(variable, reader.inside(behind), reader.inside(high))
     return tree.Index(variable)
@@ -270,39 +219,3 @@ def _after_script(reader: ExpressionReader, look: int) -> int:
     while reader.cursor.token(look).text not in ("}", "end"):
         look += 1
     return look + 1
-
-
-def matrix(reader: ExpressionReader) -> Node:
-    cursor = reader.cursor
-    outside = cursor.in_matrix
-    cursor.in_matrix = True
-    rows = _rows(reader)
-    cursor.in_matrix = outside
-    filled = tuple(row for row in rows if row)
-    if not filled:
-        raise FormulaError("an empty matrix")
-    return tree.Matrix(filled)
-
-
-def _rows(reader: ExpressionReader) -> list[tuple[Node, ...]]:
-    cursor = reader.cursor
-    rows: list[tuple[Node, ...]] = []
-    row: list[Node] = []
-    while not cursor.done and not cursor.take("end"):
-        if cursor.take("newline"):
-            rows.append(tuple(row))
-            row = []
-        elif not _decoration(reader) and (cursor.starts() or cursor.peek("op", "-", "+")):
-            row.append(reader.expression())
-        else:  # "&", and the bars and dots that decorate a column
-            cursor.at += 1
-    rows.append(tuple(row))
-    return rows
-
-
-def _decoration(reader: ExpressionReader) -> bool:
-    """The bars that draw a column in `[ | & | ]`, the dashes that draw a row."""
-    if not reader.cursor.peek("op", "|", "‖", "-"):
-        return False
-    following = reader.cursor.token(1)
-    return following.kind in ("newline", "end") or following.text in ("&", "|", "-")

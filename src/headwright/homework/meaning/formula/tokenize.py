@@ -15,7 +15,8 @@ from headwright.homework.meaning.formula.tokens import FormulaError, Token
 MOST_TOKENS = 4000
 
 _SCAN = re.compile(
-    r"(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"(?P<number>[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?!\d)"
+    r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<env>\\(?:begin|end)\s*\{(?P<envname>[A-Za-z]+\*?)\}(?:\s*\{[lcr|\s@{}]*\})?)"
     r"|(?P<command>\\(?:[A-Za-z]+|\\|[^A-Za-z]))"
     r"|(?P<ascii><==>|<=>|==>|-->|>>>|<<<|:=|==|=>|->|!=|/=|~=|~~|>>|<<|>=|<=|=<|\.\.\.)"
@@ -63,7 +64,7 @@ def _emit(match: re.Match[str], text: str, out: list[Token]) -> int:
     if match["env"]:
         out.append(Token("begin" if piece.startswith("\\begin") else "end", match["envname"]))
     elif kind == "number":
-        out.append(Token("number", piece))
+        out.append(Token("number", re.sub(r"[,{}]", "", piece)))  # 10,000
     elif piece == "...":
         out.append(tokens.DOTS)
     elif kind == "ascii":

@@ -23,8 +23,10 @@ _DOLLAR_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|\\begin\{{(?:{MATH_ENVIRONM
 
 LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}")
 # Words of a sentence: letters that no formula of the exercise would put side by side.
-_WORDS = re.compile(r"(?<![\\A-Za-z{_])(?!(?:alpha|beta|gamma|lambda|kappa|theta|sigma|delta)\b)"
-                    r"[A-Za-z]{4,}|[A-Za-z]{2,} [A-Za-z]{2,}")
+_WORDS = re.compile(
+    r"(?<![\\A-Za-z{_])(?!(?:alpha|beta|gamma|lambda|kappa|theta|sigma|delta)\b)"
+    r"[A-Za-z]{4,}|[A-Za-z]{2,} [A-Za-z]{2,}"
+)
 MATH_SIGN = re.compile(r"[\\_^=+<>{}|]")
 
 # A line that can only be the next part of the formula above it: an operator and a term.
