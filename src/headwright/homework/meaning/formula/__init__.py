@@ -3,8 +3,8 @@
 Reading order, from characters to trees: `vocabulary` (every spelling, as data), `characters`
 (Unicode in its plain spelling), `tokens` (what each spelling stands for), `undefined` (commands of
 a file that is not there), `tokenize`, `cursor` (a place in a row of tokens), `tree` (what a formula
-is once read), `grids` (matrices), `groups` (brackets, fractions, sums), `expressions`, `items` (what
-a formula falls into), `parse`.
+is once read), `grids` (matrices), `groups` (brackets, fractions, sums), `expressions`, `items`
+(what a formula falls into), `parse`.
 """
 
 from __future__ import annotations
