@@ -55,6 +55,8 @@ def comparison(text: str) -> str | None:
     """The relation that words between two quantities express, or None."""
     if says("negation", text) or re.search(r"[.。!?！？]\s", text):
         return None
+    if says("compares_something_else", text.rstrip()):
+        return None
     for meaning, relation in (("much_greater", ">>"), ("much_less", "<<"), ("greater", ">")):
         if says(meaning, text):
             return relation

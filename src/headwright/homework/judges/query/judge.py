@@ -117,7 +117,7 @@ def _tested(
     if Symbol(NOISE) in heads.scales and about_means:
         return noise_scaled(heads, target)
     if any("propto" in s.chain.relations for s in statements):
-        if words.says("large", answer.prose):
+        if any(words.says("large", s.before + s.after) for s in statements):
             return Outcome("unread", "a direction, and words about a length that may belong to it")
         return _up_to_scale(heads, target)
     if not heads.scales and not heads.worded:
