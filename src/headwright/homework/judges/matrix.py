@@ -9,6 +9,7 @@ import numpy as np
 from headwright.exercise.instances import Instance, instances
 from headwright.homework.judges.claims import EQUALITIES
 from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare, without_sets
@@ -27,6 +28,8 @@ ROLES = {
     "V": "values",
 }
 EXACT = 1e-9  # relative error per dimension
+# A with the basis vectors as rows.
+AS_ROWS: dict[Symbol, Node] = {Symbol("A"): tree.Transpose(Symbol("A"))}
 REPAIR = "M = A A'"
 
 
@@ -35,7 +38,16 @@ def judge_matrix(answer: Answer) -> Judged:
     if not candidates:
         return unread("no statement of the form M = ... was found")
     letters = _own_letters(answer.statements)
-    return decide(candidates, lambda s: _outcome(s, letters))
+    judged = decide(candidates, lambda s: _outcome(s, letters))
+    if judged.outcome.status == "correct" or not words.says("as_rows", answer.prose):
+        return judged
+
+    # "where the rows of A are the basis vectors": a right answer is right in its own convention
+    turned = decide(candidates, lambda s: _outcome(s, letters | AS_ROWS))
+    if turned.outcome.status == "correct":
+        return turned
+    unclear = Outcome("unread", "the basis vectors are said to be rows; the formula was not judged")
+    return replace(judged, outcome=unclear)
 
 
 def _members(chain: Chain) -> list[Node]:
@@ -60,7 +72,18 @@ def _own_letters(statements: list[Statement]) -> dict[Symbol, Node]:
         value = chain.terms[1]
         if _lists_a_basis(value) or symbol.name not in ROLES:
             letters.setdefault(symbol, value)
+    if any(_has_basis_as_rows(statement.chain) for statement in statements):
+        letters |= AS_ROWS
     return letters
+
+
+def _has_basis_as_rows(chain: Chain) -> bool:
+    """`A in R^{m x d}`"""
+    if bare(chain.terms[0]) != Symbol("A") or chain.relations != ("in",):
+        return False
+    space = chain.terms[1]
+    shape = space.exponent if isinstance(space, tree.Power) else None
+    return isinstance(shape, tree.Multiply) and shape.factors == (Symbol("m"), Symbol("d"))
 
 
 def _lists_a_basis(node: Node) -> bool:
@@ -87,7 +110,11 @@ def _of(expression: Node, letters: dict[Symbol, Node]) -> Outcome:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the matrix has no value: {error}", repair=REPAIR)
-    return _judged(results, uses_vectors=any(s.name in ("v", "V") and s.index for s in used))
+    return _judged(results, uses_vectors=any(_is_value(s, letters) for s in used))
+
+
+def _is_value(symbol: Symbol, letters: dict[Symbol, Node]) -> bool:
+    return symbol.name in ("v", "V") and bool(symbol.index) and symbol not in letters
 
 
 def _scene(instance: Instance, letters: dict[Symbol, Node]) -> Scene:

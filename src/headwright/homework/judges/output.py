@@ -13,7 +13,7 @@ from headwright.homework.judges.claims import NEAR, VALUE_ROLES, about_output, l
 from headwright.homework.locating.answer import Answer, Judged, decide, unread
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
-from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS
+from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR
 from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
@@ -99,6 +99,8 @@ def _verb_behind(after: str) -> bool:
 
 def _outcome(chain: Chain, winner: str | None) -> Outcome:
     """In the world where key j has weight one, c is v_j."""
+    if any(s.name in VALUE_ROLES and s.index in PAIR for s in letters(chain.terms)):
+        return Outcome("unread", "it speaks of key a or b, and not of the key that wins")
     instance = of_ten_keys()
     letter = winner or _only_letter(chain) or "j"
     weights = np.zeros(instance.n)

@@ -42,6 +42,8 @@ _SHORT = re.compile(
 _GOES_ON = frozenset("+=≈*·×−-")
 # So many spaces separate two formulas on one line.
 _GAP = 3
+# A letter that Markdown prints in bold.
+_BOLD = re.compile(r"(?<!\*)\*\*([^\s*]{1,3})\*\*(?!\*)")
 _START = r"(?<![A-Za-z\\_^{])"
 _STOP = r"(?![A-Za-z0-9_^{])"
 # Scripts that plain text lost, and their spelling in TeX.
@@ -107,6 +109,7 @@ def with_scripts(text: str) -> str:
     sum with limits."""
     text = _MEMBER.sub(_member, text)
     text = re.sub(r"(?<=[A-Za-z)\]])\.T\b", "^T ", text)
+    text = _BOLD.sub(r"\1", text)
     if "\\" in text.replace("\\{", "").replace("\\}", ""):
         return text
     for pattern, spelled in _LOST:

@@ -38,6 +38,9 @@ def size_of(symbol: Symbol, pieces: list[Piece]) -> Size:
             found.extend(_related(symbol, piece, pieces, k))
         elif symbol.name.lower() in piece.text.lower() or _sign(symbol) in piece.text:
             found.append(_described(symbol, piece.text))
+    numbers = {size for size in found if size.said == "number"}
+    if len(numbers) > 1:  # several numbers are examples, and none of them is the scale
+        found = [size for size in found if size not in numbers]
     return _strongest(found)
 
 
@@ -63,6 +66,8 @@ def _related(symbol: Symbol, piece: Statement, pieces: list[Piece], k: int) -> l
         return [*_said_of_both(piece, following), _nearby(piece)]
 
     sizes = [_compared(chain, n) for n in places]
+    if words.says("tentative", piece.before[-25:]):  # "if beta = 1 the weights are flat"
+        sizes = [size for size in sizes if size.said != "number"]
     return [*sizes, _nearby(piece)] if len(chain.terms) <= 2 else sizes
 
 
@@ -92,7 +97,7 @@ def _worded(text: str) -> Size:
         return Size("large")
     if words.says("positive_value", text):
         return Size("positive")
-    if words.says("small", text):
+    if words.says("small", text) and not words.says("negation", text):
         return Size("small")
     return Size("nothing")
 

@@ -272,6 +272,7 @@ def _(node: tree.Matrix, here: _Here) -> Value:
     try:
         return np.block(blocks)
     except ValueError:
+        _refuse_zero_blocks(blocks)
         raise Mismatch("a matrix of blocks that do not fit") from None
 
 
@@ -285,8 +286,15 @@ def _(node: tree.Bracket, here: _Here) -> Value:
     if not columns:
         raise Unknown("an empty list")
     if len({len(column) for column in columns}) > 1:
+        _refuse_zero_blocks([columns])
         raise Mismatch("columns of different length stand side by side")
     return np.hstack(columns)
+
+
+def _refuse_zero_blocks(rows: list[list[np.ndarray]]) -> None:
+    """`[A, 0]`: a 0 beside blocks stands for a block of zeros, of a size that is not said."""
+    if any(block.shape == (1, 1) and block[0, 0] in (0.0, 1.0) for row in rows for block in row):
+        raise Unknown("how large a block of zeros or ones is")
 
 
 def _whole_family(entries: list[Node], scene: AnyScene) -> np.ndarray:

@@ -11,9 +11,9 @@ from headwright.design.closed_form import sharpness
 from headwright.exercise.instances import Instance, instances, of_ten_keys, smallest
 from headwright.homework.meaning.formula import Symbol
 from headwright.homework.scenes.queries import (
-    GROWING,
     WrittenQueries,
     distance,
+    errors_while_growing,
     head_weights,
     mixed,
     queries_at,
@@ -34,7 +34,7 @@ FLIP = (
 
 def passes(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     beta = enough(heads, target)
-    errors = [distance(queries_at(heads, i, GROWING[-1]), i, target) for i in instances()]
+    errors = [errors_while_growing(heads, target, i)[-1] for i in instances()]
     sizes = ", ".join(str(i.n) for i in instances())
     limit = f"{wanted_weights(target)} for n = {sizes} (off by {max(errors):.1g})"
     needed = f"a leak of 1 % at n = 10 needs beta >= {beta:.2f}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwright.homework.locating.answer import Answer
-from headwright.homework.meaning.formula import Node, Symbol, symbols, tree
+from headwright.homework.meaning.formula import Node, Symbol, symbols, tree, vocabulary
 from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR, SMALL, TEMPERATURES
 from headwright.homework.meaning.scale_size import Size, size_of
 from headwright.homework.scenes.arithmetic import Unknown
@@ -26,7 +26,17 @@ def read_queries(expressions: list[Node], answer: Answer) -> WrittenQueries:
     repaired = [tree.rewrite(_with_indices(e), _finite) for e in expressions]
     roles = vector_roles(repaired, vectors)
     reduced = [tree.rewrite(e, lambda node: _reduced(node, roles, answer)) for e in repaired]
-    return _shrinking(WrittenQueries(tuple(reduced), roles), answer, target)
+    heads = WrittenQueries(tuple(reduced), roles)
+    strange = [s for s in heads.scales if not _can_be_scale(s)]
+    if strange:
+        raise Unknown(f"what {spell(strange[0])} stands for")
+    return _shrinking(heads, answer, target)
+
+
+def _can_be_scale(symbol: Symbol) -> bool:
+    """A letter, with or without an accent; not a command that nobody knows."""
+    name = symbol.name.rstrip("".join(vocabulary.ACCENTS.values()))
+    return len(name) <= 1 or name in vocabulary.GREEK
 
 
 def _with_indices(expression: Node) -> Node:

@@ -7,7 +7,7 @@ bounded depth.
 
 from __future__ import annotations
 
-from headwright.homework.meaning.formula import grids, groups, tree, vocabulary
+from headwright.homework.meaning.formula import grids, groups, tokens, tree, vocabulary
 from headwright.homework.meaning.formula.cursor import Cursor, spell
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
@@ -187,6 +187,8 @@ def _applicable(base: Node) -> bool:
 
 
 def _indexed(base: Node, raw: list[Token]) -> Node:
+    if len(raw) == 3 and raw[1] == tokens.TIMES:  # A_{d x m} says how large A is
+        return base
     if isinstance(base, Symbol):
         return Symbol(base.name, base.index + spell(raw))
     if isinstance(base, (tree.Transpose, tree.Prime, tree.PseudoInverse)):

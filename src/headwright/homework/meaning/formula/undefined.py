@@ -20,8 +20,11 @@ WITH_ARGUMENT = {
 }
 # Shorthands for `\begin{equation}` and the like.
 _ENVIRONMENTS = {"be", "ee", "bea", "eea", "beq", "eeq", "beqn", "eeqn", "bal", "eal", "ben", "een"}
-# Short names of \mathbf and \boldsymbol.
-_DRESSING = {"mb", "bs", "bb", "mbf", "bld", "mbs", "mbb", "ve", "vect", "mat"}
+# Short names of \mathbf and \boldsymbol, and of brackets that grow with their content.
+_DRESSING = {
+    "mb", "bs", "bb", "mbf", "bld", "mbs", "mbb", "ve", "vect", "mat", "qty", "pqty", "bqty",
+    "paren", "pa", "lr",
+}  # fmt: skip
 
 _PREFIXES = ("bold", "vect", "vec", "mat", "bf", "bm", "mb", "bs", "rv", "ve", "b", "v", "m")
 _SUFFIXES = ("vect", "vec", "mat", "bf", "bm", "b", "v")
