@@ -113,8 +113,8 @@ def _computed(answer: Answer) -> Judged:
 
 def _remarks_on_candidates(judged: Judged) -> list[str]:
     return [
-        f"earlier candidate: {_spelled(statement)} ({outcome.status}: {outcome.reason})"
-        for statement, outcome in judged.earlier
+        f"also offered: {_spelled(statement)} ({outcome.status}: {outcome.reason})"
+        for statement, outcome in judged.others
     ]
 
 

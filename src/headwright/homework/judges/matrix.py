@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
 from headwright.homework.judges.claims import EQUALITIES
 from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree, walk
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare
+from headwright.homework.meaning.terms import bare, without_sets
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, describe
 from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.scenes.roles import Roles
@@ -25,6 +28,8 @@ ROLES = {
     "V": "values",
 }
 EXACT = 1e-9  # relative error per dimension
+# A with the basis vectors as rows.
+AS_ROWS: dict[Symbol, Node] = {Symbol("A"): tree.Transpose(Symbol("A"))}
 REPAIR = "M = A A'"
 
 
@@ -32,12 +37,22 @@ def judge_matrix(answer: Answer) -> Judged:
     candidates = [s for s in answer.statements if _members(s.chain)]
     if not candidates:
         return unread("no statement of the form M = ... was found")
-    rows = any(_rows_convention(s.chain) for s in answer.statements)
-    return decide(candidates, lambda s: _outcome(s, rows))
+    letters = _own_letters(answer.statements)
+    judged = decide(candidates, lambda s: _outcome(s, letters))
+    if judged.outcome.status == "correct" or not words.says("as_rows", answer.prose):
+        return judged
+
+    # "where the rows of A are the basis vectors": a right answer is right in its own convention
+    turned = decide(candidates, lambda s: _outcome(s, letters | AS_ROWS))
+    if turned.outcome.status == "correct":
+        return turned
+    unclear = Outcome("unread", "the basis vectors are said to be rows; the formula was not judged")
+    return replace(judged, outcome=unclear)
 
 
 def _members(chain: Chain) -> list[Node]:
     """What M equals: every side that is not M itself."""
+    chain = without_sets(chain)
     symbol = bare(chain.terms[0])
     if symbol != Symbol("M") or not set(chain.relations) <= EQUALITIES:
         return []
@@ -45,38 +60,73 @@ def _members(chain: Chain) -> list[Node]:
     return [side for side in sides if bare(side) != symbol]
 
 
-def _rows_convention(chain: Chain) -> bool:
-    """Does the student define A with the basis vectors as rows?"""
-    if bare(chain.terms[0]) != Symbol("A") or len(chain.terms) < 2:
-        return False
-    matrix = chain.terms[1]
-    if not isinstance(matrix, tree.Matrix) or len(matrix.rows) < 2:
-        return False
-    return isinstance(matrix.rows[0][0], (tree.Transpose, tree.Prime))
+def _own_letters(statements: list[Statement]) -> dict[Symbol, Node]:
+    """What the student's own letters stand for: `U = [a_1, ..., a_m]`, or A with the basis vectors
+    as rows."""
+    letters: dict[Symbol, Node] = {}
+    for statement in statements:
+        chain = without_sets(statement.chain)
+        symbol = bare(chain.terms[0])
+        if symbol is None or symbol == Symbol("M") or chain.relations[:1] != ("=",):
+            continue
+        value = chain.terms[1]
+        if _lists_a_basis(value) or symbol.name not in ROLES:
+            letters.setdefault(symbol, value)
+    if any(_has_basis_as_rows(statement.chain) for statement in statements):
+        letters |= AS_ROWS
+    return letters
 
 
-def _outcome(statement: Statement, rows: bool) -> Outcome:
+def _has_basis_as_rows(chain: Chain) -> bool:
+    """`A in R^{m x d}`"""
+    if bare(chain.terms[0]) != Symbol("A") or chain.relations != ("in",):
+        return False
+    space = chain.terms[1]
+    shape = space.exponent if isinstance(space, tree.Power) else None
+    return isinstance(shape, tree.Multiply) and shape.factors == (Symbol("m"), Symbol("d"))
+
+
+def _lists_a_basis(node: Node) -> bool:
+    """`[a_1, ..., a_m]`, also transposed."""
+    while isinstance(node, (tree.Transpose, tree.Prime)):
+        node = node.of
+    listed = isinstance(node, (tree.Matrix, tree.Bracket))
+    return listed and any(isinstance(part, tree.Dots) for part in walk(node))
+
+
+def _outcome(statement: Statement, letters: dict[Symbol, Node]) -> Outcome:
     """The first side that can be evaluated decides."""
-    outcomes = [_of(expression, rows) for expression in _members(statement.chain)]
+    outcomes = [_of(expression, letters) for expression in _members(statement.chain)]
     return next((o for o in outcomes if o.status != "unread"), outcomes[-1])
 
 
-def _of(expression: Node, rows: bool) -> Outcome:
+def _of(expression: Node, letters: dict[Symbol, Node]) -> Outcome:
     used = symbols(expression)
     if not used and any(isinstance(n, tree.Matrix) for n in walk(expression)):
         return Outcome("unread", "a matrix of numbers cannot be the general answer")
     try:
-        results = [(i, evaluate(expression, _scene(i, rows))) for i in instances()]
+        results = [(i, evaluate(expression, _scene(i, letters))) for i in instances()]
     except Unknown as error:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the matrix has no value: {error}", repair=REPAIR)
-    return _judged(results, uses_vectors=any(s.name in ("v", "V") for s in used))
+    return _judged(results, uses_vectors=any(_is_value(s, letters) for s in used))
 
 
-def _scene(instance: Instance, rows: bool) -> Scene:
-    given = {Symbol("A"): instance.A.T, Symbol("B"): instance.B.T} if rows else {}
-    return Scene(instance, Roles(ROLES), given=given)
+def _is_value(symbol: Symbol, letters: dict[Symbol, Node]) -> bool:
+    return symbol.name in ("v", "V") and bool(symbol.index) and symbol not in letters
+
+
+def _scene(instance: Instance, letters: dict[Symbol, Node]) -> Scene:
+    """With the student's own letters, one built on another in the order in which they came."""
+    scene = Scene(instance, Roles(ROLES))
+    for symbol, value in letters.items():
+        try:
+            given = {**scene.given, symbol: evaluate(value, scene)}
+        except (Unknown, Mismatch):
+            continue
+        scene = replace(scene, given=given)
+    return scene
 
 
 def _judged(results: list[tuple[Instance, Value]], *, uses_vectors: bool) -> Outcome:

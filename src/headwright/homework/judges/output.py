@@ -3,16 +3,17 @@ evaluated."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from headwright.exercise.instances import Instance, of_ten_keys
 from headwright.homework.judges.claims import NEAR, VALUE_ROLES, about_output, letters, members
-from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.locating.answer import Answer, Judged, decide, unread
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
-from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS
+from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR
 from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
@@ -22,6 +23,7 @@ from headwright.homework.scenes.roles import Roles
 from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
+MOST_PIECES = 8  # letters and words of one sentence
 LEAD = 40.0  # of key j over all others: their weight is nothing in floating point
 
 
@@ -33,7 +35,7 @@ def judge_output(answer: Answer) -> Judged:
     stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
     conditions = [s for s in stated if "scores compared" in shapes_of(s.chain)]
     winner = winning_letter(answer.everything, conditions)
-    return Judged(_outcome(found[-1].chain, winner), (found[-1],))
+    return decide(found, lambda statement: _outcome(statement.chain, winner))
 
 
 def _says_output(chain: Chain) -> bool:
@@ -53,7 +55,8 @@ def _is_definition(node: Node) -> bool:
 
 def _worded(answer: Answer) -> list[Statement]:
     """ "The output is approximately" `v_j`: a lone value behind words of likeness."""
-    near = [s for s in answer.statements if _is_lone_value(s.chain) and _is_likened(s)]
+    lone = [s for s in answer.statements if _is_lone_value(s.chain)]
+    near = [s for s in lone if _is_likened(s, _sentence_before(s, answer))]
     distinct = {s.chain.terms[0] for s in near}
     if len(distinct) != 1:
         return []
@@ -66,13 +69,38 @@ def _is_lone_value(chain: Chain) -> bool:
     return symbol is not None and symbol.name in VALUE_ROLES and not chain.relations
 
 
-def _is_likened(statement: Statement) -> bool:
-    denied = words.says("negation", statement.before + statement.after[:25])
-    return words.says("close_to", statement.before[-45:]) and not denied
+def _sentence_before(statement: Statement, answer: Answer) -> str:
+    """The words of the sentence up to the statement, across the letters that it mentions."""
+    at = next(k for k, piece in enumerate(answer.pieces) if piece is statement)
+    said: list[str] = []
+    for piece in reversed(answer.pieces[max(0, at - MOST_PIECES) : at]):
+        if isinstance(piece, Statement):
+            if piece.chain.relations:
+                break
+            continue
+        sentences = re.split(r"[.!?。！？]", piece.text)
+        said.append(sentences[-1])
+        if len(sentences) > 1:
+            break
+    return " ".join(reversed(said))
+
+
+def _is_likened(statement: Statement, sentence: str) -> bool:
+    denied = words.says("negation", sentence + statement.after[:25])
+    several = words.says("every", sentence) or words.says("average", sentence)
+    near = words.says("close_to", sentence[-90:]) or _verb_behind(statement.after)
+    return near and not denied and not several
+
+
+def _verb_behind(after: str) -> bool:
+    """Korean and Japanese say it behind the value."""
+    return words.unspaced(after) and words.says("close_to", after[:25])
 
 
 def _outcome(chain: Chain, winner: str | None) -> Outcome:
     """In the world where key j has weight one, c is v_j."""
+    if any(s.name in VALUE_ROLES and s.index in PAIR for s in letters(chain.terms)):
+        return Outcome("unread", "it speaks of key a or b, and not of the key that wins")
     instance = of_ten_keys()
     letter = winner or _only_letter(chain) or "j"
     weights = np.zeros(instance.n)

@@ -11,7 +11,7 @@ import numpy as np
 from headwright import attention
 from headwright.exercise.instances import SEED, Instance, orthonormal
 from headwright.homework.judges.claims import EQUALITIES
-from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
@@ -117,13 +117,14 @@ _REPAIR = "for example V = (u_b u_b' - u_c u_c')/beta^2, K = I, Q = (u_d u_a' + 
 
 
 def judge_self_matrices(answer: Answer) -> Judged:
-    """The last definition of each of K, Q, V."""
+    """The last definition of each of K, Q, V that is no supposition."""
     expressions: dict[str, Node] = {}
     defining: dict[str, Statement] = {}
     for statement in answer.statements:
         for name in MATRICES:
             expression = _definition(statement.chain, name)
-            if expression is not None:
+            given_before = tentative(statement) and name in expressions
+            if expression is not None and not given_before:
                 expressions[name] = expression
                 defining[name] = statement
     if len(expressions) < len(MATRICES):

@@ -43,11 +43,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Judged:
-    """An outcome, the statements that led to it, and earlier candidates with their own outcomes."""
+    """An outcome, the statements that led to it, and what else was offered with its own outcome."""
 
     outcome: Outcome
     chosen: tuple[Statement, ...] = ()
-    earlier: tuple[tuple[Statement, Outcome], ...] = ()
+    others: tuple[tuple[Statement, Outcome], ...] = ()
     heads: WrittenQueries | None = None
 
 
@@ -56,7 +56,7 @@ def unread(reason: str) -> Judged:
 
 
 def decide(candidates: list[Statement], test: Callable[[Statement], Outcome]) -> Judged:
-    """Judge every candidate; the last conclusive one decides, a boxed one before all others."""
+    """Judge every candidate; the one that is offered as final decides."""
     outcomes = [test(candidate) for candidate in candidates]
     places = range(len(candidates))
     readable = [k for k in places if outcomes[k].status != "unread"]
@@ -65,9 +65,13 @@ def decide(candidates: list[Statement], test: Callable[[Statement], Outcome]) ->
             return unread("no formula that answers this was found")
         return Judged(outcomes[-1], (candidates[-1],))
 
-    firm = [k for k in readable if not tentative(candidates[k])] or readable
+    firm = _firm(candidates, readable)
     boxed = [k for k in firm if _is_boxed(candidates[k])]
     decisive = (boxed or firm)[-1]
+    if not boxed and not _concludes(candidates[decisive]):
+        # Nothing says that the last one replaces a right one before it
+        right = [k for k in firm if outcomes[k].status == "correct"]
+        decisive = (right or firm)[-1]
     chosen = candidates[decisive]
     outcome = outcomes[decisive]
 
@@ -78,8 +82,14 @@ def decide(candidates: list[Statement], test: Callable[[Statement], Outcome]) ->
         return Judged(Outcome("unread", doubt), (doubtful[-1],))
 
     others = [k for k in readable if candidates[k].chain != chosen.chain]
-    earlier = tuple((candidates[k], outcomes[k]) for k in others)
-    return Judged(outcome, (chosen,), earlier)
+    offered = tuple((candidates[k], outcomes[k]) for k in others)
+    return Judged(outcome, (chosen,), offered)
+
+
+def _firm(candidates: list[Statement], places: list[int]) -> list[int]:
+    """Without suppositions and without remarks, where anything is left then."""
+    stated = [k for k in places if not tentative(candidates[k])] or places
+    return [k for k in stated if not _is_aside(candidates[k])] or stated
 
 
 def _is_boxed(statement: Statement) -> bool:
@@ -90,3 +100,15 @@ def tentative(statement: Statement) -> bool:
     """Said as a supposition ("if M = A'") or denied ("q = k_a + k_b does not work")."""
     denied = words.says("negation", statement.after[:40])
     return denied or words.says("tentative", statement.before[-25:])
+
+
+def _is_aside(statement: Statement) -> bool:
+    """A remark or an alternative beside the answer: "in which case M = A'"."""
+    before = statement.before
+    denied = words.says("negation", before[-25:])
+    return denied or words.says("aside", before) or words.says("restates", before[-30:])
+
+
+def _concludes(statement: Statement) -> bool:
+    """ "The answer is therefore ..." """
+    return words.says("concludes", statement.before) and not _is_aside(statement)

@@ -38,8 +38,12 @@ _SHORT = re.compile(
     r"[A-Za-z]\.T|-[A-Za-z\d]{1,2}|[\d.]+,[\d.]+"
     r"|(?:k|v|q|c|mu|u|M|I|A{1,2}|B{1,2})[abij12T⊤'’]*\w?"
 )
+# Signs before or behind which a formula may be broken into two lines.
+_GOES_ON = frozenset("+=≈*·×−-")
 # So many spaces separate two formulas on one line.
 _GAP = 3
+# A letter that Markdown prints in bold.
+_BOLD = re.compile(r"(?<!\*)\*\*([^\s*]{1,3})\*\*(?!\*)")
 _START = r"(?<![A-Za-z\\_^{])"
 _STOP = r"(?![A-Za-z0-9_^{])"
 # Scripts that plain text lost, and their spelling in TeX.
@@ -75,7 +79,9 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
     last = 0
     for match in _WORD.finditer(text):
         word = match[0]
-        if "\n" in text[last : match.start()] or match.start() - last >= _GAP:
+        between = text[last : match.start()]
+        broken = "\n" in between and not _goes_over_line(text, runs[-1], word)
+        if broken or (len(between) >= _GAP and "\n" not in between):
             runs.append([])
         last = match.end()
         if _mathy(word):
@@ -87,11 +93,23 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
     return runs
 
 
+def _goes_over_line(text: str, run: list[tuple[int, int]], word: str) -> bool:
+    """Is the line break inside a formula: behind `+` or `=`, before them, or in a bracket?"""
+    if run and word[0] in "=≈":
+        return True
+    if not run or not _RELATION.search(text, run[0][0], run[-1][1]):
+        return False
+    above = text[run[0][0] : run[-1][1]]
+    open_bracket = above.count("(") > above.count(")")
+    return open_bracket or above[-1] in _GOES_ON or word[0] in _GOES_ON
+
+
 def with_scripts(text: str) -> str:
     """Scripts that plain text lost: `ka` is k_a, `A AT` is A A^T, `kjT q` is k_j^T q, `Σi=1^n` a
     sum with limits."""
     text = _MEMBER.sub(_member, text)
     text = re.sub(r"(?<=[A-Za-z)\]])\.T\b", "^T ", text)
+    text = _BOLD.sub(r"\1", text)
     if "\\" in text.replace("\\{", "").replace("\\}", ""):
         return text
     for pattern, spelled in _LOST:

@@ -51,3 +51,7 @@ CONSTANTS = frozenset({"n", "d", "I", "pi", "e"})
 NOISE = "alpha"
 # Scalars of an explicit bound: they shrink as the scale grows.
 SMALL = frozenset({"epsilon", "delta"})
+# What a query is divided by: small means sharp.
+TEMPERATURES = frozenset({"tau", "T"})
+# Letters that the exercise asks for: "q can be written as ..." defines one of them.
+ASKED = frozenset({"q", "Q", "M"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Node, Symbol, walk
-from headwright.homework.meaning.formula.tree import Infinity, Number
+from headwright.homework.meaning.formula.tree import Infinity, Number, PseudoInverse
 from headwright.homework.meaning.formula.vocabulary import GREEK, GREEK_LETTERS
 from headwright.homework.meaning.statements import Piece, Statement
 from headwright.homework.meaning.terms import bare
@@ -38,6 +38,9 @@ def size_of(symbol: Symbol, pieces: list[Piece]) -> Size:
             found.extend(_related(symbol, piece, pieces, k))
         elif symbol.name.lower() in piece.text.lower() or _sign(symbol) in piece.text:
             found.append(_described(symbol, piece.text))
+    numbers = {size for size in found if size.said == "number"}
+    if len(numbers) > 1:  # several numbers are examples, and none of them is the scale
+        found = [size for size in found if size not in numbers]
     return _strongest(found)
 
 
@@ -63,6 +66,8 @@ def _related(symbol: Symbol, piece: Statement, pieces: list[Piece], k: int) -> l
         return [*_said_of_both(piece, following), _nearby(piece)]
 
     sizes = [_compared(chain, n) for n in places]
+    if words.says("tentative", piece.before[-25:]):  # "if beta = 1 the weights are flat"
+        sizes = [size for size in sizes if size.said != "number"]
     return [*sizes, _nearby(piece)] if len(chain.terms) <= 2 else sizes
 
 
@@ -78,18 +83,21 @@ def _said_of_both(lone: Statement, following: Piece | None) -> list[Size]:
 
 
 def _nearby(piece: Statement) -> Size:
-    before = piece.before.rsplit(",", 1)[-1] if piece.before else ""
+    before = piece.before.rsplit(",", 1)[-1].rstrip() if piece.before else ""
+    if words.says("any_value", before):
+        return Size("any")
     return _worded(f"{before} ; {piece.after}")
 
 
 def _worded(text: str) -> Size:
     if words.says("any_value", text):
         return Size("any")
-    if words.says("large", text) and not words.says("negation", text):
+    large = words.says("large", text) or words.says("grows", text)
+    if large and not words.says("negation", text):
         return Size("large")
     if words.says("positive_value", text):
         return Size("positive")
-    if words.says("small", text):
+    if words.says("small", text) and not words.says("negation", text):
         return Size("small")
     return Size("nothing")
 
@@ -120,13 +128,24 @@ def _one(relation: str, other: Node) -> Size:
         return Size("large")
     if relation == "<<":
         return Size("small")
+    if relation == "in" and _is_positive_reals(other):
+        return Size("positive")
     if not isinstance(other, Number):
         return Size("nothing")
     if relation in (">", ">="):
         return _bounded_below(other.value)
     if relation in ("=", "~="):
         return Size("number", other.value)
+    if relation == "->" and other.value == 0:
+        return Size("small")
     return Size("nothing")
+
+
+def _is_positive_reals(node: Node) -> bool:
+    """`R^+`, `R_+`, `R_{>0}`"""
+    if isinstance(node, PseudoInverse):
+        return node.of == Symbol("R")
+    return isinstance(node, Symbol) and node.name == "R" and node.index in ("+", "++", ">0")
 
 
 def _bounded_below(number: float) -> Size:

@@ -11,11 +11,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Chain, Mark, Missing, Text, Unread, join, parse
+from headwright.homework.meaning.formula import (
+    Chain,
+    Mark,
+    Missing,
+    Text,
+    Unread,
+    join,
+    joined_sum,
+    parse,
+    vocabulary,
+)
 from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
-from headwright.homework.meaning.terms import is_score
+from headwright.homework.meaning.notation import ASKED
+from headwright.homework.meaning.terms import is_score, subject
 from headwright.homework.reading.document import Document, Segment
 
+# A sum that goes on in the next block, and one that began in the block before.
+_OPEN_END = re.compile(r"[+\-−](?:\s|&|\\q?quad|\\\\)*$")
+_OPEN_START = re.compile(r"(?:\s|&|\\q?quad|\\[hv]?phantom\{[^{}]*\}|\{\})*([+\-−])")
 # How many characters of words before and after a statement belong to it.
 NEAR = 90
 
@@ -120,12 +134,14 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 
 def _halves(last: Statement, piece: Statement) -> Statement | None:
-    """`... =` at the end of one block and `= ...` at the start of the next; and `k_a'q =>
-    k_i'q`, a slip of scanning for `>>`."""
+    """`... =` at the end of one block and `= ...` at the start of the next, `... +` and `+ ...`;
+    and `k_a'q => k_i'q`, a slip of scanning for `>>`."""
     if piece.segment - last.segment > 1:
         return None
 
     chain = join(last.chain, piece.chain)
+    if chain is None and _is_sum_broken(last, piece):
+        chain = joined_sum(last.chain, piece.chain)
     if chain is None:
         slip = piece.after_mark == "=>" and not piece.chain.relations
         if not slip or not _scores(last, piece):
@@ -135,6 +151,22 @@ def _halves(last: Statement, piece: Statement) -> Statement | None:
     one_segment = last.segment == piece.segment
     source = last.source if one_segment else f"{last.source} {piece.source}"
     return replace(last, chain=chain, end=max(last.end, piece.end), source=source)
+
+
+def _is_sum_broken(last: Statement, piece: Statement) -> bool:
+    """`q = beta k_a +` in one block and `beta k_b` in the next, or the sign in the second."""
+    if last.segment == piece.segment or not last.chain.relations:
+        return False
+    open_end = _OPEN_END.search(last.source) is not None
+    sign = _OPEN_START.match(piece.source)
+    if open_end or sign is None:
+        return open_end and _is_term(piece)
+    # A display may begin with a minus of its own: `-k_b <= x`
+    return sign[1] == "+" or not piece.chain.relations
+
+
+def _is_term(piece: Statement) -> bool:
+    return not isinstance(piece.chain.terms[0], Missing)
 
 
 def _scores(last: Statement, piece: Statement) -> bool:
@@ -149,7 +181,7 @@ def _compared(pieces: list[Piece]) -> list[Piece]:
     """quantity, "much larger than", quantity -> one statement."""
     out: list[Piece] = []
     for piece in pieces:
-        comparison = _comparison(out[-2:], piece)
+        comparison = _comparison(out[-3:], piece)
         if comparison is not None:
             out[-2:] = [comparison]
             continue
@@ -159,14 +191,16 @@ def _compared(pieces: list[Piece]) -> list[Piece]:
 
 
 def _comparison(before: list[Piece], second: Piece) -> Statement | None:
-    """`before` are the quantity and the words that stand before the second quantity."""
+    """`before` ends with the quantity and the words that stand before the second quantity."""
     if not isinstance(second, Statement) or len(before) < 2:
         return None
-    first, said = before
+    first, said = before[-2:]
     if not isinstance(said, Said) or not isinstance(first, Statement) or len(said.text) >= NEAR:
         return None
 
-    relation = words.comparison(said.text)
+    opening = before[0] if len(before) == 3 else None
+    lead = opening.text if isinstance(opening, Said) else ""
+    relation = vocabulary.relation(said.text.strip()) or _worded(first, said.text, lead)
     if not relation or not _lone(first) or isinstance(second.chain.terms[0], Missing):
         return None
 
@@ -175,24 +209,48 @@ def _comparison(before: list[Piece], second: Piece) -> Statement | None:
     return replace(first, chain=chain, end=second.end, source=source)
 
 
+def _worded(first: Statement, said: str, lead: str) -> str | None:
+    """The relation that words express between a quantity, behind the words `lead`, and the next."""
+    relation = words.comparison(said)
+    if relation == "~=" and words.says("part_of", lead[-60:]):
+        return None  # "the angle between k_a and k_b is 90": not k_b is 90
+    if relation is not None or not _is_asked(first):
+        return relation
+    chosen = words.is_only("chosen_as", said) and words.says("chooses", lead[-40:])
+    if chosen or words.is_only("defined_as", said):
+        return "="
+    return "propto" if words.is_only("proportional", said) else None
+
+
+def _is_asked(statement: Statement) -> bool:
+    """A letter that the exercise asks for, alone."""
+    symbol = subject(statement.chain)
+    return symbol is not None and symbol.name in ASKED and _lone(statement)
+
+
 def _compare_behind(out: list[Piece]) -> None:
-    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...): Korean, Japanese and
-    Chinese order."""
+    """quantity, a particle, quantity, "보다 훨씬 ..." (than it, much ...) or "로 둔다" (is set to):
+    Korean, Japanese and Chinese order."""
     if len(out) < 4:
         return
     first, particle, second, said = out[-4:]
-    if not isinstance(said, Said) or not words.says("compared_after", said.text):
-        return
-    if not isinstance(particle, Said) or len(particle.text) > 12:
+    if not isinstance(particle, Said) or len(particle.text) > 12 or not isinstance(said, Said):
         return
     if not isinstance(first, Statement) or not isinstance(second, Statement):
         return
-    if not _lone(first) or not _lone(second):
+    relation = _relation_behind(first, said.text)
+    if not relation or not _lone(first) or not _lone(second):
         return
 
-    chain = Chain(first.chain.terms + second.chain.terms, (">>",))
+    chain = Chain(first.chain.terms + second.chain.terms, (relation,))
     source = f"{first.source} {particle.text} {second.source} {said.text}"
     out[-4:-1] = [replace(first, chain=chain, end=second.end, source=source)]
+
+
+def _relation_behind(first: Statement, said: str) -> str:
+    if words.says("compared_after", said):
+        return ">>"
+    return "=" if words.says("set_after", said) and _is_asked(first) else ""
 
 
 def _lone(statement: Statement) -> bool:

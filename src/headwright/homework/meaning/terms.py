@@ -57,3 +57,14 @@ def is_score(node: Node) -> bool:
 
     names = names_in(node)
     return not names.isdisjoint(KEYS) and not names.isdisjoint({"q", "Q"})
+
+
+def without_sets(chain: Chain) -> Chain:
+    """Without the sets that members are said to lie in: `M = A A' in R^{d x d}`, `q in R^d = x`."""
+    terms = [chain.terms[0]]
+    relations = []
+    for relation, term in zip(chain.relations, chain.terms[1:], strict=True):
+        if relation != "in":
+            relations.append(relation)
+            terms.append(term)
+    return Chain(tuple(terms), tuple(relations))

@@ -39,6 +39,11 @@ def says(meaning: str, text: str) -> bool:
     return _patterns()[meaning].search(text) is not None
 
 
+def is_only(meaning: str, text: str) -> bool:
+    """Does `text` consist of a phrase with this meaning?"""
+    return _patterns()[meaning].fullmatch(text.strip(" ,:，：\n")) is not None
+
+
 def large_number(text: str) -> bool:
     """Words that stand for a large factor: "a large number", "很大的常数", "große Zahl"."""
     if len(text) >= 60 or not says("large", text):
@@ -49,6 +54,8 @@ def large_number(text: str) -> bool:
 def comparison(text: str) -> str | None:
     """The relation that words between two quantities express, or None."""
     if says("negation", text) or re.search(r"[.。!?！？]\s", text):
+        return None
+    if says("compares_something_else", text.rstrip()):
         return None
     for meaning, relation in (("much_greater", ">>"), ("much_less", "<<"), ("greater", ">")):
         if says(meaning, text):

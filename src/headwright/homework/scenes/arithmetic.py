@@ -23,9 +23,14 @@ class Mismatch(Exception):
 
 
 def add(left: Value, right: Value) -> Value:
-    if np.shape(left) != np.shape(right):
+    if np.shape(left) != np.shape(right) and not (_is_zero(left) or _is_zero(right)):
         raise Mismatch(f"{describe(left)} is added to {describe(right)}")
     return left + right
+
+
+def _is_zero(value: Value) -> bool:
+    """`v_j + 0`: the rest of a sum that vanishes, whatever its shape."""
+    return not isinstance(value, np.ndarray) and value == 0
 
 
 def total(values: list[Value]) -> Value:
@@ -60,6 +65,14 @@ def inner_product(left: Value, right: Value) -> Value:
     if isinstance(left, np.ndarray) != isinstance(right, np.ndarray):
         raise Unknown(f"the inner product of {describe(left)} and {describe(right)}")
     return multiply(left.T if isinstance(left, np.ndarray) else left, right)
+
+
+def outer_product(left: Value, right: Value) -> Value:
+    """`x y'` of two columns; a product of anything else."""
+    columns = [np.ndim(value) == 2 and np.shape(value)[1] == 1 for value in (left, right)]
+    if isinstance(right, np.ndarray) and all(columns):
+        return multiply(left, right.T)
+    return multiply(left, right)
 
 
 def divide(above: Value, below: Value) -> Value:

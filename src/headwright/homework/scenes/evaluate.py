@@ -24,6 +24,7 @@ from headwright.homework.scenes.arithmetic import (
     divide,
     inner_product,
     multiply,
+    outer_product,
     power,
     pseudo_inverse,
     softmax,
@@ -46,6 +47,10 @@ _FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "tr": trace,
     "max": np.max,
     "min": np.min,
+}
+_PAIRED: dict[str, Callable[[Value, Value], Value]] = {
+    "dot": inner_product,
+    "outer": outer_product,
 }
 
 
@@ -125,7 +130,13 @@ def _(node: tree.Add, here: _Here) -> Value:
     if any(isinstance(t, tree.Dots) for t in node.terms):
         return _series(node, here)
     values = [_value(t, here) for t in node.terms]
-    return functools.reduce(add, values)
+    loose = [t for t in node.terms if isinstance(t, Symbol) and not t.index]
+    try:
+        return functools.reduce(add, values)
+    except Mismatch:
+        if loose and any(isinstance(value, np.ndarray) for value in values):
+            raise Unknown(f"whether {loose[0].name} stands for a vector") from None
+        raise
 
 
 def _series(node: tree.Add, here: _Here) -> Value:
@@ -155,10 +166,9 @@ def _(node: tree.Negate, here: _Here) -> Value:
 
 @_value.register
 def _(node: tree.Multiply, here: _Here) -> Value:
-    product = _value(node.factors[0], here)
-    for factor in node.factors[1:]:
-        product = multiply(product, _value(factor, here))
-    return product
+    # All of them first: next to a letter that nobody knows shapes prove nothing
+    values = [_value(factor, here) for factor in node.factors]
+    return functools.reduce(multiply, values)
 
 
 @_value.register
@@ -244,8 +254,8 @@ def _(node: tree.Apply, here: _Here) -> Value:
 @_value.register
 def _(node: tree.Call, here: _Here) -> Value:
     arguments = [_value(a, here) for a in node.arguments]
-    if node.function == "dot" and len(arguments) == 2:
-        return inner_product(*arguments)
+    if node.function in _PAIRED and len(arguments) == 2:
+        return _PAIRED[node.function](*arguments)
     known = _FUNCTIONS.get(node.function)
     if known is None or len(arguments) != 1:
         raise Unknown(f"the function {node.function}")
@@ -262,21 +272,29 @@ def _(node: tree.Matrix, here: _Here) -> Value:
     try:
         return np.block(blocks)
     except ValueError:
+        _refuse_zero_blocks(blocks)
         raise Mismatch("a matrix of blocks that do not fit") from None
 
 
 @_value.register
 def _(node: tree.Bracket, here: _Here) -> Value:
+    if any(isinstance(item, tree.Dots) for item in node.items) and node.open in ("[", "("):
+        return _whole_family(list(node.items), here.scene)
     if node.open != "[":
         raise Unknown("a list")
-    if any(isinstance(item, tree.Dots) for item in node.items):
-        return _whole_family(list(node.items), here.scene)
     columns = [np.atleast_2d(_value(item, here)) for item in node.items]
     if not columns:
         raise Unknown("an empty list")
     if len({len(column) for column in columns}) > 1:
+        _refuse_zero_blocks([columns])
         raise Mismatch("columns of different length stand side by side")
     return np.hstack(columns)
+
+
+def _refuse_zero_blocks(rows: list[list[np.ndarray]]) -> None:
+    """`[A, 0]`: a 0 beside blocks stands for a block of zeros, of a size that is not said."""
+    if any(block.shape == (1, 1) and block[0, 0] in (0.0, 1.0) for row in rows for block in row):
+        raise Unknown("how large a block of zeros or ones is")
 
 
 def _whole_family(entries: list[Node], scene: AnyScene) -> np.ndarray:

@@ -54,6 +54,8 @@ def vector_roles(expressions: Iterable[Node], wanted: str) -> Roles:
 def _usual_role(letter: str) -> str:
     if letter in KEYS:
         return "keys"
+    if letter == "mu":
+        return "means"
     return "values" if letter in VALUES_IN_QUERIES else ""
 
 
@@ -63,7 +65,7 @@ def _vector_letter(used: list[Symbol], wanted: str) -> str:
     numbered = [s.name for s in used if s.index.isdigit()]
     indexed = lettered + numbered
 
-    for letter in ("mu", "k", "K") if wanted == "means" else ("k", "K"):
+    for letter in ("mu", "k", "K") if wanted == "means" else ("k", "K", "mu"):
         if letter in indexed:
             return letter
     if wanted == "means":

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from headwright.homework.locating.answer import tentative
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare
+from headwright.homework.meaning.terms import bare, without_sets
 
 _DEFINING = {"=", "~=", "propto", "~", "->"}
 _NO_HEAD = ("", "*")  # indices that do not number a head: q and the best q*
 # The two heads by name, likeliest first: scans read the 1 of q_1 as i or l.
 _HEAD_NAMES = (("1", "2"), ("a", "b"), ("i", "2"), ("l", "2"), ("I", "2"), ("A", "B"))
+
+# "q_1 and q_2 are x and y": so many formulas and words may stand between the first and the last
+_APART = 6
 
 Definition = tuple[Statement, Node]
 
@@ -23,18 +25,32 @@ def query_of_one_head(chain: Chain) -> Node | None:
     return _defined(chain, numbered=False)
 
 
-def queries_of_two_heads(statements: list[Statement]) -> dict[str, Definition]:
-    """The last firm definition of each head's query, by the head's name; fewer than two where they
-    were not found."""
-    found: dict[str, Definition] = {}
+def attempts_at_two_heads(statements: list[Statement]) -> list[list[Definition]]:
+    """The definitions of both heads' queries, once for every time they were given."""
+    rounds: list[dict[str, Definition]] = [{}]
     for statement in _untangled(statements):
         for head, expression in _queries_of_heads(statement.chain):
-            if not tentative(statement) or head not in found:
-                found[head] = (statement, expression)
-    return _two_heads(found)
+            given = rounds[-1].get(head)
+            if given is not None and given[0] is not statement:
+                rounds.append({})
+            rounds[-1][head] = (statement, expression)
+    return [list(pair.values()) for pair in _completed(rounds) if len(pair) == 2]
+
+
+def _completed(rounds: list[dict[str, Definition]]) -> Iterator[dict[str, Definition]]:
+    """Where only one head's query is given anew, the other one stays as it was."""
+    before: dict[str, Definition] = {}
+    for found in rounds:
+        pair = _two_heads(found)
+        if len(pair) == 1 and len(before) == 2 and not pair.keys().isdisjoint(before):
+            pair = before | pair
+        if len(pair) == 2:
+            before = pair
+        yield pair
 
 
 def _defined(chain: Chain, *, numbered: bool) -> Node | None:
+    chain = without_sets(chain)
     if len(chain.terms) < 2 or not set(chain.relations) <= _DEFINING:
         return None
     for ends in (chain.terms, chain.terms[::-1]):
@@ -76,7 +92,7 @@ def _untangled(statements: list[Statement]) -> list[Statement]:
 def _is_tangled(first: Statement, middle: Statement, last: Statement) -> bool:
     if first.chain.relations or last.chain.relations or len(middle.chain.terms) != 2:
         return False
-    if not first.segment == middle.segment == last.segment:
+    if last.segment - first.segment > _APART:
         return False
     names = (first.chain.terms[0], middle.chain.terms[0])
     return all(_query_symbol(name) is not None for name in names)

@@ -6,54 +6,82 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwright.homework.judges.claims import EQUALITIES
-from headwright.homework.judges.query.definitions import queries_of_two_heads, query_of_one_head
+from headwright.homework.judges.query.definitions import (
+    Definition,
+    attempts_at_two_heads,
+    query_of_one_head,
+)
 from headwright.homework.judges.query.outcomes import (
     LONG,
     different,
     fails,
     fixed,
+    no_means,
     no_scale,
     passes,
     random_keys,
     roles_of,
 )
-from headwright.homework.judges.query.scales import noise_scaled, size_fault
-from headwright.homework.locating.answer import Answer, Judged, decide, unread
-from headwright.homework.meaning.formula import Node, Symbol, symbols
-from headwright.homework.meaning.notation import NOISE, SMALL
+from headwright.homework.judges.query.scales import are_equated, noise_scaled, size_fault
+from headwright.homework.judges.query.written import INFINITE, read_queries
+from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
+from headwright.homework.meaning import words
+from headwright.homework.meaning.formula import Node, Symbol, tree
+from headwright.homework.meaning.notation import NOISE
 from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.queries import WrittenQueries, reaches, reaches_times
 from headwright.homework.scenes.roles import vector_roles
 from headwright.homework.scenes.scene import spell
-from headwright.homework.scenes.torn_symbols import glued, rejoined
+from headwright.homework.scenes.torn_symbols import glued
 from headwright.homework.verdict import Outcome
 
 
 def judge_query(answer: Answer) -> Judged:
-    """One head: the last statement `q = ...` decides."""
+    """One head: of several statements `q = ...` the one offered as final decides."""
     found = [(s, query_of_one_head(s.chain)) for s in answer.statements]
     defined = {id(s): expression for s, expression in found if expression is not None}
     candidates = [s for s in answer.statements if id(s) in defined]
     if not candidates:
-        return unread("no statement of the form q = ... was found")
+        return _lone_expression(answer)
     judged = decide(candidates, lambda s: _outcome(answer, [s], [defined[id(s)]]))
     return _with_heads(answer, judged, [defined[id(s)] for s in judged.chosen])
 
 
+def _lone_expression(answer: Answer) -> Judged:
+    """`beta (k_a + k_b)` without "q =": a right answer, where it is the only expression of its
+    kind. What else it may be meant for cannot be told."""
+    lone = [s for s in answer.statements if not s.chain.relations and not tentative(s)]
+    outcomes = {s.chain: (s, _outcome(answer, [s], [s.chain.terms[0]])) for s in lone}
+    judged = [Judged(outcome, (s,)) for s, outcome in outcomes.values()]
+    right = [one for one in judged if one.outcome.status == "correct"]
+    if len(right) != 1:
+        return unread("no statement of the form q = ... was found")
+    return _with_heads(answer, right[0], [right[0].chosen[0].chain.terms[0]])
+
+
 def judge_queries(answer: Answer) -> Judged:
-    """Several heads: the last firm definition of each head's query."""
-    found = list(queries_of_two_heads(answer.statements).values())
-    if len(found) < 2:
+    """Several heads: of several attempts at both queries the one offered as final decides."""
+    attempts = attempts_at_two_heads(answer.statements)
+    if not attempts:
         return unread("two queries q_1 = ..., q_2 = ... were not found")
+    leading = {id(_lead(attempt)): attempt for attempt in attempts}
+    leads = [_lead(attempt) for attempt in leading.values()]
+    judged = decide(leads, lambda lead: _outcome(answer, *_both(leading[id(lead)])))
+    statements, expressions = _both(leading[id(judged.chosen[0])])
+    return _with_heads(answer, replace(judged, chosen=tuple(statements)), expressions)
+
+
+def _lead(attempt: list[Definition]) -> Statement:
+    """The statement that stands for the attempt: the last that belongs to it alone."""
+    return max((statement for statement, _ in attempt), key=lambda s: s.start)
+
+
+def _both(attempt: list[Definition]) -> tuple[list[Statement], list[Node]]:
     # One statement may define both.
-    statements = list({id(statement): statement for statement, _ in found}.values())
-    expressions = glued([expression for _, expression in found])
-    outcome = _outcome(answer, statements, expressions)
-    return _with_heads(answer, Judged(outcome, tuple(statements)), expressions)
+    statements = list({id(statement): statement for statement, _ in attempt}.values())
+    return statements, glued([expression for _, expression in attempt])
 
 
 def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> Judged:
@@ -70,30 +98,13 @@ def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> 
 def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node]) -> Outcome:
     target = dict(answer.question.parameters["target"])
     try:
-        heads = _read(expressions, answer.question.parameters["vectors"], target)
+        heads = read_queries(expressions, answer)
         return _tested(answer, statements, heads, target)
     except Unknown as error:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
         repair = "give a vector of the keys' length: a scale times keys or means"
         return Outcome("wrong", f"the formula has no value: {error}", repair=repair)
-
-
-def _read(expressions: list[Node], vectors: str, target: dict[str, float]) -> WrittenQueries:
-    """The queries with the roles of their letters. An epsilon shrinks as the other scales grow,
-    where that reaches the target."""
-    repaired = [_with_indices(expression) for expression in expressions]
-    heads = WrittenQueries(tuple(repaired), vector_roles(repaired, vectors))
-    shrinking = frozenset(s for s in heads.scales if s.name in SMALL)
-    bounded = replace(heads, small=shrinking)
-    return bounded if shrinking and reaches(bounded, target) else heads
-
-
-def _with_indices(expression: Node) -> Node:
-    """Where no letter has an index, those that were written beside their letters are put back."""
-    if any(symbol.index for symbol in symbols(expression)):
-        return expression
-    return rejoined(expression)
 
 
 def _tested(
@@ -106,9 +117,11 @@ def _tested(
     if Symbol(NOISE) in heads.scales and about_means:
         return noise_scaled(heads, target)
     if any("propto" in s.chain.relations for s in statements):
+        if any(words.says("large", s.before + s.after) for s in statements):
+            return Outcome("unread", "a direction, and words about a length that may belong to it")
         return _up_to_scale(heads, target)
     if not heads.scales and not heads.worded:
-        return fixed(heads, target)
+        return _in_words(heads, statements, target) or fixed(heads, target)
     several = len(heads.expressions) > 1
     if not reaches(heads, target):
         # One head may have a scale while the other has none.
@@ -121,7 +134,21 @@ def _tested(
         return different(heads, target)
     if "keys" in roles and about_means:
         return random_keys()
+    if "means" in roles and not about_means:
+        return no_means()
     return passes(heads, target)
+
+
+def _in_words(
+    heads: WrittenQueries, statements: list[Statement], target: dict[str, float]
+) -> Outcome | None:
+    """`q = k_a + k_b`, "scaled by a large constant"."""
+    last = statements[-1]
+    scaled = words.says("scaled_up", last.after) and not words.says("negation", last.after)
+    if not scaled or len(heads.expressions) > 1 or not reaches_times(heads, target, LONG):
+        return None
+    scaled_up = [tree.Multiply((INFINITE, e), (False,)) for e in heads.expressions]
+    return passes(replace(heads, expressions=tuple(scaled_up)), target)
 
 
 def _up_to_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
@@ -149,14 +176,9 @@ def _unequal_scales(
     """Several scales inside one query must be equal."""
     if len(heads.scales) < 2 or reaches(heads, target, apart=True):
         return []
-    if any(_equates(statement, heads.scales) for statement in answer.statements):
+    if are_equated(heads.scales, answer.statements):
         return []
     names = [spell(symbol) for symbol in heads.scales]
     reason = f"works only if {' and '.join(names)} are equal, which is not said"
     repair = f"use one scale for all: {' = '.join(names)}"
     return [Outcome("incomplete", reason, repair=repair)]
-
-
-def _equates(statement: Statement, scales: list[Symbol]) -> bool:
-    sides = {bare(term) for term in statement.chain.terms}
-    return sides >= set(scales) and set(statement.chain.relations) <= EQUALITIES

@@ -3,9 +3,12 @@ noise."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
+from headwright.homework.judges.claims import EQUALITIES
 from headwright.homework.judges.query.outcomes import (
     LEAK,
     NEAR_ENOUGH,
@@ -16,9 +19,12 @@ from headwright.homework.judges.query.outcomes import (
     wanted_weights,
     weights_at_ten,
 )
+from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Symbol
 from headwright.homework.meaning.notation import NOISE
 from headwright.homework.meaning.scale_size import Size
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.meaning.terms import bare
 from headwright.homework.scenes.queries import WrittenQueries, distance, query
 from headwright.homework.scenes.scene import Scene, spell
 from headwright.homework.verdict import Outcome
@@ -82,3 +88,34 @@ def _at_noise(heads: WrittenQueries, instance: Instance, alpha: float) -> np.nda
     scalars = {s: alpha if s.name == NOISE else 1.0 for s in heads.scales}
     scene = Scene(instance, heads.roles, scalars=scalars)
     return np.array([query(expression, scene, instance.d) for expression in heads.expressions])
+
+
+def are_equated(scales: list[Symbol], statements: list[Statement]) -> bool:
+    """Is it said that these scales are equal, in formulas (`C_1 = C_2 >> 0`) or in words?"""
+    groups = list(_equal_groups(statements))
+    equal = {scales[0]}
+    for group in [*groups, *groups]:  # twice: C_2 = C may stand before C_1 = C
+        if group & equal:
+            equal |= group
+    in_words = any(_is_said_alike(statement, scales) for statement in statements)
+    return equal >= set(scales) or in_words
+
+
+def _equal_groups(statements: list[Statement]) -> Iterator[set[Symbol]]:
+    """The letters between which only signs of equality stand."""
+    for statement in statements:
+        chain = statement.chain
+        group = {bare(chain.terms[0])}
+        for relation, term in zip(chain.relations, chain.terms[1:], strict=True):
+            if relation not in EQUALITIES:
+                yield {symbol for symbol in group if symbol is not None}
+                group = set()
+            group.add(bare(term))
+        yield {symbol for symbol in group if symbol is not None}
+
+
+def _is_said_alike(statement: Statement, scales: list[Symbol]) -> bool:
+    """ "where" `C_1` "and" `C_2` "are equal" """
+    if bare(statement.chain.terms[0]) not in scales or words.says("negation", statement.after):
+        return False
+    return words.says("alike", statement.after[:40])

@@ -5,20 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
 
 from headwright.homework.meaning.formula import vocabulary
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
+from headwright.homework.meaning.formula.tree import Node
 
 DEEPEST = 90
 END = Token("op", "end")
 
 _VALUE_KINDS = ("number", "name", "function", "layer", "infinity", "dots")
 _CLOSING = {"{": "}", "(": ")"}
+# What an author puts where a long formula is broken.
+_LAYOUT = ("&", "quad", "qquad")
 
 
 class Cursor:
     """`at` moves forward over `tokens`. `bars` are the norms that are open; `quantity` tells words
-    that are numbers."""
+    that are numbers; `in_matrix`: a line break ends a row and not only a line."""
 
     def __init__(
         self, tokens: list[Token], quantity: Callable[[str], bool], depth: int = 0
@@ -28,6 +32,7 @@ class Cursor:
         self.depth = depth
         self.at = 0
         self.bars: list[str] = []
+        self.in_matrix = False
 
     @property
     def done(self) -> bool:
@@ -80,6 +85,33 @@ class Cursor:
             return token.text not in self.bars
         return token.text in ("(", "[", "{", "\\{")
 
+    def take_across_lines(self, *operators: str) -> Token | None:
+        """Step over the operator that goes on with a formula, here or at the start of the next
+        line (`a \\\\ & + b`); None where there is none."""
+        ahead = self._layout_ahead()
+        token = self.token(ahead)
+        if token.kind != "op" or token.text not in operators:
+            return None
+        self.at += ahead + 1
+        return token
+
+    def starts_across_lines(self) -> bool:
+        """Can a factor begin here or on the next line, behind the operator just read?"""
+        here = self.at
+        self.at += self._layout_ahead()
+        if self.starts():
+            return True
+        self.at = here
+        return False
+
+    def _layout_ahead(self) -> int:
+        """How many line breaks and marks of alignment follow; none of them inside a matrix, where
+        they separate entries."""
+        ahead = 0
+        while not self.in_matrix and _is_layout(self.token(ahead)):
+            ahead += 1
+        return ahead
+
     def opens_matrix(self) -> bool:
         token = self.token()
         return token.kind == "begin" and token.text in vocabulary.MATRICES
@@ -115,7 +147,28 @@ class Cursor:
         return inside
 
 
+def _is_layout(token: Token) -> bool:
+    return token.kind == "newline" or token.text in _LAYOUT
+
+
 def spell(tokens: list[Token]) -> str:
     """A short text for an index or an unreadable piece."""
     shown = [t.text for t in tokens if t.kind != "op" or t.text not in ("{", "}")]
     return "".join(shown)[:40]
+
+
+@runtime_checkable
+class ExpressionReader(Protocol):
+    """What a group asks of the reader around it (`expressions` has it)."""
+
+    cursor: Cursor
+
+    def expression(self) -> Node: ...
+
+    def term(self) -> Node: ...
+
+    def argument(self) -> Node: ...
+
+    def postfix(self, base: Node) -> Node: ...
+
+    def inside(self, tokens: list[Token]) -> Node: ...

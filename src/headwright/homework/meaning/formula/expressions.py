@@ -7,7 +7,7 @@ bounded depth.
 
 from __future__ import annotations
 
-from headwright.homework.meaning.formula import groups, tree, vocabulary
+from headwright.homework.meaning.formula import grids, groups, tokens, tree, vocabulary
 from headwright.homework.meaning.formula.cursor import Cursor, spell
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
@@ -24,12 +24,11 @@ class Reader:
         cursor = self.cursor
         with cursor.deeper():
             terms = [self._signed()]
-            while cursor.peek("op", "+", "-", "±"):
-                sign = cursor.next().text
-                if not cursor.starts() and not cursor.peek("op", "+", "-"):
+            while sign := cursor.take_across_lines("+", "-", "±"):
+                if not cursor.starts_across_lines() and not cursor.peek("op", "+", "-"):
                     break
                 term = self._signed()
-                terms.append(tree.Negate(term) if sign == "-" else term)
+                terms.append(tree.Negate(term) if sign.text == "-" else term)
         return terms[0] if len(terms) == 1 else tree.Add(tuple(terms))
 
     def _signed(self) -> Node:
@@ -46,10 +45,13 @@ class Reader:
             factors: list[Node] = [self._factor()]
             dotted: list[bool] = []
             while True:
+                if cursor.take("op", "⊗"):
+                    factors[-1] = tree.Call("outer", (factors[-1], self._factor()))
                 divided = cursor.take("op", "/")
-                dot = cursor.take("op", "*")
-                if not cursor.starts():  # also "//", which closes a handwritten answer
-                    return _product(factors, dotted)
+                dot = cursor.take_across_lines("*") is not None
+                joined = cursor.starts_across_lines() if dot else cursor.starts()
+                if not joined and not self._opens_behind_mark():
+                    return _product(factors, dotted)  # also at "//", which closes an answer
                 if divided:
                     above = _product(factors, dotted)
                     factors = [tree.Divide(above, self._factor())]
@@ -57,6 +59,13 @@ class Reader:
                 else:
                     factors.append(self._factor())
                     dotted.append(dot)
+
+    def _opens_behind_mark(self) -> bool:
+        """`\\beta & (k_a + k_b)`: a mark of alignment before a bracket, which is stepped over."""
+        cursor = self.cursor
+        following = cursor.token(1)
+        opens = following.kind == "op" and following.text in ("(", "[")
+        return opens and not cursor.in_matrix and cursor.take("op", "&")
 
     def _factor(self) -> Node:
         token = self.cursor.token()
@@ -94,7 +103,7 @@ class Reader:
         if simple is not None:
             return simple(token.text)
         if token.kind == "begin":
-            return groups.matrix(self)
+            return grids.matrix(self)
         if token.kind == "command":
             return self._command(token.text)
         raise FormulaError(f"a value is missing before '{token.text}'")
@@ -162,6 +171,8 @@ _COMMANDS = {
     "sum": groups.total,
     "langle": groups.inner_product,
     "norm": lambda reader: tree.Norm(reader.argument()),
+    "inner": groups.inner_product_of_arguments,
+    "transposed": lambda reader: tree.Transpose(reader.argument()),
 }
 
 
@@ -176,6 +187,8 @@ def _applicable(base: Node) -> bool:
 
 
 def _indexed(base: Node, raw: list[Token]) -> Node:
+    if len(raw) == 3 and raw[1] == tokens.TIMES:  # A_{d x m} says how large A is
+        return base
     if isinstance(base, Symbol):
         return Symbol(base.name, base.index + spell(raw))
     if isinstance(base, (tree.Transpose, tree.Prime, tree.PseudoInverse)):

@@ -1,16 +1,12 @@
-"""What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions,
-matrices.
+"""What stands between two signs: brackets and lists, norms, fractions, roots, sums, functions.
 
-Each function reads one of them at the reader's cursor, and asks the reader for what is inside. The
-reader itself (`expressions`) stands above this file: here is only what groups ask of it.
+Each function reads one of them at the reader's cursor, and asks the reader for what is inside.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
-from headwright.homework.meaning.formula import tree, vocabulary
-from headwright.homework.meaning.formula.cursor import Cursor
+from headwright.homework.meaning.formula import grids, tree, vocabulary
+from headwright.homework.meaning.formula.cursor import ExpressionReader
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 from headwright.homework.meaning.formula.tree import Node, Symbol
 
@@ -19,32 +15,25 @@ _CLOSING = {"(": ")", "[": "]", "\\{": "\\}", "{": "}"}
 _CLOSES = {")": (")", "]"), "]": ("]", ")"), "\\}": ("\\}", "}"), "}": ("}",)}
 
 
-@runtime_checkable
-class ExpressionReader(Protocol):
-    """What a group asks of the reader around it."""
-
-    cursor: Cursor
-
-    def expression(self) -> Node: ...
-
-    def term(self) -> Node: ...
-
-    def argument(self) -> Node: ...
-
-    def postfix(self, base: Node) -> Node: ...
-
-    def inside(self, tokens: list[Token]) -> Node: ...
-
-
 def bracketed(reader: ExpressionReader) -> Node:
     """`( x )` is x; `[x, y]`, `\\{x, y\\}` are lists."""
     opening = reader.cursor.token().text
     if opening in ("|", "‖"):
         return norm(reader)
-    items = listed(reader, _CLOSING[opening])
+    columns = grids.columns(reader) if opening == "[" else ()
+    items = columns or listed(reader, _CLOSING[opening])
+    if len(items) == 1 and opening in ("(", "["):
+        items = _side_by_side(items[0])
     if len(items) == 1 and opening != "\\{":
         return items[0]
     return tree.Bracket("{" if opening == "\\{" else opening, items)
+
+
+def _side_by_side(item: Node) -> tuple[Node, ...]:
+    """`[a_1 a_2 ... a_m]` without commas: an ellipsis is no factor."""
+    if isinstance(item, tree.Multiply) and any(isinstance(f, tree.Dots) for f in item.factors):
+        return item.factors
+    return (item,)
 
 
 def listed(reader: ExpressionReader, closing: str) -> tuple[Node, ...]:
@@ -122,6 +111,11 @@ def inner_product(reader: ExpressionReader) -> Node:
     return tree.Call("dot", (left, right))
 
 
+def inner_product_of_arguments(reader: ExpressionReader) -> Node:
+    left = reader.argument()
+    return tree.Call("dot", (left, reader.argument()))
+
+
 def accent(reader: ExpressionReader, name: str) -> Node:
     inner = reader.argument()
     if not isinstance(inner, Symbol):
@@ -185,6 +179,8 @@ def _index(reader: ExpressionReader, low: list[Token], high: list[Token]) -> tre
         return tree.Index(variable, excluded=tuple(excluded))
     if relation == "in" and _lists_letters(low, rest):
         return tree.Index(variable, included=rest)
+    if relation == "=" and not high and rest and all(name.isalpha() for name in rest):
+        return tree.Index(variable, included=rest)
     if relation == "=" and high:
         return tree.Index(variable, reader.inside(behind), reader.inside(high))
     return tree.Index(variable)
@@ -223,30 +219,3 @@ def _after_script(reader: ExpressionReader, look: int) -> int:
     while reader.cursor.token(look).text not in ("}", "end"):
         look += 1
     return look + 1
-
-
-def matrix(reader: ExpressionReader) -> Node:
-    cursor = reader.cursor
-    rows: list[tuple[Node, ...]] = []
-    row: list[Node] = []
-    while not cursor.done and not cursor.take("end"):
-        if cursor.take("newline"):
-            rows.append(tuple(row))
-            row = []
-        elif not _decoration(reader) and (cursor.starts() or cursor.peek("op", "-", "+")):
-            row.append(reader.expression())
-        else:  # "&", and the bars and dots that decorate a column
-            cursor.at += 1
-    rows.append(tuple(row))
-    filled = tuple(r for r in rows if r)
-    if not filled:
-        raise FormulaError("an empty matrix")
-    return tree.Matrix(filled)
-
-
-def _decoration(reader: ExpressionReader) -> bool:
-    """The bars that draw a column in `[ | & | ]`."""
-    if not reader.cursor.peek("op", "|"):
-        return False
-    following = reader.cursor.token(1)
-    return following.kind in ("newline", "end") or following.text in ("&", "|")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headwright.homework.meaning.formula.tree import Chain, Node
+from headwright.homework.meaning.formula.tree import Add, Chain, Node
 
 
 @dataclass(frozen=True)
@@ -49,3 +49,14 @@ def join(first: Chain, second: Chain) -> Chain | None:
     if open_start:
         return Chain(first.terms + second.terms[1:], first.relations + second.relations)
     return None
+
+
+def joined_sum(first: Chain, second: Chain) -> Chain:
+    """One statement out of two pieces of a sum: `q = x +` and `y`."""
+    total = Add((*_summands(first.terms[-1]), *_summands(second.terms[0])))
+    terms = (*first.terms[:-1], total, *second.terms[1:])
+    return Chain(terms, first.relations + second.relations)
+
+
+def _summands(node: Node) -> tuple[Node, ...]:
+    return node.terms if isinstance(node, Add) else (node,)

@@ -56,6 +56,7 @@ def _statements(cursor: Cursor) -> list[Item]:
             _extend(items, _chain(reader))
         except FormulaError as error:
             cursor.bars.clear()
+            cursor.in_matrix = False
             _skip(cursor, start)
             items.append(Unread(spell(cursor.tokens[start : cursor.at]), str(error)))
     return items

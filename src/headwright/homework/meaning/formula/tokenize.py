@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from headwright.homework.meaning.formula import tokens, vocabulary
+from headwright.homework.meaning.formula import tokens, undefined, vocabulary
 from headwright.homework.meaning.formula.characters import simplify
 from headwright.homework.meaning.formula.tokens import FormulaError, Token
 
@@ -15,7 +15,8 @@ from headwright.homework.meaning.formula.tokens import FormulaError, Token
 MOST_TOKENS = 4000
 
 _SCAN = re.compile(
-    r"(?P<number>\d+(?:\.\d+)?|\.\d+)"
+    r"(?P<number>[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?!\d)"
+    r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<env>\\(?:begin|end)\s*\{(?P<envname>[A-Za-z]+\*?)\}(?:\s*\{[lcr|\s@{}]*\})?)"
     r"|(?P<command>\\(?:[A-Za-z]+|\\|[^A-Za-z]))"
     r"|(?P<ascii><==>|<=>|==>|-->|>>>|<<<|:=|==|=>|->|!=|/=|~=|~~|>>|<<|>=|<=|=<|\.\.\.)"
@@ -28,6 +29,8 @@ _ASCII = dict(vocabulary.ASCII_RELATIONS)
 # Commands that are dropped with their first argument; the second one is kept.
 _DROPPED = vocabulary.DISCARD | {"textcolor", "stackrel", "overset", "underset"}
 _DRESSES = ("operatorname", "mathrm", "mathcal", "mathbf", "mathsf", "mathit")
+_NEXT = re.compile(r"\s*(\S)")
+_ENDS_VALUE = (")", "]", "}")
 # Words that separate statements when typed without \text.
 _PROSE = frozenset({
     "for", "all", "where", "and", "or", "if", "then", "with", "so", "any", "let", "when", "is",
@@ -61,7 +64,7 @@ def _emit(match: re.Match[str], text: str, out: list[Token]) -> int:
     if match["env"]:
         out.append(Token("begin" if piece.startswith("\\begin") else "end", match["envname"]))
     elif kind == "number":
-        out.append(Token("number", piece))
+        out.append(Token("number", re.sub(r"[,{}]", "", piece)))  # 10,000
     elif piece == "...":
         out.append(tokens.DOTS)
     elif kind == "ascii":
@@ -91,8 +94,26 @@ def _command(name: str, text: str, position: int, out: list[Token]) -> int:
         return _dressed(text, position, out)
     elif name in ("max", "min") and out and out[-1] == Token("name", "arg"):
         out[-1] = Token("function", f"arg{name}")
-    else:
+    elif undefined.is_known(name):
         _append(tokens.command(name), out)
+    else:
+        return _undefined(name, text, position, out)
+    return position
+
+
+def _undefined(name: str, text: str, position: int, out: list[Token]) -> int:
+    """A macro that nobody defined: by its name and by whether it takes an argument."""
+    following = _NEXT.match(text, position)
+    sign = following[1] if following else ""
+    if sign == "{" and len(name) > 1:
+        # Whatever is unknown and takes an argument dresses it
+        _append(undefined.WITH_ARGUMENT.get(name), out)
+    elif name not in undefined.TRANSPOSES:
+        out.extend(undefined.guessed(name, sign))
+    elif out and (out[-1].kind == "name" or out[-1].text in _ENDS_VALUE):
+        out.extend([Token("op", "^"), Token("name", "T")])
+    else:
+        out.append(Token("name", "T"))
     return position
 
 

@@ -29,6 +29,7 @@ CONSEQUENCE = Token("consequence", "=>")
 DOTS = Token("dots", "...")
 INFINITY = Token("infinity", "inf")
 TIMES = Token("op", "*")
+OUTER = Token("op", "⊗")
 SQRT = Token("command", "sqrt")
 SUM = Token("command", "sum")
 NORM_BAR = Token("op", "‖")
@@ -38,6 +39,7 @@ _SIGNS: dict[str, Token] = {
     **dict.fromkeys(vocabulary.INFINITY, INFINITY),
     **dict.fromkeys(vocabulary.DOTS, DOTS),
     **dict.fromkeys(vocabulary.TIMES, TIMES),
+    **dict.fromkeys(vocabulary.OUTER, OUTER),
     **{sign: Token("relation", name) for sign, name in vocabulary.RELATION_COMMANDS.items()},
     **{sign: Token("separator", sign) for sign in vocabulary.SEPARATORS},
     **dict.fromkeys(vocabulary.CONSEQUENCES, CONSEQUENCE),
@@ -98,6 +100,16 @@ def escaped(character: str) -> Token:
     if character in _ESCAPED:
         return Token("op", _ESCAPED[character])
     return Token("separator", character)
+
+
+# Commands that stand for a name of their own.
+_NAMED = {*vocabulary.GREEK, *vocabulary.VARIANTS, "top", "intercal", "perp", "dagger", "star"}
+
+
+def stands_for_something(name: str) -> bool:
+    """Is `\\name` a command that everybody has?"""
+    known = name in _COMMANDS or name in _NAMED
+    return known or name.lower() in vocabulary.LAYERS or not name.isalpha()
 
 
 def command(name: str) -> Token | None:

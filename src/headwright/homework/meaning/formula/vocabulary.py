@@ -106,9 +106,10 @@ DOTS = {
 }  # fmt: skip
 
 TIMES = {
-    "@", "cdot", "times", "ast", "*", "·", "×", "⋅", "∗", "•", "odot", "⊙", "otimes", "⊗", "bullet",
-    "circ",
+    "@", "cdot", "times", "ast", "*", "·", "×", "⋅", "∗", "•", "odot", "⊙", "bullet", "circ",
 }  # fmt: skip
+
+OUTER = {"otimes", "⊗"}
 
 INFINITY = {"infty", "∞", "infinity", "inf", "oo"}
 
@@ -134,3 +135,9 @@ SUPERSCRIPTS = dict(
 FRACTIONS = {
     "½": (1, 2), "⅓": (1, 3), "¼": (1, 4), "¾": (3, 4), "⅔": (2, 3), "⅛": (1, 8), "⅕": (1, 5),
 }  # fmt: skip
+
+
+def relation(sign: str) -> str | None:
+    """The relation that a sign alone stands for, between two formulas: `$q$ = $k_a$`."""
+    found = RELATION_COMMANDS.get(sign) or dict(ASCII_RELATIONS).get(sign)
+    return None if found in (None, "=>") or sign.isalpha() else found

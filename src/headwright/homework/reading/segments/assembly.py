@@ -14,7 +14,7 @@ from headwright.homework.reading.document import Segment
 from headwright.homework.reading.markup.switches import SWITCH, without_switches
 from headwright.homework.reading.markup.tex_text import TexText
 from headwright.homework.reading.segments import item_labels
-from headwright.homework.reading.segments.boundaries import MATH_ENVIRONMENTS
+from headwright.homework.reading.segments.boundaries import MATH_ENVIRONMENTS, continues_formula
 from headwright.homework.reading.segments.builder import NOTHING_TO_READ, SegmentBuilder
 from headwright.homework.reading.segments.crossed_out import without_struck
 from headwright.homework.reading.segments.delimiters import Delimited, delimited
@@ -97,6 +97,8 @@ class _Assembler:
             return self._empty(line, blank=not body.strip())
 
         line = self._behind_switches(line)
+        if continues_formula(self.builder.last_words, line.text):
+            return line
         prefix = _PREFIX.match(line.text)
         assert prefix is not None  # every part of the pattern may be empty
         self._enter(prefix, line)

@@ -22,7 +22,32 @@ _BOUNDARY = re.compile(
 _DOLLAR_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|\\begin\{{(?:{MATH_ENVIRONMENTS})|\\\[|\\\(")
 
 LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}")
+# Words of a sentence: letters that no formula of the exercise would put side by side.
+_WORDS = re.compile(
+    r"(?<![\\A-Za-z{_])(?!(?:alpha|beta|gamma|lambda|kappa|theta|sigma|delta)\b)"
+    r"[A-Za-z]{4,}|[A-Za-z]{2,} [A-Za-z]{2,}"
+)
 MATH_SIGN = re.compile(r"[\\_^=+<>{}|]")
+
+# A line that can only be the next part of the formula above it: an operator and a term.
+_OPERATOR = re.compile(r"[ \t]*[-+*−·×][ \t]+(?=\S)")
+_EQUATION = re.compile(r"[=≈≃∝]|\\approx")
+_COMPARISON = re.compile(r"[=≈≃∝<>≫≪≤≥∈→~]|\\[a-z]+")
+_FINISHED = tuple(".,;:!?。，；：")
+_MOST_LOOKED_AT = 300  # characters of one line
+
+
+def continues_formula(before: str, line: str) -> bool:
+    """Does `line` go on with the formula that is the last line of `before`? `+ beta k_b` does;
+    `+ beta >> 0` and `- all keys are orthogonal` are items of a list."""
+    operator = _OPERATOR.match(line)
+    above = before.rstrip("\n").rsplit("\n", 1)[-1][-_MOST_LOOKED_AT:].rstrip()
+    if operator is None or not above or above.endswith(_FINISHED):
+        return False
+
+    term = re.split(r"[,;，；]", line[operator.end() : _MOST_LOOKED_AT], maxsplit=1)[0]
+    equation = _EQUATION.search(above) is not None
+    return equation and not (_COMPARISON.search(term) or _WORDS.search(term))
 
 
 def formula_limit(text: str, start: int) -> int:

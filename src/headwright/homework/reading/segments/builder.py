@@ -39,6 +39,12 @@ class SegmentBuilder:
             reached = match.end()
         self.waiting.append(prose.since(reached))
 
+    @property
+    def last_words(self) -> str:
+        """The end of what waits: the last line that says anything."""
+        said = (prose.text for prose in reversed(self.waiting) if prose.text.strip())
+        return next(said, "")
+
     def switch(self, character: str) -> None:
         self.struck = max(0, self.struck + STRUCK_STEP.get(character, 0))
         self.answer = max(0, self.answer + ANSWER_STEP.get(character, 0))

@@ -36,6 +36,8 @@ _OPENING = re.compile(
     r"|(?P<tick>`+)|(?P<comment><!--)|(?P<boxed>\\(?:boxed|ensuremath|fbox)\{)",
     re.MULTILINE,
 )
+# The end of a quotation that backticks opened, as TeX wants it: ``so'' or `so'.
+_QUOTED = (re.compile(r"[A-Za-z]{2}[.,]?'(?=[\s.,;:)!?])"), re.compile("''"))
 _FENCED_MATH = ("math", "latex", "tex")
 
 
@@ -174,7 +176,8 @@ def _inline(text: str, opening: re.Match[str], dollars: DollarPairs) -> Delimite
 def _ticks(text: str, opening: re.Match[str]) -> Delimited | None:
     ticks = opening.group()
     closing = text.find(ticks, opening.end())
-    if closing <= 0 or "\n\n" in text[opening.end() : closing]:
+    inside = text[opening.end() : closing]
+    if closing <= 0 or "\n\n" in inside or _QUOTED[len(ticks) > 1].search(inside):
         return None
     end = closing + len(ticks)
     return Delimited("code", opening.start(), end, (opening.end(), closing))

@@ -61,7 +61,7 @@ _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 _AT_LINE = re.compile(
     rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
-    r"(?=[\W_]|$|[^\x00-\x7f])[.:：、]?",
+    r"(?=[\W_]|$|[^\x00-\x7f])(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
     re.IGNORECASE,
 )
 _LONE_TOKEN = re.compile(rf"{_TOKEN}[.):]?\s*$")
