@@ -1,0 +1,126 @@
+"""What a sentence does: ask, tell what handouts tell, lead up to a question, answer.
+
+Only how it is said counts, not what it is about, so a question that was retold, shortened or
+translated is still one. The phrases are data (`asking.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import tomllib
+from importlib import resources
+from typing import Literal
+
+from headwright.homework.reading.segments.sentences import DEFINITION, Sentence
+
+# asks; asks and addresses the reader; a bare question; handout talk; leads up; follows; answers
+Act = Literal["asks", "requests", "questions", "tells", "leads", "follows", "answers", ""]
+
+_MOST_READ = 1500  # characters of a sentence
+_POINT_WORDS = (
+    "points?|pts?|marks?|p|分|점|点|punkte?|pkt|puntos?|pontos?|punti|баллов|балла|балл|written"
+    r"|points?,\s*written"
+)
+POINTS = re.compile(
+    rf"[*_\s]*[(\[（【]\s*\d{{1,2}}(?:[.,]\d)?\s*(?:{_POINT_WORDS})[^)\]）】]{{0,20}}[)\]）】]",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"[^.?!。？！$]{0,60}[.:：]\s+(?=\S)")
+_FORMULA = re.compile(r"\$[^$]*\$")
+_COMMA = re.compile(r"[,，]\s*")
+_REASON = re.compile(
+    r"(?:since|because|if|so|thus|therefore|to|hence|weil|da|car|因为|由于)\b", re.IGNORECASE
+)
+_MOST_CLAUSES = 5
+_POLITE = (
+    r"(?:(?:please|briefly|also|then|now|and|first|finally|next|bitte|por favor|veuillez"
+    r"|brièvement|kurz|brevemente|请你?|並|并|再)[\s,]*){0,3}"
+)
+_SCORES_COMPARED = re.compile(
+    r"k.{0,40}q.{0,40}(?:\\gg|>>|≫|\\ll|≪|<<)|q.{0,40}k.{0,40}(?:\\gg|>>|≫)"
+)
+_ONE_VALUE = re.compile(
+    r"\s*c\s*(?:\\approx|≈|\\simeq|\\to|→|=|~)\s*\\?(?:mathbf|boldsymbol)?\{?v\}?_"
+)
+
+
+@functools.cache
+def _phrases(role: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns of one role, one for each language."""
+    file = resources.files("headwright.homework.reading.segments").joinpath("asking.toml")
+    table = tomllib.loads(file.read_text("utf-8"))
+    return tuple(
+        re.compile(pattern.replace("\n", ""), re.IGNORECASE) for pattern in table[role].values()
+    )
+
+
+def _opens(role: str, text: str) -> bool:
+    return any(pattern.match(text) for pattern in _phrases(role))
+
+
+def _contains(role: str, text: str) -> bool:
+    return any(pattern.search(text) for pattern in _phrases(role))
+
+
+def act_of(sentence: Sentence) -> Act:
+    """What this sentence does in the talk between handout and student."""
+    text = sentence.text[:_MOST_READ].strip(" \"“”'‘’_>-–—•")
+    if _states_result(sentence):
+        return "tells" if _contains("telling", text) else "answers"
+    if _contains("requests", text):
+        return "requests"
+    points = POINTS.match(text)
+    text = text[points.end() :].strip() if points else text
+    if _is_imperative(text) or _contains("final", text[-80:]):
+        return "asks"
+    if text.endswith(("?", "？")) and _is_question(text):
+        return "questions"
+    if _contains("telling", text):
+        return "tells"
+    if _opens("afterthought", text):
+        return "follows"
+    if _opens("leading", text):
+        return "leads"
+    return "answers" if _opens("answering", text) else ""
+
+
+def _states_result(sentence: Sentence) -> bool:
+    """A formula that handouts ask for and do not give: q = .., M = .., c = v_j, scores compared."""
+    if any(_is_result(formula) for formula in sentence.formulas):
+        return True
+    return not sentence.formulas and DEFINITION.match(sentence.text) is not None
+
+
+def _is_result(formula: str) -> bool:
+    if DEFINITION.match(formula) or _ONE_VALUE.match(formula):
+        return True
+    return _SCORES_COMPARED.search(formula[:200]) is not None
+
+
+def _is_imperative(text: str) -> bool:
+    """A verb that asks, at the beginning, behind a title or behind the clause that opens the
+    sentence."""
+    text = _FORMULA.sub("$", text)
+    starts = [0]
+    title = _TITLE.match(text)
+    if title:
+        starts.append(title.end())
+    if not _REASON.match(text):
+        commas = itertools.islice(_COMMA.finditer(text), _MOST_CLAUSES)
+        starts += [comma.end() for comma in commas]
+    return any(_orders(text[start:]) for start in starts)
+
+
+def _orders(text: str) -> bool:
+    polite = re.match(_POLITE, text, re.IGNORECASE)
+    assert polite is not None  # every part of the pattern may be missing
+    return _opens("imperative", text) or _opens("imperative", text[polite.end() :])
+
+
+def _is_question(text: str) -> bool:
+    title = _TITLE.match(text)
+    return _opens("questions", text) or (
+        title is not None and _opens("questions", text[title.end() :])
+    )

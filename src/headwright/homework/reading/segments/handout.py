@@ -1,0 +1,108 @@
+"""Which sentences of an item are the handout's: up to the last one that asks, with the hints behind
+it. The answer begins after that.
+
+A student asks, too ("why does this work?", "we want to find q"). So after the answer has begun only
+a sentence that addresses its reader opens a question again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from headwright.homework.reading.document import Segment
+from headwright.homework.reading.segments.asking import Act, act_of
+from headwright.homework.reading.segments.sentences import Sentence, sentences
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Characters `start:end` of a segment, and whether the handout speaks there."""
+
+    start: int
+    end: int
+    asked: bool
+
+
+@dataclass
+class _Talk:
+    """What is known after some of an item's sentences."""
+
+    spoken: list[Sentence] = field(default_factory=list)
+    handout: set[int] = field(default_factory=set)  # numbers of sentences
+    waiting: list[int] = field(default_factory=list)  # open: scene of a question, or an answer
+    leading: bool = False  # one of those waiting leads up to a question
+    answered: bool = False
+
+    def hear(self, sentence: Sentence, act: Act) -> None:
+        number = len(self.spoken)
+        self.spoken.append(sentence)
+        if act == "answers":
+            self.answered = True
+        elif act == "requests" or (act in ("asks", "tells") and self._is_scene()):
+            self._take(number, with_scene=self._is_scene())
+        elif act == "questions" and self._is_scene():
+            self._take(number, with_scene=self.leading)
+        elif act in ("follows", "leads") and number - 1 in self.handout:
+            # Behind a question only a hint goes on with it; behind the scene, more of the scene
+            self._go_on(number, act)
+        else:
+            self._wait(number, act)
+
+    def _is_scene(self) -> bool:
+        """May what waits be the handout's? Before the first question, in its paragraph, or where it
+        leads up to the next."""
+        if self.answered:
+            return False
+        if not self.waiting or not self.handout or self.leading:
+            return True
+        before = self.spoken[max(self.handout)]
+        return all(self.spoken[k].paragraph == before.paragraph for k in self.waiting)
+
+    def _take(self, number: int, *, with_scene: bool) -> None:
+        if with_scene:
+            self.handout.update(self.waiting)
+        self.handout.add(number)
+        self._forget()
+
+    def _go_on(self, number: int, act: Act) -> None:
+        if act == "follows" or act_of(self.spoken[number - 1]) in ("tells", "leads"):
+            self._take(number, with_scene=False)
+        else:
+            self._wait(number, act)
+
+    def _wait(self, number: int, act: Act) -> None:
+        self.waiting.append(number)
+        self.leading = self.leading or act in ("leads", "follows")
+
+    def _forget(self) -> None:
+        self.waiting = []
+        self.leading = False
+        self.answered = False
+
+
+def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stretch]]]:
+    """For every segment of an item, who speaks where in it."""
+    talk = _Talk()
+    for sentence in sentences(item):
+        talk.hear(sentence, act_of(sentence))
+
+    asked: list[list[tuple[int, bool]]] = [[] for _ in item]
+    for number, sentence in enumerate(talk.spoken):
+        for segment, _, end in sentence.pieces:
+            asked[segment].append((end, number in talk.handout))
+    for place, segment in enumerate(item):
+        yield place, _merged(asked[place], len(segment.text))
+
+
+def _merged(ends: list[tuple[int, bool]], length: int) -> list[Stretch]:
+    stretches: list[Stretch] = []
+    start = 0
+    for end, asked in ends:
+        if stretches and stretches[-1].asked == asked:
+            start = stretches.pop().start
+        stretches.append(Stretch(start, end, asked))
+        start = end
+    if not stretches:
+        return [Stretch(0, length, asked=False)]
+    return stretches
