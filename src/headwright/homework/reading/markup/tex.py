@@ -27,6 +27,7 @@ _COMMENT_ENVIRONMENT = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.D
 _CONDITIONAL = re.compile(r"\\(if(?!f(?![a-z])|thenelse)[A-Za-z@]*|else|fi)(?![A-Za-z])")
 _STRUCK = re.compile(r"\\(?:sout|st|xout|uwave|cancel|xcancel|bcancel|hcancel|soutb)\s*(?=\{)")
 _ANSWER = re.compile(rf"\\(?:if)?(?:{'|'.join(sorted(ANSWER_NAMES))})\s*(?=\{{)")
+_OPENING_QUOTES = re.compile(r"(?<!`)``(?!`)")
 _ARGUMENT = re.compile(r"\s*\{")
 _FI = re.compile(r"\s*\\(?:fi|else)(?![A-Za-z])")
 _BEGIN_DOCUMENT = r"\begin{document}"
@@ -40,6 +41,7 @@ def is_tex(text: str) -> bool:
 def plain_tex(source: TracedText) -> TracedText:
     """What the PDF shows, macros expanded."""
     source = _without_comments(source)
+    source = source.replace(_OPENING_QUOTES, lambda match: "“")  # backticks enclose no code here
     source = _without_hidden_branches(source)
     source = expanded(source)  # before the preamble goes: macros are defined there
     source = _without_preamble(source)

@@ -34,6 +34,8 @@ _REASON = re.compile(
     r"(?:since|because|if|so|thus|therefore|to|hence|weil|da|car|因为|由于)\b", re.IGNORECASE
 )
 _MOST_CLAUSES = 5
+# A verb behind a comma has no subject of its own in these scripts: it may be anybody's
+_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _POLITE = (
     r"(?:(?:please|briefly|also|then|now|and|first|finally|next|bitte|por favor|veuillez"
     r"|brièvement|kurz|brevemente|请你?|並|并|再)[\s,]*){0,3}"
@@ -107,7 +109,7 @@ def _is_imperative(text: str) -> bool:
     title = _TITLE.match(text)
     if title:
         starts.append(title.end())
-    if not _REASON.match(text):
+    if not _REASON.match(text) and not _UNSPACED.search(text):
         commas = itertools.islice(_COMMA.finditer(text), _MOST_CLAUSES)
         starts += [comma.end() for comma in commas]
     return any(_orders(text[start:]) for start in starts)

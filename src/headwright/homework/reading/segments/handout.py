@@ -95,6 +95,12 @@ def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stret
         yield place, _merged(asked[place], len(segment.text))
 
 
+def sets_scene(item: Sequence[Segment]) -> bool:
+    """Nothing but what could lead up to questions: it opens like a handout, and nobody answers."""
+    acts = [act_of(sentence) for sentence in sentences(item)]
+    return "answers" not in acts and any(act in ("leads", "tells") for act in acts[:2])
+
+
 def _merged(ends: list[tuple[int, bool]], length: int) -> list[Stretch]:
     stretches: list[Stretch] = []
     start = 0

@@ -24,12 +24,14 @@ DEFINITION = re.compile(
     r"\s*(?:\\(?:boldsymbol|mathbf|vec|bm|boxed|displaystyle)\s*\{?\s*)*"
     r"(?:q|M|K|Q|V)\}?(?:\s*_\s*\{?[\w\\*]{1,6}\}?|[₁₂₃ₐ])?(?:\s*\^\s*\{?\\?\w{1,6}\}?)?"
     r"\s*(?:&\s*)?(?::?=(?!=)|\\approx|≈|\\propto|\\triangleq|\\coloneqq)(?!\s*\\?$)"
+    r"(?!\s*(?:\\math[a-z]{2,3}\s*\{?\s*)?X)"  # Q = X W defines a layer
 )
 _OWN_LINE = re.compile(rf"\n(?={DEFINITION.pattern})")
 # A sentence that ends like this goes on with the formula below it
 _OPEN = re.compile(
     r"(?:\b(?:such that|so that|that|where|with|as|is|are|be|by|for|to|and|or|of|if|when"
-    r"|the|let|given|layer|function|equations?|(?:as )?follow(?:s|ing)(?: \w+){0,2}|holds?|embeddings|computes?"
+    r"|the|let|given|layer|function|equations?|(?:as )?follow(?:s|ing)(?: \w+){0,2}"
+    r"|holds?|embeddings|computes?"
     r"|que|donde|con|onde|com|dass|sodass|mit|où|telle? que|avec)"
     r"|使得|使|满足|即|为|如下|其中|成立|定义|計算|とする|같이|같다)\s*[:：,，]?\s*$",
     re.IGNORECASE,

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from headwright.homework.reading.document import Segment, Voice
 from headwright.homework.reading.segments.asking import POINTS
-from headwright.homework.reading.segments.handout import Stretch, handout_stretches
+from headwright.homework.reading.segments.handout import Stretch, handout_stretches, sets_scene
 from headwright.homework.reading.segments.line_numbers import LineNumbers
 
 _ANSWER_WORDS = (
@@ -28,6 +28,7 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_ALONE = re.compile(rf"[*_\s]*(?:{_ANSWER_WORDS})[*_\s]*[:：.]?[*_\s]*", re.IGNORECASE)
+_LONGEST_TITLE = 60  # characters
 
 
 def announces_answer(line: str) -> bool:
@@ -39,11 +40,10 @@ def with_voices(
     segments: Sequence[Segment], line_numbers: LineNumbers | None = None
 ) -> tuple[Segment, ...]:
     """The segments with `voice` filled in, item by item. One in which both speak is cut in two."""
-    out: list[Segment] = []
     lines = line_numbers or LineNumbers.of("")
-    for item in items(segments):
-        out += _item_with_voices(item, lines)
-    return tuple(out)
+    spoken = [_item_with_voices(item, lines) for item in items(segments)]
+    _mark_scenes(spoken)
+    return tuple(segment for item in spoken for segment in item)
 
 
 def items(segments: Sequence[Segment]) -> list[list[Segment]]:
@@ -79,6 +79,29 @@ def _item_with_voices(item: list[Segment], lines: LineNumbers) -> list[Segment]:
         first = item[0].paragraph
         return [_spoken(s, "question") if s.paragraph == first else s for s in item]
     return item
+
+
+def _mark_scenes(spoken: list[list[Segment]]) -> None:
+    """What a part says before its first question belongs to the handout, too."""
+    before_question = False
+    for place in reversed(range(len(spoken))):
+        item = spoken[place]
+        if all(segment.kind == "heading" or _is_title(segment) for segment in item):
+            continue
+        is_open = not any(segment.voice for segment in item)
+        numbered = place == 0 or item[0].label is not None
+        if before_question and is_open and numbered and sets_scene(item):
+            spoken[place] = [_spoken(segment, "question") for segment in item]
+        before_question = _opens_with_question(spoken[place])
+
+
+def _is_title(segment: Segment) -> bool:
+    return segment.kind == "prose" and len(segment.text) < _LONGEST_TITLE
+
+
+def _opens_with_question(item: list[Segment]) -> bool:
+    first = next((segment for segment in item if segment.kind != "heading"), None)
+    return first is not None and first.voice == "question"
 
 
 def _parted(segment: Segment, stretches: list[Stretch], lines: LineNumbers) -> list[Segment]:

@@ -1,0 +1,130 @@
+"""Which questions a document asks, where the handout's text was left in it.
+
+A question's own words say what it asks better than any numbering. The phrases are data
+(`asked.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from headwright.homework.reading.document import Segment
+from headwright.homework.reading.segments.asking import act_of
+from headwright.homework.reading.segments.sentences import sentences
+from headwright.homework.reading.segments.who_speaks import items
+
+_ASKING = ("asks", "requests", "questions")
+_MOST_READ = 4000  # characters of one question
+# What stands where an answer should be
+_PLACEHOLDER = re.compile(
+    r"[\W_]*(?:(?:to ?do|tbd|n/?a|your (?:answer|solution|response)(?: goes)?(?: here)?|write your"
+    r" (?:answer|solution|response)[^.]{0,20}|insert[^.]{0,30}here|(?:left )?blank|skip(?:ped)?"
+    r"|no answer|not (?:done|attempted)|(?:(?:my|our) )?(?:answer|solution)|ans|response|lösung|antwort|respuesta"
+    r"|resposta|réponse|답|풀이|解答?|答案?|略|待补充?|未完成|未作答|없음|なし)[\W_]*){0,2}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question in the handout's words, with the numbers of the segments that ask it and of those
+    that answer it right there."""
+
+    question: str
+    segments: tuple[int, ...]
+    answer: tuple[int, ...]
+    item: int
+
+
+@dataclass(frozen=True)
+class _Entry:
+    question: str
+    needed: tuple[re.Pattern[str], ...]
+    unless: tuple[re.Pattern[str], ...]
+
+    def fits(self, text: str) -> bool:
+        if any(pattern.search(text) for pattern in self.unless):
+            return False
+        return all(pattern.search(text) for pattern in self.needed)
+
+
+@functools.cache
+def _entries() -> tuple[_Entry, ...]:
+    file = resources.files("headwright.homework.locating").joinpath("asked.toml")
+    table = tomllib.loads(file.read_text("utf-8"))
+    return tuple(
+        _Entry(entry["question"], _compiled(entry["all"]), _compiled(entry.get("unless", ())))
+        for entry in table["asked"]
+    )
+
+
+def _compiled(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for pattern in patterns)
+
+
+def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
+    """All questions that are recognised in the handout's text, in document order."""
+    found: list[Asked] = []
+    start = 0
+    for number, item in enumerate(items(segments)):
+        blocks = _blocks(item, start)
+        for block, answer in blocks:
+            asking = [segments[k] for k in block]
+            found += [Asked(question, block, answer, number) for question in _named(asking)]
+        start += len(item)
+    return found
+
+
+def _blocks(item: list[Segment], start: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The item's runs of question and answer, as pairs of segment numbers."""
+    runs: list[tuple[bool, list[int]]] = []
+    numbered = [(start + place, segment) for place, segment in enumerate(item)]
+    spoken = [(k, segment) for k, segment in numbered if segment.kind != "heading"]
+    for asks, run in itertools.groupby(spoken, key=lambda pair: pair[1].voice == "question"):
+        runs.append((asks, [k for k, segment in run if asks or not is_silent(segment)]))
+
+    blocks: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    for place, (asks, run) in enumerate(runs):
+        if asks:
+            behind = runs[place + 1][1] if place + 1 < len(runs) else []
+            blocks.append((tuple(run), tuple(behind)))
+    return blocks
+
+
+def is_silent(segment: Segment) -> bool:
+    """A title, or nothing but "Answer:", dots or "TODO"."""
+    if segment.kind == "heading" or segment.voice == "question":
+        return True
+    return segment.kind != "math" and _PLACEHOLDER.fullmatch(segment.text[:200]) is not None
+
+
+def _named(block: list[Segment]) -> list[str]:
+    """What a block asks: one question, or several in paragraphs of their own."""
+    spoken = sentences(block)
+    if not any(act_of(sentence) in _ASKING for sentence in spoken):
+        return []
+
+    whole = question_of(" ".join(sentence.text for sentence in spoken))
+    named: list[str] = []
+    scene: list[str] = []
+    paragraphs = itertools.groupby(spoken, key=lambda sentence: sentence.paragraph)
+    for _, group in paragraphs:
+        paragraph = list(group)
+        scene += [sentence.text for sentence in paragraph]
+        if any(act_of(sentence) in _ASKING for sentence in paragraph):
+            named.append(question_of(" ".join(scene)))
+            scene = []
+    distinct = list(dict.fromkeys(filter(None, named)))
+    return distinct if len(distinct) > 1 else [whole] if whole else distinct
+
+
+def question_of(text: str) -> str:
+    """The id of the question that this text asks; empty where none is recognised."""
+    read = text[:_MOST_READ]
+    return next((entry.question for entry in _entries() if entry.fits(read)), "")

@@ -1,0 +1,64 @@
+"""Every question that a document asks has a row: judged, unread or missing.
+
+The walk through a document finds answers; it says nothing about a question that nobody answered,
+and may pass over one whose answer looks like its neighbour's. What the handout's own words ask is
+added here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headwright.exercise.bank import Bank
+from headwright.homework.locating.asked import Asked, asked_questions, is_silent
+from headwright.homework.locating.locate import Located
+from headwright.homework.reading.document import Document, Segment
+from headwright.homework.reading.segments.who_speaks import announces_answer
+
+ASKED_BLANK = 0.9  # confidence that a question whose text stands there alone is unanswered
+ASKED_ANSWERED = 0.6  # that what follows a question answers it, where the walk says otherwise
+
+
+def with_every_question(document: Document, found: list[Located], bank: Bank) -> list[Located]:
+    """The located answers, and a row for every question that is asked without one, in the order of
+    the bank."""
+    rows = {located.question: located for located in found}
+    known = {question.id for question in bank}
+    asked = [one for one in asked_questions(document.segments) if one.question in known]
+    for place, one in enumerate(asked):
+        row = rows.get(one.question)
+        if one.answer:
+            if row is None or row.empty:
+                rows[one.question] = _row(document, one)
+        elif row is None or _is_borrowed(document.segments, row, asked, place):
+            rows[one.question] = _row(document, one)
+    return [rows[question.id] for question in bank if question.id in rows]
+
+
+def _row(document: Document, one: Asked) -> Located:
+    places = one.segments + one.answer
+    span = (document.segments[places[0]].start, document.segments[places[-1]].end)
+    confidence = ASKED_ANSWERED if one.answer else ASKED_BLANK
+    return Located(one.question, places, span, confidence, empty=not one.answer)
+
+
+def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:
+    """Does this row consist of what stands under other questions only? A question may be answered
+    under the next one, where both are asked before one answer."""
+    spoken = {k for k in row.segments if not is_silent(segments[k])}
+    if not spoken:
+        return True
+    together = _answered_together(segments, asked, place)
+    others = {k for one in asked if one is not together for k in one.answer}
+    return spoken <= others
+
+
+def _answered_together(segments: Sequence[Segment], asked: list[Asked], place: int) -> Asked | None:
+    """The next answered question, if its answer is announced in words; an answer inside a wrapper
+    belongs to the item that wraps it."""
+    after = next((one for one in asked[place + 1 :] if one.answer), None)
+    if after is None:
+        return None
+    between = segments[after.segments[-1] + 1 : after.answer[0] + 1]
+    announced = any(announces_answer(segment.text) for segment in between)
+    return after if announced else None
