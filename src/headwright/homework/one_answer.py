@@ -94,7 +94,7 @@ def judge_answer(
 
 
 def _missing() -> Judged:
-    reason = "the question is numbered here and nothing is written under it"
+    reason = "the question stands here and nothing is written under it"
     return Judged(Outcome("missing", reason))
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 from headwright.homework.reading.document import Segment
@@ -20,13 +20,14 @@ from headwright.homework.reading.segments.sentences import sentences
 from headwright.homework.reading.segments.who_speaks import items
 
 _ASKING = ("asks", "requests", "questions")
+_LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
 _MOST_READ = 4000  # characters of one question
 # What stands where an answer should be
 _PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:to ?do|tbd|n/?a|your (?:answer|solution|response)(?: goes)?(?: here)?|write your"
     r" (?:answer|solution|response)[^.]{0,20}|insert[^.]{0,30}here|(?:left )?blank|skip(?:ped)?"
-    r"|no answer|not (?:done|attempted)|(?:(?:my|our) )?(?:answer|solution)|ans|response|lösung|antwort|respuesta"
-    r"|resposta|réponse|답|풀이|解答?|答案?|略|待补充?|未完成|未作答|없음|なし)[\W_]*){0,2}",
+    r"|no answer|not (?:done|attempted)|(?:(?:my|our) )?(?:answer|solution)|ans|response"
+    r"|lösung|antwort|respuesta|resposta|réponse|답|풀이|解答?|答案?|略|待补充?|未完成|未作答|없음|なし)[\W_]*){0,2}",
     re.IGNORECASE,
 )
 
@@ -39,7 +40,7 @@ class Asked:
     question: str
     segments: tuple[int, ...]
     answer: tuple[int, ...]
-    item: int
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,22 +71,45 @@ def _compiled(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
 
 def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
     """All questions that are recognised in the handout's text, in document order."""
+    numbered = iter(enumerate(segments))
     found: list[Asked] = []
-    start = 0
-    for number, item in enumerate(items(segments)):
-        blocks = _blocks(item, start)
+    waiting: list[int] = []  # places in `found`: asked together, not answered yet
+    for item in items(segments):
+        own = list(itertools.islice(numbered, len(item)))
+        blocks = _blocks(own)
+        if not blocks:
+            _answer_below(found, waiting, own)
+            continue
+        if waiting and found[waiting[0]].answer:
+            waiting = []
         for block, answer in blocks:
-            asking = [segments[k] for k in block]
-            found += [Asked(question, block, answer, number) for question in _named(asking)]
-        start += len(item)
+            named = _named([segments[k] for k in block])
+            waiting += [len(found) + k for k in range(len(named))]
+            label = _last_token(item[0].label)
+            found += [Asked(question, block, answer, label) for question in named]
     return found
 
 
-def _blocks(item: list[Segment], start: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _answer_below(found: list[Asked], waiting: list[int], item: list[tuple[int, Segment]]) -> None:
+    """Questions asked together are answered below, under the same numbers."""
+    label = _last_token(item[0][1].label)
+    spoken = tuple(k for k, segment in item if not is_silent(segment))
+    for place in waiting:
+        one = found[place]
+        if label and spoken and one.label == label and not one.answer:
+            found[place] = replace(one, answer=spoken)
+            return
+
+
+def _last_token(label: str | None) -> str:
+    tokens = _LABEL_TOKEN.findall((label or "").lower())
+    return tokens[-1] if tokens else ""
+
+
+def _blocks(item: list[tuple[int, Segment]]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The item's runs of question and answer, as pairs of segment numbers."""
     runs: list[tuple[bool, list[int]]] = []
-    numbered = [(start + place, segment) for place, segment in enumerate(item)]
-    spoken = [(k, segment) for k, segment in numbered if segment.kind != "heading"]
+    spoken = [(k, segment) for k, segment in item if segment.kind != "heading"]
     for asks, run in itertools.groupby(spoken, key=lambda pair: pair[1].voice == "question"):
         runs.append((asks, [k for k, segment in run if asks or not is_silent(segment)]))
 

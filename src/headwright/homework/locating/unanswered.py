@@ -7,6 +7,7 @@ added here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from headwright.exercise.bank import Bank
@@ -15,31 +16,50 @@ from headwright.homework.locating.locate import Located
 from headwright.homework.reading.document import Document, Segment
 from headwright.homework.reading.segments.who_speaks import announces_answer
 
-ASKED_BLANK = 0.9  # confidence that a question whose text stands there alone is unanswered
-ASKED_ANSWERED = 0.6  # that what follows a question answers it, where the walk says otherwise
+ASKED = 0.95  # confidence that what follows a question's own words answers it
+FULL_HANDOUT = 4  # questions that a document asks, if the handout and not a sentence of it is there
 
 
 def with_every_question(document: Document, found: list[Located], bank: Bank) -> list[Located]:
-    """The located answers, and a row for every question that is asked without one, in the order of
-    the bank."""
+    """The located answers, and a row for every question that is asked, in the order of the bank."""
+    segments = document.segments
     rows = {located.question: located for located in found}
     known = {question.id for question in bank}
-    asked = [one for one in asked_questions(document.segments) if one.question in known]
+    asked = [one for one in asked_questions(segments) if one.question in known]
+    shared = Counter(one.answer for one in asked)
     for place, one in enumerate(asked):
         row = rows.get(one.question)
-        if one.answer:
-            if row is None or row.empty:
-                rows[one.question] = _row(document, one)
-        elif row is None or _is_borrowed(document.segments, row, asked, place):
+        if row is None or row.empty:
             rows[one.question] = _row(document, one)
+        elif one.answer and shared[one.answer] == 1:
+            rows[one.question] = _row(document, one)
+        elif not one.answer and _is_borrowed(segments, row, asked, place):
+            rows[one.question] = _row(document, one)
+    rows = _without_borrowed(segments, rows, asked)
     return [rows[question.id] for question in bank if question.id in rows]
+
+
+def _without_borrowed(
+    segments: Sequence[Segment], rows: dict[str, Located], asked: list[Asked]
+) -> dict[str, Located]:
+    """Where the handout stands in the document, what stands under its questions answers them and no
+    question that it does not ask."""
+    named = {one.question for one in asked}
+    if len(named) < FULL_HANDOUT:
+        return rows
+    answers = {k for one in asked for k in one.answer}
+    kept: dict[str, Located] = {}
+    for question, row in rows.items():
+        spoken = {k for k in row.segments if not is_silent(segments[k])}
+        if question in named or not spoken <= answers:
+            kept[question] = row
+    return kept
 
 
 def _row(document: Document, one: Asked) -> Located:
     places = one.segments + one.answer
     span = (document.segments[places[0]].start, document.segments[places[-1]].end)
-    confidence = ASKED_ANSWERED if one.answer else ASKED_BLANK
-    return Located(one.question, places, span, confidence, empty=not one.answer)
+    return Located(one.question, places, span, ASKED, empty=not one.answer)
 
 
 def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:

@@ -28,6 +28,8 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_ALONE = re.compile(rf"[*_\s]*(?:{_ANSWER_WORDS})[*_\s]*[:：.]?[*_\s]*", re.IGNORECASE)
+_FIRST = re.compile(r"(?<![^\W_])(?:i|1|a)[\W_]*$", re.IGNORECASE)
+_SIGN = re.compile(r"[=<>≈≫~^_\\]")
 _LONGEST_TITLE = 60  # characters
 
 
@@ -87,6 +89,8 @@ def _mark_scenes(spoken: list[list[Segment]]) -> None:
     for place in reversed(range(len(spoken))):
         item = spoken[place]
         if all(segment.kind == "heading" or _is_title(segment) for segment in item):
+            if before_question and _opens_list(spoken[place + 1]):
+                spoken[place] = [_spoken(segment, "question") for segment in item]
             continue
         is_open = not any(segment.voice for segment in item)
         numbered = place == 0 or item[0].label is not None
@@ -96,7 +100,14 @@ def _mark_scenes(spoken: list[list[Segment]]) -> None:
 
 
 def _is_title(segment: Segment) -> bool:
-    return segment.kind == "prose" and len(segment.text) < _LONGEST_TITLE
+    if segment.kind != "prose" or len(segment.text) > _LONGEST_TITLE:
+        return False
+    return len(segment.text.split()) > 1 and not _SIGN.search(segment.text)
+
+
+def _opens_list(item: list[Segment]) -> bool:
+    """The first of several: what stands above it is their title."""
+    return _FIRST.search(item[0].label or "") is not None
 
 
 def _opens_with_question(item: list[Segment]) -> bool:
