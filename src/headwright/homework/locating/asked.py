@@ -41,6 +41,7 @@ class Asked:
     segments: tuple[int, ...]
     answer: tuple[int, ...]
     label: str = ""
+    why: str = ""  # it counts as asked, where its words do not stand there
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from headwright.exercise.bank import Bank
 from headwright.homework.locating.asked import Asked, asked_questions, is_silent
+from headwright.homework.locating.editions import numbered_questions
 from headwright.homework.locating.locate import Located
 from headwright.homework.reading.document import Document, Segment
 from headwright.homework.reading.segments.who_speaks import announces_answer
@@ -25,18 +26,28 @@ def with_every_question(document: Document, found: list[Located], bank: Bank) ->
     segments = document.segments
     rows = {located.question: located for located in found}
     known = {question.id for question in bank}
-    asked = [one for one in asked_questions(segments) if one.question in known]
+    asked = [one for one in _asked(segments, found) if one.question in known]
     shared = Counter(one.answer for one in asked)
     for place, one in enumerate(asked):
         row = rows.get(one.question)
-        if row is None or row.empty:
-            rows[one.question] = _row(document, one)
-        elif one.answer and shared[one.answer] == 1:
-            rows[one.question] = _row(document, one)
-        elif not one.answer and _is_borrowed(segments, row, asked, place):
+        if one.answer:
+            better = row is None or row.empty or shared[one.answer] == 1
+        else:
+            better = row is None or _is_borrowed(segments, row, asked, place)
+        if better:
             rows[one.question] = _row(document, one)
     rows = _without_borrowed(segments, rows, asked)
     return [rows[question.id] for question in bank if question.id in rows]
+
+
+def _asked(segments: Sequence[Segment], found: list[Located]) -> list[Asked]:
+    """In the handout's words, or else by its numbers."""
+    worded = asked_questions(segments)
+    named = {one.question for one in worded}
+    places = {located.question: set(located.segments) for located in found if not located.empty}
+    places |= {one.question: set(one.answer) for one in worded}
+    numbered = numbered_questions(segments, places)
+    return worded + [one for one in numbered if one.question not in named]
 
 
 def _without_borrowed(
@@ -59,7 +70,7 @@ def _without_borrowed(
 def _row(document: Document, one: Asked) -> Located:
     places = one.segments + one.answer
     span = (document.segments[places[0]].start, document.segments[places[-1]].end)
-    return Located(one.question, places, span, ASKED, empty=not one.answer)
+    return Located(one.question, places, span, ASKED, not one.answer, one.why)
 
 
 def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:
@@ -68,6 +79,8 @@ def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], 
     spoken = {k for k in row.segments if not is_silent(segments[k])}
     if not spoken:
         return True
+    if asked[place].why:
+        return False
     together = _answered_together(segments, asked, place)
     others = {k for one in asked if one is not together for k in one.answer}
     return spoken <= others
