@@ -10,9 +10,10 @@ import functools
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
+from typing import Any
 
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.segments.asking import act_of
@@ -49,6 +50,7 @@ class _Entry:
     question: str
     needed: tuple[re.Pattern[str], ...]
     unless: tuple[re.Pattern[str], ...]
+    after: Mapping[str, str]
 
     def fits(self, text: str) -> bool:
         if any(pattern.search(text) for pattern in self.unless):
@@ -60,14 +62,17 @@ class _Entry:
 def _entries() -> tuple[_Entry, ...]:
     file = resources.files("headwright.homework.locating").joinpath("asked.toml")
     table = tomllib.loads(file.read_text("utf-8"))
-    return tuple(
-        _Entry(entry["question"], _compiled(entry["all"]), _compiled(entry.get("unless", ())))
-        for entry in table["asked"]
-    )
+    return tuple(_entry(entry) for entry in table["asked"])
+
+
+def _entry(entry: Mapping[str, Any]) -> _Entry:
+    needed = _compiled(entry["all"])
+    unless = _compiled(entry.get("unless", ()))
+    return _Entry(entry["question"], needed, unless, entry.get("after", {}))
 
 
 def _compiled(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in patterns)
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
 def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
@@ -84,7 +89,8 @@ def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
         if waiting and found[waiting[0]].answer:
             waiting = []
         for block, answer in blocks:
-            named = _named([segments[k] for k in block])
+            before = found[-1].question if found else ""
+            named = _named([segments[k] for k in block], before)
             waiting += [len(found) + k for k in range(len(named))]
             label = _last_token(item[0].label)
             found += [Asked(question, block, answer, label) for question in named]
@@ -129,13 +135,13 @@ def is_silent(segment: Segment) -> bool:
     return segment.kind != "math" and _PLACEHOLDER.fullmatch(segment.text[:200]) is not None
 
 
-def _named(block: list[Segment]) -> list[str]:
+def _named(block: list[Segment], before: str) -> list[str]:
     """What a block asks: one question, or several in paragraphs of their own."""
     spoken = sentences(block)
     if not any(act_of(sentence) in _ASKING for sentence in spoken):
         return []
 
-    whole = question_of(" ".join(sentence.text for sentence in spoken))
+    whole = question_of(" ".join(sentence.text for sentence in spoken), before)
     named: list[str] = []
     scene: list[str] = []
     paragraphs = itertools.groupby(spoken, key=lambda sentence: sentence.paragraph)
@@ -143,13 +149,17 @@ def _named(block: list[Segment]) -> list[str]:
         paragraph = list(group)
         scene += [sentence.text for sentence in paragraph]
         if any(act_of(sentence) in _ASKING for sentence in paragraph):
-            named.append(question_of(" ".join(scene)))
+            named.append(question_of(" ".join(scene), before))
             scene = []
     distinct = list(dict.fromkeys(filter(None, named)))
     return distinct if len(distinct) > 1 else [whole] if whole else distinct
 
 
-def question_of(text: str) -> str:
-    """The id of the question that this text asks; empty where none is recognised."""
+def question_of(text: str, before: str = "") -> str:
+    """The id of the question that this text asks behind question `before`; empty where none is
+    recognised."""
     read = text[:_MOST_READ]
-    return next((entry.question for entry in _entries() if entry.fits(read)), "")
+    for entry in _entries():
+        if entry.fits(read):
+            return entry.after.get(before, entry.question)
+    return ""

@@ -18,6 +18,7 @@ from headwright.homework.reading.document import Document, Segment
 from headwright.homework.reading.segments.who_speaks import announces_answer
 
 ASKED = 0.95  # confidence that what follows a question's own words answers it
+FEW_ASKED = 2
 FULL_HANDOUT = 4  # questions that a document asks, if the handout and not a sentence of it is there
 
 
@@ -46,8 +47,10 @@ def _asked(segments: Sequence[Segment], found: list[Located]) -> list[Asked]:
     named = {one.question for one in worded}
     places = {located.question: set(located.segments) for located in found if not located.empty}
     places |= {one.question: set(one.answer) for one in worded}
-    numbered = numbered_questions(segments, places)
-    return worded + [one for one in numbered if one.question not in named]
+    numbered = [one for one in numbered_questions(segments, places) if one.question not in named]
+    if len(named) >= FEW_ASKED:  # the handout is there, and says itself what it asks
+        numbered = [one for one in numbered if not one.why]
+    return worded + numbered
 
 
 def _without_borrowed(

@@ -11,8 +11,10 @@ from headwright.homework.reading.document import Segment
 
 # A full stop is the end where a new sentence can begin behind it; a footnote may follow without a
 # space.
+_CLOSING = r"['\"”’)\]*_]{0,4}"
 _END = re.compile(
-    r"[.!?…]['\"”’)\]*_]{0,4}(?=\s+[^\sa-zà-ÿ.,;)]|[A-ZÀ-Þ][a-zà-ÿ]|\s*$)|[。！？][”’」)）*_]{0,3}|\n\s*\n"
+    rf"[.…]{_CLOSING}(?=\s+[^\sa-zà-ÿ.,;)]|[ \t]*\n|[A-ZÀ-Þ][a-zà-ÿ]|\s*$)|[!?]{_CLOSING}(?=\s|$)"
+    r"|[。！？][”’」)）*_]{0,3}|\n\s*\n"
 )
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:i\.\s?e|e\.\s?g|cf|vs|resp|eqs?|figs?|w\.r\.t|s\.t|z\.\s?B|d\.\s?h|p\.\s?ex|approx"
