@@ -16,11 +16,10 @@ from importlib import resources
 from typing import Any
 
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.segments.asking import act_of
+from headwright.homework.reading.segments.asking import ASKING, act_of
 from headwright.homework.reading.segments.sentences import sentences
 from headwright.homework.reading.segments.who_speaks import items
 
-_ASKING = ("asks", "requests", "questions")
 _LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
 _MOST_READ = 4000  # characters of one question
 # What stands where an answer should be
@@ -138,7 +137,7 @@ def is_silent(segment: Segment) -> bool:
 def _named(block: list[Segment], before: str) -> list[str]:
     """What a block asks: one question, or several in paragraphs of their own."""
     spoken = sentences(block)
-    if not any(act_of(sentence) in _ASKING for sentence in spoken):
+    if not any(act_of(sentence) in ASKING for sentence in spoken):
         return []
 
     whole = question_of(" ".join(sentence.text for sentence in spoken), before)
@@ -148,7 +147,7 @@ def _named(block: list[Segment], before: str) -> list[str]:
     for _, group in paragraphs:
         paragraph = list(group)
         scene += [sentence.text for sentence in paragraph]
-        if any(act_of(sentence) in _ASKING for sentence in paragraph):
+        if any(act_of(sentence) in ASKING for sentence in paragraph):
             named.append(question_of(" ".join(scene), before))
             scene = []
     distinct = list(dict.fromkeys(filter(None, named)))

@@ -10,6 +10,7 @@ import functools
 import itertools
 import re
 import tomllib
+from collections.abc import Iterator
 from importlib import resources
 from typing import Literal
 
@@ -17,6 +18,7 @@ from headwright.homework.reading.segments.sentences import DEFINITION, Sentence
 
 # asks; asks and addresses the reader; a bare question; handout talk; leads up; follows; answers
 Act = Literal["asks", "requests", "questions", "tells", "leads", "follows", "answers", ""]
+ASKING: frozenset[Act] = frozenset({"asks", "requests", "questions"})
 
 _MOST_READ = 1500  # characters of a sentence
 _POINT_WORDS = (
@@ -36,10 +38,13 @@ _REASON = re.compile(
 _MOST_CLAUSES = 5
 # A verb behind a comma has no subject of its own in these scripts: it may be anybody's
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
-_POLITE = (
+_POLITE = re.compile(
     r"(?:(?:please|briefly|also|then|now|and|first|finally|next|bitte|por favor|veuillez"
-    r"|brièvement|kurz|brevemente|请你?|並|并|再)[\s,]*){0,3}"
+    r"|brièvement|kurz|brevemente|请你?|並|并|再)[\s,]*){0,3}",
+    re.IGNORECASE,
 )
+_INEQUALITY = re.compile(r"(?<![<>])[<>](?![<>])|\\[lg]t(?![a-z])|\\[lg]eq?(?![a-z])|[≤≥]")
+_RHETORICAL = re.compile(r"[\x00-\u02ff]{0,24}|[^\x00-\u02ff]{0,7}")
 _SCORES_COMPARED = re.compile(
     r"k.{0,40}q.{0,40}(?:\\gg|>>|≫|\\ll|≪|<<)|q.{0,40}k.{0,40}(?:\\gg|>>|≫)"
 )
@@ -70,7 +75,7 @@ def act_of(sentence: Sentence) -> Act:
     """What this sentence does in the talk between handout and student."""
     text = sentence.text[:_MOST_READ].strip(" \"“”'‘’_>-–—•")
     if _states_result(sentence):
-        return "tells" if _contains("telling", text) else "answers"
+        return "answers"
     if _contains("requests", text):
         return "requests"
     points = POINTS.match(text)
@@ -78,7 +83,7 @@ def act_of(sentence: Sentence) -> Act:
     if _is_imperative(text) or _contains("final", text[-80:]):
         return "asks"
     if text.endswith(("?", "？")) and _is_question(text):
-        return "questions"
+        return "" if _is_rhetorical(sentence, text) else "questions"
     if _contains("telling", text):
         return "tells"
     if _opens("afterthought", text):
@@ -101,28 +106,37 @@ def _is_result(formula: str) -> bool:
     return _SCORES_COMPARED.search(formula[:200]) is not None
 
 
+def _is_rhetorical(sentence: Sentence, text: str) -> bool:
+    """ "Why is that?", "Is gamma > 1?": a student who goes on with the answer."""
+    cases = any(_INEQUALITY.search(formula) for formula in sentence.formulas)
+    return cases or _RHETORICAL.fullmatch(text) is not None
+
+
 def _is_imperative(text: str) -> bool:
     """A verb that asks, at the beginning, behind a title or behind the clause that opens the
     sentence."""
+    if _REASON.match(text) or _UNSPACED.search(text):
+        title = _TITLE.match(text)
+        return _orders(text) or (title is not None and _orders(text[title.end() :]))
+    return any(_orders(clause) for clause in _clauses(text))
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The text from its beginning, behind its title and behind its first commas."""
     text = _FORMULA.sub("$", text)
-    starts = [0]
+    yield text
     title = _TITLE.match(text)
     if title:
-        starts.append(title.end())
-    if not _REASON.match(text) and not _UNSPACED.search(text):
-        commas = itertools.islice(_COMMA.finditer(text), _MOST_CLAUSES)
-        starts += [comma.end() for comma in commas]
-    return any(_orders(text[start:]) for start in starts)
+        yield text[title.end() :]
+    for comma in itertools.islice(_COMMA.finditer(text), _MOST_CLAUSES):
+        yield text[comma.end() :]
 
 
 def _orders(text: str) -> bool:
-    polite = re.match(_POLITE, text, re.IGNORECASE)
+    polite = _POLITE.match(text)
     assert polite is not None  # every part of the pattern may be missing
     return _opens("imperative", text) or _opens("imperative", text[polite.end() :])
 
 
 def _is_question(text: str) -> bool:
-    title = _TITLE.match(text)
-    return _opens("questions", text) or (
-        title is not None and _opens("questions", text[title.end() :])
-    )
+    return any(_opens("questions", clause) for clause in _clauses(text))

@@ -7,11 +7,12 @@ a sentence that addresses its reader opens a question again.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.segments.asking import Act, act_of
+from headwright.homework.reading.segments.asking import ASKING, Act, act_of
 from headwright.homework.reading.segments.sentences import Sentence, sentences
 
 
@@ -34,10 +35,13 @@ class _Talk:
     leading: bool = False  # one of those waiting leads up to a question
     answered: bool = False
 
-    def hear(self, sentence: Sentence, act: Act) -> None:
+    def hear(self, sentence: Sentence, act: Act, *, only_asks: bool) -> None:
+        """`only_asks`: its paragraph does nothing else."""
         number = len(self.spoken)
         self.spoken.append(sentence)
-        if act == "answers":
+        if only_asks and not self._is_scene():
+            self._take(number, with_scene=False)
+        elif act == "answers":
             self.answered = True
         elif act == "requests" or (act in ("asks", "tells") and self._is_scene()):
             self._take(number, with_scene=self._is_scene())
@@ -84,8 +88,12 @@ class _Talk:
 def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stretch]]]:
     """For every segment of an item, who speaks where in it."""
     talk = _Talk()
-    for sentence in sentences(item):
-        talk.hear(sentence, act_of(sentence))
+    acts = [(sentence, act_of(sentence)) for sentence in sentences(item)]
+    for _, paragraph in itertools.groupby(acts, key=lambda pair: pair[0].paragraph):
+        spoken = list(paragraph)
+        only_asks = _only_asks([act for _, act in spoken])
+        for sentence, act in spoken:
+            talk.hear(sentence, act, only_asks=only_asks)
 
     asked: list[list[tuple[int, bool]]] = [[] for _ in item]
     for number, sentence in enumerate(talk.spoken):
@@ -93,6 +101,10 @@ def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stret
             asked[segment].append((end, number in talk.handout))
     for place, segment in enumerate(item):
         yield place, _merged(asked[place], len(segment.text))
+
+
+def _only_asks(acts: list[Act]) -> bool:
+    return "" not in acts and "answers" not in acts and not ASKING.isdisjoint(acts)
 
 
 def sets_scene(item: Sequence[Segment]) -> bool:

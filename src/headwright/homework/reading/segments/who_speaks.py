@@ -28,6 +28,7 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_ALONE = re.compile(rf"[*_\s]*(?:{_ANSWER_WORDS})[*_\s]*[:：.]?[*_\s]*", re.IGNORECASE)
+_SHARE = 0.4  # of the items
 _FIRST = re.compile(r"(?<![^\W_])(?:i|1|a)[\W_]*$", re.IGNORECASE)
 _SIGN = re.compile(r"[=<>≈≫~^_\\]")
 _LONGEST_TITLE = 60  # characters
@@ -43,7 +44,11 @@ def with_voices(
 ) -> tuple[Segment, ...]:
     """The segments with `voice` filled in, item by item. One in which both speak is cut in two."""
     lines = line_numbers or LineNumbers.of("")
-    spoken = [_item_with_voices(item, lines) for item in items(segments)]
+    plain = items(segments)
+    spoken = [_item_with_voices(item, lines) for item in plain]
+    if not _contains_handout(spoken):
+        pairs = zip(plain, spoken, strict=True)
+        spoken = [item if _is_asked(voiced) else voiced for item, voiced in pairs]
     _mark_scenes(spoken)
     return tuple(segment for item in spoken for segment in item)
 
@@ -81,6 +86,19 @@ def _item_with_voices(item: list[Segment], lines: LineNumbers) -> list[Segment]:
         first = item[0].paragraph
         return [_spoken(s, "question") if s.paragraph == first else s for s in item]
     return item
+
+
+def _contains_handout(spoken: list[list[Segment]]) -> bool:
+    """Who leaves questions in leaves them in everywhere. Where only few items seem to ask, one that
+    does nothing else may be an answer that tells us what to do ("Give each head its own key")."""
+    said = [item for item in spoken if any(segment.kind != "heading" for segment in item)]
+    asking = [item for item in said if any(segment.voice == "question" for segment in item)]
+    return len(asking) >= _SHARE * len(said)
+
+
+def _is_asked(item: list[Segment]) -> bool:
+    """Is all of it the handout's?"""
+    return all(segment.voice == "question" or segment.kind == "heading" for segment in item)
 
 
 def _mark_scenes(spoken: list[list[Segment]]) -> None:
