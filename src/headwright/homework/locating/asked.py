@@ -17,7 +17,7 @@ from typing import Any
 
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.segments.asking import ASKING, act_of
-from headwright.homework.reading.segments.sentences import sentences
+from headwright.homework.reading.segments.sentences import Sentence, sentences
 from headwright.homework.reading.segments.who_speaks import items
 
 _LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
@@ -26,7 +26,7 @@ _MOST_READ = 4000  # characters of one question
 _PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:to ?do|tbd|n/?a|your (?:answer|solution|response)(?: goes)?(?: here)?|write your"
     r" (?:answer|solution|response)[^.]{0,20}|insert[^.]{0,30}here|(?:left )?blank|skip(?:ped)?"
-    r"|no answer|not (?:done|attempted)|(?:(?:my|our) )?(?:answer|solution)|ans|response"
+    r"|no answer|not (?:done|attempted)|(?:(?:my|our) )?(?:answers?|solutions?)|ans|response"
     r"|lösung|antwort|respuesta|resposta|réponse|답|풀이|解答?|答案?|略|待补充?|未完成|未作答|없음|なし)[\W_]*){0,2}",
     re.IGNORECASE,
 )
@@ -79,6 +79,7 @@ def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
     numbered = iter(enumerate(segments))
     found: list[Asked] = []
     waiting: list[int] = []  # places in `found`: asked together, not answered yet
+    scene = ""
     for item in items(segments):
         own = list(itertools.islice(numbered, len(item)))
         blocks = _blocks(own)
@@ -88,8 +89,12 @@ def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
         if waiting and found[waiting[0]].answer:
             waiting = []
         for block, answer in blocks:
+            spoken = sentences([segments[k] for k in block])
+            if not _asks(spoken):
+                scene = _said(spoken)
+                continue
             before = found[-1].question if found else ""
-            named = _named([segments[k] for k in block], before)
+            named = _named(spoken, before, scene)
             waiting += [len(found) + k for k in range(len(named))]
             label = _last_token(item[0].label)
             found += [Asked(question, block, answer, label) for question in named]
@@ -134,24 +139,30 @@ def is_silent(segment: Segment) -> bool:
     return segment.kind != "math" and _PLACEHOLDER.fullmatch(segment.text[:200]) is not None
 
 
-def _named(block: list[Segment], before: str) -> list[str]:
-    """What a block asks: one question, or several in paragraphs of their own."""
-    spoken = sentences(block)
-    if not any(act_of(sentence) in ASKING for sentence in spoken):
-        return []
-
-    whole = question_of(" ".join(sentence.text for sentence in spoken), before)
+def _named(spoken: list[Sentence], before: str, scene: str) -> list[str]:
+    """What a block asks behind question `before`: one question, or several in paragraphs of their
+    own. `scene` is what its part says about all of its questions."""
+    whole = _said(spoken)
+    question = question_of(whole, before) or question_of(f"{scene} {whole}", before)
     named: list[str] = []
-    scene: list[str] = []
-    paragraphs = itertools.groupby(spoken, key=lambda sentence: sentence.paragraph)
-    for _, group in paragraphs:
-        paragraph = list(group)
-        scene += [sentence.text for sentence in paragraph]
-        if any(act_of(sentence) in ASKING for sentence in paragraph):
-            named.append(question_of(" ".join(scene), before))
-            scene = []
+    waiting: list[Sentence] = []
+    for _, paragraph in itertools.groupby(spoken, key=lambda sentence: sentence.paragraph):
+        waiting += paragraph
+        if _asks(waiting):
+            named.append(question_of(_said(waiting), before))
+            waiting = []
     distinct = list(dict.fromkeys(filter(None, named)))
-    return distinct if len(distinct) > 1 else [whole] if whole else distinct
+    if len(distinct) > 1:
+        return distinct
+    return [question] if question else []
+
+
+def _said(spoken: list[Sentence]) -> str:
+    return " ".join(sentence.text for sentence in spoken)
+
+
+def _asks(spoken: list[Sentence]) -> bool:
+    return any(act_of(sentence) in ASKING for sentence in spoken)
 
 
 def question_of(text: str, before: str = "") -> str:

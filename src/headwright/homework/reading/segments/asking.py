@@ -54,21 +54,19 @@ _ONE_VALUE = re.compile(
 
 
 @functools.cache
-def _phrases(role: str) -> tuple[re.Pattern[str], ...]:
-    """The patterns of one role, one for each language."""
+def _phrases(role: str) -> re.Pattern[str]:
+    """What matches a phrase of this role, in any language."""
     file = resources.files("headwright.homework.reading.segments").joinpath("asking.toml")
-    table = tomllib.loads(file.read_text("utf-8"))
-    return tuple(
-        re.compile(pattern.replace("\n", ""), re.IGNORECASE) for pattern in table[role].values()
-    )
+    by_language = tomllib.loads(file.read_text("utf-8"))[role].values()
+    return re.compile("|".join(by_language).replace("\n", ""), re.IGNORECASE)
 
 
 def _opens(role: str, text: str) -> bool:
-    return any(pattern.match(text) for pattern in _phrases(role))
+    return _phrases(role).match(text) is not None
 
 
 def _contains(role: str, text: str) -> bool:
-    return any(pattern.search(text) for pattern in _phrases(role))
+    return _phrases(role).search(text) is not None
 
 
 def act_of(sentence: Sentence) -> Act:
@@ -84,6 +82,8 @@ def act_of(sentence: Sentence) -> Act:
         return "asks"
     if text.endswith(("?", "？")) and _is_question(text):
         return "" if _is_rhetorical(sentence, text) else "questions"
+    if any(_ONE_VALUE.match(formula) for formula in sentence.formulas):
+        return "answers"
     if _contains("telling", text):
         return "tells"
     if _opens("afterthought", text):
@@ -94,14 +94,14 @@ def act_of(sentence: Sentence) -> Act:
 
 
 def _states_result(sentence: Sentence) -> bool:
-    """A formula that handouts ask for and do not give: q = .., M = .., c = v_j, scores compared."""
+    """A formula that handouts ask for and do not give: q = .., M = .., scores compared."""
     if any(_is_result(formula) for formula in sentence.formulas):
         return True
     return not sentence.formulas and DEFINITION.match(sentence.text) is not None
 
 
 def _is_result(formula: str) -> bool:
-    if DEFINITION.match(formula) or _ONE_VALUE.match(formula):
+    if DEFINITION.match(formula):
         return True
     return _SCORES_COMPARED.search(formula[:200]) is not None
 

@@ -34,6 +34,7 @@ class _Talk:
     waiting: list[int] = field(default_factory=list)  # open: scene of a question, or an answer
     leading: bool = False  # one of those waiting leads up to a question
     answered: bool = False
+    paragraph: int = 0  # of the handout's last sentence
 
     def hear(self, sentence: Sentence, act: Act, *, only_asks: bool) -> None:
         """`only_asks`: its paragraph does nothing else."""
@@ -60,13 +61,13 @@ class _Talk:
             return False
         if not self.waiting or not self.handout or self.leading:
             return True
-        before = self.spoken[max(self.handout)]
-        return all(self.spoken[k].paragraph == before.paragraph for k in self.waiting)
+        return self.spoken[self.waiting[-1]].paragraph == self.paragraph
 
     def _take(self, number: int, *, with_scene: bool) -> None:
         if with_scene:
             self.handout.update(self.waiting)
         self.handout.add(number)
+        self.paragraph = self.spoken[number].paragraph
         self._forget()
 
     def _go_on(self, number: int, act: Act) -> None:
@@ -107,10 +108,12 @@ def _only_asks(acts: list[Act]) -> bool:
     return "" not in acts and "answers" not in acts and not ASKING.isdisjoint(acts)
 
 
-def sets_scene(item: Sequence[Segment]) -> bool:
-    """Nothing but what could lead up to questions: it opens like a handout, and nobody answers."""
+def sets_scene(item: Sequence[Segment], *, titled: bool) -> bool:
+    """Nothing but what could lead up to questions: nobody answers, and it opens like a handout,
+    unless it stands above a list of questions (`titled`)."""
     acts = [act_of(sentence) for sentence in sentences(item)]
-    return "answers" not in acts and any(act in ("leads", "tells") for act in acts[:2])
+    opens = any(act in ("leads", "tells") for act in acts[:2])
+    return "answers" not in acts and (titled or opens)
 
 
 def _merged(ends: list[tuple[int, bool]], length: int) -> list[Stretch]:

@@ -106,15 +106,15 @@ def _mark_scenes(spoken: list[list[Segment]]) -> None:
     before_question = False
     for place in reversed(range(len(spoken))):
         item = spoken[place]
-        if all(segment.kind == "heading" or _is_title(segment) for segment in item):
-            if before_question and _opens_list(spoken[place + 1]):
-                spoken[place] = [_spoken(segment, "question") for segment in item]
+        titled = before_question and _opens_list(spoken[place + 1])
+        is_title = all(segment.kind == "heading" or _is_title(segment) for segment in item)
+        if is_title and not titled:
             continue
         is_open = not any(segment.voice for segment in item)
         numbered = place == 0 or item[0].label is not None
-        if before_question and is_open and numbered and sets_scene(item):
+        if before_question and is_open and numbered and sets_scene(item, titled=titled):
             spoken[place] = [_spoken(segment, "question") for segment in item]
-        before_question = _opens_with_question(spoken[place])
+        before_question = is_title or _opens_with_question(spoken[place])
 
 
 def _is_title(segment: Segment) -> bool:
