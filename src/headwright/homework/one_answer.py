@@ -75,7 +75,7 @@ def judge_answer(
     wanted = set(located.segments)
     own = tuple(piece for piece in pieces if piece.segment in wanted)
     answer = Answer(question, located, document, own, tuple(pieces), heads)
-    judged = _missing() if located.empty else _computed(answer)
+    judged = _missing(located) if located.empty else _computed(answer)
     if judged.heads is not None:
         heads[question.id] = judged.heads
     outcome = judged.outcome
@@ -93,8 +93,8 @@ def judge_answer(
     )
 
 
-def _missing() -> Judged:
-    reason = "the question is numbered here and nothing is written under it"
+def _missing(located: Located) -> Judged:
+    reason = located.why or "the question stands here and nothing is written under it"
     return Judged(Outcome("missing", reason))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from headwright.exercise.bank import Bank, load
 from headwright.homework import limits
 from headwright.homework.locating.locate import locate
+from headwright.homework.locating.unanswered import with_every_question
 from headwright.homework.meaning.statements import stream
 from headwright.homework.one_answer import judge_answer
 from headwright.homework.reading.document import Document
@@ -50,7 +51,8 @@ def judge_document(document: Document, bank: Bank | str | Path | None = None) ->
     """All verdicts on a document that was read."""
     questions = bank if isinstance(bank, Bank) else load(bank)
     pieces = stream(document)
-    answers = locate(document, questions, pieces)
+    found = locate(document, questions, pieces)
+    answers = with_every_question(document, found, questions)
     heads: dict[str, WrittenQueries] = {}  # the queries that later answers build on
     verdicts = [judge_answer(found, questions, document, pieces, heads) for found in answers]
     return Report(document.name, tuple(verdicts), document.notes)

@@ -27,13 +27,14 @@ MOST_CONFIDENCE = 0.99
 @dataclass(frozen=True)
 class Located:
     """The segments that answer one question, and how sure that is. `empty`: its label stands there
-    alone."""
+    alone, or `why` nothing can stand there."""
 
     question: str
     segments: tuple[int, ...]
     span: tuple[int, int]
     confidence: float
     empty: bool = False
+    why: str = ""
 
 
 def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Located]:

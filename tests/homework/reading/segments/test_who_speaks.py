@@ -14,7 +14,8 @@ from headwright.homework.reading.formats import read_text
         ("(a) 求 $x$\n解：$y$\n\n(b) $z$", ".md", ["question", "answer", ""]),
         ("(a) (2 points) Find $x$.\n\n$y$", ".md", ["question", ""]),
         ("(a) (2 points) $x$", ".md", [""]),
-        ("> Find $x$\n\n$y$", ".md", ["quote", ""]),
+        ("> Here $x$\n\n$y$", ".md", ["quote", ""]),
+        ("> Let $z$. Find $x$\n\n$y$", ".md", ["question", "question", ""]),
         ("\\item Find $x$. \\ifans{$y$}\\fi", ".tex", ["question", "answer"]),
         ("\\begin{solution}$y$\\end{solution}", ".tex", ["answer"]),
         (

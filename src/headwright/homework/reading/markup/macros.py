@@ -12,7 +12,7 @@ import re
 from headwright.homework import limits
 from headwright.homework.reading.markup.braces import group
 from headwright.homework.reading.markup.macro_definitions import OPTION, Macro, definitions
-from headwright.homework.reading.markup.switches import ANSWER_NAMES, ANSWER_OFF, ANSWER_ON
+from headwright.homework.reading.markup.switches import ANSWER_OFF, ANSWER_ON, wraps_answer
 from headwright.homework.reading.traced_text import TracedText
 
 _ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+$")
@@ -81,7 +81,7 @@ def _call(text: TracedText, call: re.Match[str], macro: Macro) -> tuple[TracedTe
     place = text.span(*call.span())
     arguments, end = _arguments(text, call.end(), macro, place)
     body = _filled(macro.body, arguments, place)
-    if macro.arguments and call["name"].lower() in ANSWER_NAMES:
+    if macro.arguments and wraps_answer(call["name"]):
         on = TracedText.at(ANSWER_ON, place)
         off = TracedText.at(ANSWER_OFF, place)
         body = TracedText.join([on, body, off])

@@ -24,11 +24,20 @@ ANSWER_STEP = {ANSWER_ON: 1, ANSWER_OFF: -1}
 # Commands, environments and conditions that wrap an answer
 ANSWER_NAMES = frozenset(
     {
-        "ans", "answer", "answers", "answerbox", "antwort", "loesung",
-        "myans", "myanswer", "mysol", "mysolution", "response", "resposta", "respuesta",
-        "sol", "soln", "solution", "solutionbox", "solutions", "studentanswer",
+        "ans", "answer", "answerblock", "answerbox", "answers", "antwort", "corrige", "loesung",
+        "lsg", "myans", "myanswer", "mysol", "mysolution", "reponse", "response", "resposta",
+        "respuesta", "risposta", "shortanswer", "sol", "soln", "solucao", "solucion", "solution",
+        "solutionbox", "solutionorbox", "solutionordottedlines", "solutionorgrid",
+        "solutionorlines", "solutions", "soluzione", "studentanswer", "studentsolution",
     }
 )  # fmt: skip
+
+
+def wraps_answer(name: str) -> bool:
+    r"""Does a command, environment or condition of this name wrap an answer? A course may have
+    made \ifans a command of one argument."""
+    plain = name.rstrip("*").lower()
+    return plain.removeprefix("if") in ANSWER_NAMES
 
 
 def without_switches(text: str) -> str:

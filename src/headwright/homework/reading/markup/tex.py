@@ -17,6 +17,7 @@ from headwright.homework.reading.markup.switches import (
     ANSWER_ON,
     STRUCK_OFF,
     STRUCK_ON,
+    wraps_answer,
 )
 from headwright.homework.reading.traced_text import TracedText
 
@@ -25,7 +26,10 @@ _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
 _COMMENT_ENVIRONMENT = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
 _CONDITIONAL = re.compile(r"\\(if(?!f(?![a-z])|thenelse)[A-Za-z@]*|else|fi)(?![A-Za-z])")
 _STRUCK = re.compile(r"\\(?:sout|st|xout|uwave|cancel|xcancel|bcancel|hcancel|soutb)\s*(?=\{)")
-_ANSWER = re.compile(rf"\\(?:{'|'.join(sorted(ANSWER_NAMES))})\s*(?=\{{)")
+_ANSWER = re.compile(rf"\\(?:if)?(?:{'|'.join(sorted(ANSWER_NAMES))})\s*(?=\{{)")
+_OPENING_QUOTES = re.compile(r"(?<!`)``(?!`)")
+_ARGUMENT = re.compile(r"\s*\{")
+_FI = re.compile(r"\s*\\(?:fi|else)(?![A-Za-z])")
 _BEGIN_DOCUMENT = r"\begin{document}"
 _END_DOCUMENT = r"\end{document}"
 
@@ -37,6 +41,7 @@ def is_tex(text: str) -> bool:
 def plain_tex(source: TracedText) -> TracedText:
     """What the PDF shows, macros expanded."""
     source = _without_comments(source)
+    source = source.replace(_OPENING_QUOTES, lambda match: "“")  # backticks enclose no code here
     source = _without_hidden_branches(source)
     source = expanded(source)  # before the preamble goes: macros are defined there
     source = _without_preamble(source)
@@ -63,6 +68,8 @@ def _without_hidden_branches(source: TracedText) -> TracedText:
     branches: list[str] = []  # of the open conditions: "hidden", "answer" or "shown"
     reached = 0
     for match in _CONDITIONAL.finditer(source.text):
+        if _is_command(source.text, match):
+            continue
         was_hidden = "hidden" in branches
         switch = _enter_branch(match[1], branches)
         if not was_hidden:
@@ -74,6 +81,17 @@ def _without_hidden_branches(source: TracedText) -> TracedText:
     if "hidden" not in branches:
         pieces.append(source.since(reached))
     return TracedText.join(pieces)
+
+
+def _is_command(text: str, match: re.Match[str]) -> bool:
+    r"""\ifans{..} without \fi: a command, whose argument is the answer."""
+    if match[1] in ("else", "fi") or not wraps_answer(match[1]):
+        return False
+    argument = _ARGUMENT.match(text, match.end())
+    if argument is None:
+        return False
+    end = closing_brace(text, argument.end() - 1)
+    return end > 0 and _FI.match(text, end + 1) is None
 
 
 def _enter_branch(word: str, branches: list[str]) -> str:
@@ -88,7 +106,7 @@ def _enter_branch(word: str, branches: list[str]) -> str:
     if word == "iffalse":
         branches.append("hidden")
         return ""
-    if word[2:].lower() in ANSWER_NAMES:
+    if wraps_answer(word):
         branches.append("answer")
         return ANSWER_ON
     branches.append("shown")

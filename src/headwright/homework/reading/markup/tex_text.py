@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from headwright.homework.reading.markup.switches import ANSWER_NAMES, ANSWER_OFF, ANSWER_ON
+from headwright.homework.reading.markup.switches import ANSWER_OFF, ANSWER_ON, wraps_answer
 from headwright.homework.reading.markup.tex_lists import OpenLists
 from headwright.homework.reading.traced_text import TracedText
 
@@ -96,11 +96,11 @@ class TexText:
 
     def _begin(self, environment: str, options: str) -> str:
         self.lists.begin(environment, options)
-        return f"\n{ANSWER_ON}" if _wraps_answer(environment) else "\n"
+        return f"\n{ANSWER_ON}" if wraps_answer(environment) else "\n"
 
     def _end(self, environment: str) -> str:
         self.lists.end(environment)
-        return f"{ANSWER_OFF}\n\n" if _wraps_answer(environment) else "\n\n"
+        return f"{ANSWER_OFF}\n\n" if wraps_answer(environment) else "\n\n"
 
     def _set_counter(self, name: str, count: int) -> str:
         depth = name.count("i")
@@ -125,7 +125,3 @@ def _command(match: re.Match[str]) -> str:
     if name in _FORMULA_COMMANDS:
         return match.group()
     return "\n\n" if name in _BREAKS else ""
-
-
-def _wraps_answer(environment: str) -> bool:
-    return environment.rstrip("*").lower() in ANSWER_NAMES

@@ -59,7 +59,7 @@ def segmented(source: TracedText, text: str, *, tex: bool) -> tuple[Segment, ...
         reached = found.end
     read_prose(source.since(reached))
 
-    return with_voices(assembler.builder.finished())
+    return with_voices(assembler.builder.finished(), assembler.builder.line_numbers)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Who speaks: the handout's question left in the text, or the student's answer to it.
 
-Only what the document itself says is used: a marker such as "Answer:" or "解：" parts an item into
-question and answer; points in brackets right behind a label announce a question. Everything else
+What the document itself says wins: a marker such as "Answer:" or "解：" parts an item into question
+and answer. Without one, sentences that ask tell the handout's text (`handout`); everything else
 stays open ("").
 """
 
@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwright.homework.reading.document import Segment, Voice
+from headwright.homework.reading.segments.asking import POINTS
+from headwright.homework.reading.segments.handout import Stretch, handout_stretches, sets_scene
+from headwright.homework.reading.segments.line_numbers import LineNumbers
 
 _ANSWER_WORDS = (
     "answers?|ans|solutions?|soln?|response|(?:my|our) answer|lösung|loesung|antwort"
@@ -25,14 +28,10 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_ALONE = re.compile(rf"[*_\s]*(?:{_ANSWER_WORDS})[*_\s]*[:：.]?[*_\s]*", re.IGNORECASE)
-_POINT_WORDS = (
-    "points?|pts?|marks?|p|分|점|punkte?|pkt|puntos?|pontos?|punti|баллов|балла|балл|written"
-    r"|points?,\s*written"
-)
-_POINTS = re.compile(
-    rf"[*_\s]*[(\[（【]\s*\d{{1,2}}(?:[.,]\d)?\s*(?:{_POINT_WORDS})[^)\]）】]{{0,20}}[)\]）】]",
-    re.IGNORECASE,
-)
+_SHARE = 0.4  # of the items
+_FIRST = re.compile(r"(?<![^\W_])(?:i|1|a)[\W_]*$", re.IGNORECASE)
+_SIGN = re.compile(r"[=<>≈≫~^_\\]")
+_LONGEST_TITLE = 60  # characters
 
 
 def announces_answer(line: str) -> bool:
@@ -40,15 +39,21 @@ def announces_answer(line: str) -> bool:
     return _ANSWER.match(line) is not None
 
 
-def with_voices(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """The segments with `voice` filled in, item by item."""
-    out: list[Segment] = []
-    for item in _items(segments):
-        out += _item_with_voices(item)
-    return tuple(out)
+def with_voices(
+    segments: Sequence[Segment], line_numbers: LineNumbers | None = None
+) -> tuple[Segment, ...]:
+    """The segments with `voice` filled in, item by item. One in which both speak is cut in two."""
+    lines = line_numbers or LineNumbers.of("")
+    plain = items(segments)
+    spoken = [_item_with_voices(item, lines) for item in plain]
+    if not _contains_handout(spoken):
+        pairs = zip(plain, spoken, strict=True)
+        spoken = [item if _is_asked(voiced) else voiced for item, voiced in pairs]
+    _mark_scenes(spoken)
+    return tuple(segment for item in spoken for segment in item)
 
 
-def _items(segments: Sequence[Segment]) -> list[list[Segment]]:
+def items(segments: Sequence[Segment]) -> list[list[Segment]]:
     """Segments by item: a label or a heading opens one, a heading "Answer" goes on with it."""
     items: list[list[Segment]] = []
     for segment in segments:
@@ -64,7 +69,7 @@ def _opens_item(segment: Segment) -> bool:
     return segment.kind == "heading" and not _ANSWER_ALONE.fullmatch(segment.text)
 
 
-def _item_with_voices(item: list[Segment]) -> list[Segment]:
+def _item_with_voices(item: list[Segment], lines: LineNumbers) -> list[Segment]:
     places = range(len(item))
     marker = next((place for place in places if _is_marker(item, place)), None)
     if marker is not None:
@@ -75,14 +80,98 @@ def _item_with_voices(item: list[Segment]) -> list[Segment]:
     if any(segment.voice == "answer" for segment in item):
         return [_spoken(segment, "question") for segment in item]
 
+    spoken = [_parted(item[k], stretches, lines) for k, stretches in handout_stretches(item)]
+    item = _whole_quotes([segment for parts in spoken for segment in parts])
     if _states_points(item[0]) and item[-1].paragraph != item[0].paragraph:
         first = item[0].paragraph
         return [_spoken(s, "question") if s.paragraph == first else s for s in item]
     return item
 
 
+def _contains_handout(spoken: list[list[Segment]]) -> bool:
+    """Who leaves questions in leaves them in everywhere. Where only few items seem to ask, one that
+    does nothing else may be an answer that tells us what to do ("Give each head its own key")."""
+    said = [item for item in spoken if any(segment.kind != "heading" for segment in item)]
+    asking = [item for item in said if any(segment.voice == "question" for segment in item)]
+    return len(asking) >= _SHARE * len(said)
+
+
+def _is_asked(item: list[Segment]) -> bool:
+    """Is all of it the handout's?"""
+    return all(segment.voice == "question" or segment.kind == "heading" for segment in item)
+
+
+def _mark_scenes(spoken: list[list[Segment]]) -> None:
+    """What a part says before its first question belongs to the handout, too."""
+    before_question = False
+    for place in reversed(range(len(spoken))):
+        item = spoken[place]
+        titled = before_question and _opens_list(spoken[place + 1])
+        is_title = all(segment.kind == "heading" or _is_title(segment) for segment in item)
+        if is_title and not titled:
+            continue
+        is_open = not any(segment.voice for segment in item)
+        numbered = place == 0 or item[0].label is not None
+        if before_question and is_open and numbered and sets_scene(item, titled=titled):
+            spoken[place] = [_spoken(segment, "question") for segment in item]
+        before_question = is_title or _opens_with_question(spoken[place])
+
+
+def _is_title(segment: Segment) -> bool:
+    if segment.kind != "prose" or len(segment.text) > _LONGEST_TITLE:
+        return False
+    return len(segment.text.split()) > 1 and not _SIGN.search(segment.text)
+
+
+def _opens_list(item: list[Segment]) -> bool:
+    """The first of several: what stands above it is their title."""
+    return _FIRST.search(item[0].label or "") is not None
+
+
+def _opens_with_question(item: list[Segment]) -> bool:
+    first = next((segment for segment in item if segment.kind != "heading"), None)
+    return first is not None and first.voice == "question"
+
+
+def _parted(segment: Segment, stretches: list[Stretch], lines: LineNumbers) -> list[Segment]:
+    """The segment cut where the speaker changes."""
+    if len(stretches) == 1:
+        return [_spoken(segment, "question")] if stretches[0].asked else [segment]
+    return [_cut(segment, stretch, lines) for stretch in stretches]
+
+
+def _cut(segment: Segment, stretch: Stretch, lines: LineNumbers) -> Segment:
+    if segment.trace is None:
+        return segment
+    trace = segment.trace.cut(stretch.start, stretch.end).strip()
+    start, end = trace.span(0, len(trace))
+    return replace(
+        segment,
+        text=trace.text,
+        start=start,
+        end=end,
+        line_start=lines.at(start),
+        line_end=lines.at(max(start, end - 1)),
+        label=segment.label if stretch.start == 0 else None,
+        voice="question" if stretch.asked else segment.voice,
+        trace=trace,
+    )
+
+
+def _whole_quotes(item: list[Segment]) -> list[Segment]:
+    """Who quotes a question quotes the handout: what stands around it in the quotation, too."""
+    out = list(item)
+    for order in (range(1, len(out)), range(len(out) - 2, -1, -1)):
+        step = order.step
+        for place in order:
+            beside = out[place - step]
+            if out[place].voice == "quote" and beside.voice == "question":
+                out[place] = replace(out[place], voice="question")
+    return out
+
+
 def _states_points(segment: Segment) -> bool:
-    return segment.kind in ("prose", "heading") and _POINTS.match(segment.text) is not None
+    return segment.kind in ("prose", "heading") and POINTS.match(segment.text) is not None
 
 
 def _is_marker(item: list[Segment], place: int) -> bool:

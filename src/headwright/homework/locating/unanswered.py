@@ -1,0 +1,100 @@
+"""Every question that a document asks has a row: judged, unread or missing.
+
+The walk through a document finds answers; it says nothing about a question that nobody answered,
+and may pass over one whose answer looks like its neighbour's. What the handout's own words ask is
+added here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from headwright.exercise.bank import Bank
+from headwright.homework.locating.asked import Asked, asked_questions, is_silent
+from headwright.homework.locating.editions import numbered_questions
+from headwright.homework.locating.locate import Located
+from headwright.homework.reading.document import Document, Segment
+from headwright.homework.reading.segments.who_speaks import announces_answer
+
+ASKED = 0.95  # confidence that what follows a question's own words answers it
+FEW_ASKED = 2
+FULL_HANDOUT = 4  # questions that a document asks, if the handout and not a sentence of it is there
+
+
+def with_every_question(document: Document, found: list[Located], bank: Bank) -> list[Located]:
+    """The located answers, and a row for every question that is asked, in the order of the bank."""
+    segments = document.segments
+    rows = {located.question: located for located in found}
+    known = {question.id for question in bank}
+    asked = [one for one in _asked(segments, found) if one.question in known]
+    shared = Counter(one.answer for one in asked)
+    for place, one in enumerate(asked):
+        row = rows.get(one.question)
+        if one.answer:
+            better = row is None or row.empty or shared[one.answer] == 1
+        else:
+            better = row is None or _is_borrowed(segments, row, asked, place)
+        if better:
+            rows[one.question] = _row(document, one)
+    rows = _without_borrowed(segments, rows, asked)
+    return [rows[question.id] for question in bank if question.id in rows]
+
+
+def _asked(segments: Sequence[Segment], found: list[Located]) -> list[Asked]:
+    """In the handout's words, or else by its numbers."""
+    worded = asked_questions(segments)
+    named = {one.question for one in worded}
+    places = {located.question: set(located.segments) for located in found if not located.empty}
+    places |= {one.question: set(one.answer) for one in worded}
+    numbered = [one for one in numbered_questions(segments, places) if one.question not in named]
+    if len(named) >= FEW_ASKED:  # the handout is there, and says itself what it asks
+        numbered = [one for one in numbered if not one.why]
+    return worded + numbered
+
+
+def _without_borrowed(
+    segments: Sequence[Segment], rows: dict[str, Located], asked: list[Asked]
+) -> dict[str, Located]:
+    """Where the handout stands in the document, what stands under its questions answers them and no
+    question that it does not ask."""
+    named = {one.question for one in asked}
+    if len(named) < FULL_HANDOUT:
+        return rows
+    answers = {k for one in asked for k in one.answer}
+    kept: dict[str, Located] = {}
+    for question, row in rows.items():
+        spoken = {k for k in row.segments if not is_silent(segments[k])}
+        if question in named or not spoken <= answers:
+            kept[question] = row
+    return kept
+
+
+def _row(document: Document, one: Asked) -> Located:
+    places = one.segments + one.answer
+    span = (document.segments[places[0]].start, document.segments[places[-1]].end)
+    return Located(one.question, places, span, ASKED, not one.answer, one.why)
+
+
+def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:
+    """Does this row consist of what stands under other questions only? A question may be answered
+    under the next one, where both are asked before one answer."""
+    spoken = {k for k in row.segments if not is_silent(segments[k])}
+    if not spoken:
+        return True
+    if asked[place].why:
+        return False
+    together = _answered_together(segments, asked, place)
+    others = {k for one in asked if one is not together for k in one.answer}
+    return spoken <= others
+
+
+def _answered_together(segments: Sequence[Segment], asked: list[Asked], place: int) -> Asked | None:
+    """The next answered question, if its answer is announced in words; an answer inside a wrapper
+    belongs to the item that wraps it."""
+    after = next((one for one in asked[place + 1 :] if one.answer), None)
+    if after is None:
+        return None
+    between = segments[after.segments[-1] + 1 : after.answer[0] + 1]
+    announced = any(announces_answer(segment.text) for segment in between)
+    return after if announced else None
