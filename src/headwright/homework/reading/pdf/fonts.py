@@ -151,7 +151,8 @@ def _letter(glyph: str, name: str, face: Face, width: float) -> Letter | None:
         base = glyph[: ending.start()]
         sign = latex.get(glyph) or latex.get(base, NO_CHARACTER)
         return Letter(sign, width, _tables()["depths"][ending[1]])
-    if glyph in latex and (face == "math" or not _text_letter(glyph)):
+    is_greek = latex.get(glyph) == f"\\{glyph}"
+    if glyph in latex and (face == "math" or is_greek or not _text_letter(glyph)):
         return Letter(latex[glyph], width)
     text = _text_letter(glyph)
     return Letter(text, width) if text else None

@@ -4,7 +4,7 @@ and the digits, brackets and signs between them."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headwright.homework.reading.pdf.boxes import Box
 from headwright.homework.reading.pdf.lines import Line
@@ -79,7 +79,18 @@ def _pieces(found: list[Scripted]) -> list[Piece]:
         word = [one]
     if word:
         pieces.append(_piece(word))
-    return pieces
+    return [_of_the_sentence(pieces, i) for i in range(len(pieces))]
+
+
+def _of_the_sentence(pieces: list[Piece], i: int) -> Piece:
+    """A colon that stands close to what is before it and away from what follows is a sentence's."""
+    piece = pieces[i]
+    if piece.written not in (":", ";") or piece.kind == "core" or _gap(pieces, i) > 0.15:
+        return piece
+    is_last = i + 1 == len(pieces)
+    if is_last or _gap(pieces, i + 1) > _WORD_SPACE:
+        return replace(piece, kind="text")
+    return piece
 
 
 def _goes_on(last: Scripted, one: Scripted) -> bool:
@@ -98,8 +109,7 @@ def _piece(word: list[Scripted]) -> Piece:
     if has_script:
         return _with_scripts(word, text)
     kind = _kind(first, text)
-    written = last.latex() if kind == "core" and len(word) == 1 else text
-    return Piece(written, first.x0, last.x1, kind, first.size, first.face == "bold")
+    return Piece(text, first.x0, last.x1, kind, first.size, first.face == "bold")
 
 
 def _is_footnote(text: str, last: Scripted) -> bool:
@@ -121,10 +131,11 @@ def _kind(box: Box, text: str) -> str:
         return "text" if text in _NOT_MATHEMATICS else "core"
     if text in FUNCTIONS.values() or _NEUTRAL.fullmatch(text):
         return "neutral"
-    if _GREEK.fullmatch(text):
+    if text.startswith("\\") or _GREEK.fullmatch(text):
         return "core"
-    lone = len(text) == 1 and text.isalpha() and text.isascii()
-    return "core" if lone and box.face == "bold" else "text"
+    # A bold vector, or an article in bold: what stands beside it decides
+    is_lone = len(text) == 1 and text.isalpha() and text.isascii()
+    return "neutral" if is_lone and box.face == "bold" else "text"
 
 
 # -- which of them are mathematics
@@ -159,6 +170,8 @@ def _apart(pieces: list[Piece], i: int) -> bool:
     gap = _gap(pieces, i)
     if _is_operator(pieces[i]) or _is_operator(pieces[i - 1]):
         return gap > 1.5
+    if pieces[i - 1].written.startswith(r"\frac"):
+        return gap > _FORMULA_SPACE  # TeX leaves room beside a bar
     both = pieces[i].kind == pieces[i - 1].kind == "core"
     return gap > (_FORMULA_SPACE if both else _WORD_SPACE)
 
@@ -222,11 +235,15 @@ def _math(pieces: list[Piece]) -> str:
     for i, piece in enumerate(pieces):
         if i and _gap(pieces, i) > _WIDE_SPACE:
             written.append(r"\quad ")
-        name = piece.written.isalpha() and len(piece.written) > 1 and piece.kind == "text"
-        shown = rf"\operatorname{{{piece.written}}}" if name else piece.written
+        shown = piece.written
+        if shown.isalpha() and len(shown) > 1 and piece.kind == "text":
+            shown = rf"\operatorname{{{shown}}}"
+        elif shown.isalpha() and piece.bold:
+            shown = rf"\mathbf{{{shown}}}"
         is_spaced = _is_operator(piece) and piece.written not in (",", "/", "|", r"\|")
         written.append(f" {shown} " if is_spaced else shown)
-    return re.sub(r" {2,9}", " ", joined(written)).strip()
+    line = re.sub(r" {2,9}", " ", joined(written)).strip()
+    return line.replace(r"\cdot \cdot \cdot", r"\cdots").replace("...", r"\ldots ")
 
 
 def _text(pieces: list[Piece]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from headwright.homework.reading.pdf.formulas import Run, runs
 from headwright.homework.reading.pdf.lines import Line
@@ -17,6 +18,7 @@ _LABEL = re.compile(
 _EQUATION_NUMBER = re.compile(r"\(\d{1,2}(?:\.\d{1,2})?\)|\([*†]\)")
 _ENDS_OPEN = re.compile(r"(?:[=+\-<>,(\[]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|sim|in))\s?$")
 _BEGINS_OPEN = re.compile(r"(?:[=+\-<>]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|to|Rightarrow))")
+_LABEL_LETTERS = 12
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -31,6 +33,7 @@ class Written:
     size: float
     page: int
     bold: bool
+    stops: tuple[float, ...]  # where a word begins after a wide space: what follows a label
     display: bool = False
 
     @property
@@ -51,7 +54,16 @@ def text_of(pages: list[list[Line]], body: float) -> str:
 def _written(line: Line, page: int) -> Written:
     letters = [box for box in line.boxes if box.latex.isalpha() and box.face != "math"]
     bold = bool(letters) and all(box.face == "bold" for box in letters)
-    return Written(runs(line), line.y, line.x0, line.x1, line.size, page, bold)
+    return Written(runs(line), line.y, line.x0, line.x1, line.size, page, bold, _stops(line))
+
+
+def _stops(line: Line) -> tuple[float, ...]:
+    ordered = sorted(line.boxes, key=lambda box: box.x0)[:_LABEL_LETTERS]
+    stops = [line.x0]
+    for before, box in pairwise(ordered):
+        if box.x0 - before.x1 > 0.42 * line.size:
+            stops.append(box.x0)
+    return tuple(stops)
 
 
 # -- page numbers and running heads
@@ -89,9 +101,11 @@ def _is_head(line: Written, edge: list[Written], seen: dict[str, int]) -> bool:
 
 
 def _mark_displays(lines: list[Written], body: float) -> None:
-    margins: dict[int, float] = {}
+    """A display is a formula that begins where no line of text begins."""
+    stops: set[int] = set()
     for line in lines:
-        margins[line.page] = min(margins.get(line.page, line.x0), line.x0)
+        if line.runs and not line.runs[0].is_math:
+            stops.update(round(stop) for stop in line.stops)
     for line in lines:
         _drop_equation_number(line, body)
         words = [run for run in line.runs if not run.is_math]
@@ -99,8 +113,9 @@ def _mark_displays(lines: list[Written], body: float) -> None:
         formulas = sum(run.x1 - run.x0 for run in line.runs if run.is_math)
         mostly = formulas > 0.6 * (line.x1 - line.x0) or letters < 4
         begins = bool(line.runs) and line.runs[0].is_math
-        indented = line.x0 > margins[line.page] + 2.0 * body
-        line.display = begins and mostly and indented and letters < 30
+        place = round(line.x0)
+        is_indented = not stops.intersection((place - 1, place, place + 1))
+        line.display = begins and mostly and is_indented and letters < 30
 
 
 def _drop_equation_number(line: Written, body: float) -> None:
@@ -118,6 +133,7 @@ def _drop_equation_number(line: Written, body: float) -> None:
 def _assembled(lines: list[Written], body: float) -> str:
     out: list[str] = []
     last: Written | None = None
+    right = max((line.x1 for line in lines if not line.display), default=0.0)
     for line in lines:
         text = _marked_up(line, body)
         if not text:
@@ -126,7 +142,7 @@ def _assembled(lines: list[Written], body: float) -> str:
             out.append(text)
         elif line.display and last.display and _continues(last, line):
             out[-1] = out[-1].removesuffix("$$").rstrip() + r" \\ " + text.removeprefix("$$")
-        elif _same_paragraph(last, line, body):
+        elif _same_paragraph(last, line, body, right):
             out[-1] = _joined(out[-1], text)
         else:
             out.append(text)
@@ -158,7 +174,7 @@ def _continues(last: Written, line: Written) -> bool:
     return close and (ends or _BEGINS_OPEN.match(line.plain) is not None)
 
 
-def _same_paragraph(last: Written, line: Written, body: float) -> bool:
+def _same_paragraph(last: Written, line: Written, body: float, right: float) -> bool:
     if last.display or line.display or last.bold != line.bold and line.size > 1.1 * body:
         return False
     if last.bold and last.size > 1.1 * body:
@@ -167,9 +183,12 @@ def _same_paragraph(last: Written, line: Written, body: float) -> bool:
         return False
     if abs(last.size - line.size) > 0.05 * body:
         return False
+    if last.runs and last.runs[-1].is_math and _ENDS_OPEN.search(last.plain):
+        return True
     if last.page != line.page or line.y > last.y:  # the next page or column
         return not last.plain.endswith((".", "。", ":", "?", "!"))
-    return last.y - line.y < 1.75 * line.size
+    gap = (last.y - line.y) / line.size
+    return gap < (2.4 if last.x1 > right - 2 * body else 1.75)
 
 
 def _joined(before: str, after: str) -> str:

@@ -9,6 +9,7 @@ from headwright.homework.reading.pdf.opened import NotReadable, opened
 from headwright.homework.reading.pdf.paragraphs import text_of
 from headwright.homework.reading.pdf.signs import with_whole_signs
 from headwright.homework.reading.pdf.stacks import stacked
+from headwright.homework.reading.pdf.strikes import without_struck
 from headwright.homework.reading.pdf.words import with_functions
 
 __all__ = ["NotReadable", "pdf_text"]
@@ -25,5 +26,6 @@ def pdf_text(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _lines(page: Marks, body: float) -> list[Line]:
-    boxes = with_functions(with_whole_signs(page.boxes))
+    shown = without_struck(page.boxes, page.rules)
+    boxes = with_functions(with_whole_signs(shown))
     return page_lines(stacked(boxes, page.rules, body))
