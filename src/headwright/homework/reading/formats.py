@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from headwright.errors import InputError
+from headwright.errors import InputError, MissingExtra
 from headwright.homework import limits
 from headwright.homework.reading import characters
 from headwright.homework.reading.document import Document
@@ -24,8 +24,8 @@ from headwright.homework.reading.markup.typst import markdown_from_typst
 from headwright.homework.reading.segments.assembly import segmented
 from headwright.homework.reading.traced_text import TracedText
 
+_PDF = b"%PDF"
 _CONTAINERS = {
-    b"%PDF": "a PDF: give its LaTeX source or the text pulled out of it",
     b"PK\x03\x04": "a zip or office file: export it as text or Markdown",
     b"\x89PNG": "a picture: give the text",
     b"\xff\xd8\xff": "a picture: give the text",
@@ -54,11 +54,30 @@ def read_file(path: Path, *, name: str | None = None) -> Document:
 
 
 def read_bytes(data: bytes, *, name: str, suffix: str = "") -> Document:
+    if data.startswith(_PDF):
+        return _read_pdf(data, name)
     for magic, what in _CONTAINERS.items():
         if data.startswith(magic):
             return _unread(name, f"this is {what}")
     text, notes = decoded(data)
     document = read_text(text, name=name, suffix=suffix)
+    return replace(document, notes=(*notes, *document.notes))
+
+
+def _read_pdf(data: bytes, name: str) -> Document:
+    """The text that is put together from a PDF is what the spans point into."""
+    try:
+        # Here, because its library is an extra
+        from headwright.homework.reading.pdf.text import NotReadable, pdf_text
+    except MissingExtra as reason:
+        return _unread(name, f"this is a PDF: {reason}")
+    try:
+        text, notes = pdf_text(data)
+    except (NotReadable, limits.LimitReached) as reason:
+        return _unread(name, str(reason))
+    except (MemoryError, RecursionError):
+        return _unread(name, "reading this PDF needs more memory than one document may use")
+    document = read_text(text, name=name, suffix=".md")
     return replace(document, notes=(*notes, *document.notes))
 
 

@@ -13,11 +13,12 @@ from headwright.errors import InputError
 
 _SUFFIXES = (
     ".md", ".markdown", ".txt", ".text", ".tex", ".latex", ".ipynb", ".typ", ".rmd", ".qmd",
+    ".pdf",
 )  # fmt: skip
 # Handed in often; named as unread, not passed over
-_FOREIGN_SUFFIXES = (".pdf", ".docx", ".odt", ".rtf", ".pages")
+_FOREIGN_SUFFIXES = (".docx", ".odt", ".rtf", ".pages")
 # A text that ends so is meant as a file's name
-_FILE_NAME = re.compile(r"[^\n$]{1,255}\.(?:md|markdown|tex|txt|ipynb|typ)")
+_FILE_NAME = re.compile(r"[^\n$]{1,255}\.(?:md|markdown|tex|txt|ipynb|typ|pdf)")
 _SKIPPED_FOLDERS = {".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__", "node_modules"}
 
 

@@ -1,0 +1,172 @@
+"""Fonts: from the codes in a page's strings to letters and widths.
+
+TeX's fonts name their letters, and the name says more than a Unicode number does: the N of the
+symbol font is \\mathcal{N}. Where the file does not number its letters, its font program does;
+where that is cut, the family's own numbering is used.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from headwright.homework.reading.characters import NO_CHARACTER
+from headwright.homework.reading.pdf.boxes import Face
+from headwright.homework.reading.pdf.library import adobe_glyphs
+from headwright.homework.reading.pdf.unicode_maps import Codes, unicode_map
+
+_SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
+_NUMBERED = re.compile(rb"dup\s{1,9}(\d{1,3})\s{0,9}/([A-Za-z0-9._]{1,40})\s{1,9}put")
+_LARGE = re.compile(r"(display|text|bigg|Bigg|big|Big|tp|bt|mid|ex|single|double)$")
+_DOUBLE_STRUCK = "MSBM"
+_SCRIPT = ("CMSY", "CMBSY", "LMMathSymbols", "EUSM", "RSFS")
+_LIGATURES = {"ff": "ff", "fi": "fi", "fl": "fl", "ffi": "ffi", "ffl": "ffl"}
+_LIGATURE_CHARACTERS = str.maketrans(
+    {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl"}
+)
+_MOST_PROGRAM = 2_000_000  # bytes of a font program
+_FIGURES = re.compile(r"(zero|one|two|three|four|five|six|seven|eight|nine)(?:oldstyle)?$")
+_DIGITS = "zero one two three four five six seven eight nine".split()
+
+
+@dataclass(frozen=True)
+class Letter:
+    latex: str
+    width: float  # in ems
+    depth: float = 0.0  # of a large sign, in ems below its origin; 0 for all others
+
+
+@dataclass(frozen=True)
+class Font:
+    name: str
+    face: Face
+    codes: Codes
+    letters: dict[int, Letter]
+    is_tex: bool
+    is_bitmap: bool
+
+    def read(self, string: bytes) -> list[tuple[int, Letter]]:
+        """The letters of a string, each with its code."""
+        found: list[tuple[int, Letter]] = []
+        for code in self.codes.split(string):
+            found.append((code, self.letters.get(code) or self._unknown(code)))
+        return found
+
+    def _unknown(self, code: int) -> Letter:
+        return Letter(NO_CHARACTER, self.codes.width(code))
+
+
+def font(record: Any) -> Font:
+    name = _SUBSET.sub("", str(record.get("/BaseFont", "")))
+    face, is_tex = _face(name)
+    codes = unicode_map(record)
+    is_bitmap = record.get("/Subtype") == "/Type3" and not codes.unicode
+    letters: dict[int, Letter] = {}
+    for code, text in codes.unicode.items():
+        letters[code] = Letter(text.translate(_LIGATURE_CHARACTERS), codes.width(code))
+    if not codes.wide:
+        for code, glyph in _glyph_names(record, name).items():
+            letter = _letter(glyph, name, face, codes.width(code))
+            if letter is not None:
+                letters[code] = letter
+    return Font(name, face, codes, letters, is_tex, is_bitmap)
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    path = resources.files(__package__) / "glyphs.toml"
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+def _face(name: str) -> tuple[Face, bool]:
+    longest = ""
+    chosen: Face = "text"
+    for face, beginnings in _tables()["faces"].items():
+        for beginning in beginnings:
+            if name.startswith(beginning) and len(beginning) > len(longest):
+                longest = beginning
+                chosen = face
+    return chosen, bool(longest)
+
+
+def _glyph_names(record: Any, name: str) -> dict[int, str]:
+    """What each code is called: by the family's custom, the font program, the file; the last of
+    them wins."""
+    names = dict(_family(name))
+    names |= _program_names(record)
+    encoding = record.get("/Encoding")
+    differences = encoding.get_object() if encoding is not None else None
+    if isinstance(differences, dict):
+        code = 0
+        for entry in differences.get("/Differences", [])[:600]:
+            if isinstance(entry, (int, float)):
+                code = int(entry)
+            else:
+                names[code] = str(entry).lstrip("/")
+                code += 1
+    return names
+
+
+@cache
+def _family(name: str) -> dict[int, str]:
+    numberings = _tables()["families"]
+    families = [family for family in numberings if name.startswith(family)]
+    if not families:
+        family = "CMR" if re.match(r"CM(BX|TI|SL|B\d|SS|CSC|U)", name) else ""
+    else:
+        family = max(families, key=len)
+    if name.startswith("CMBSY"):
+        family = "CMSY"
+    return dict(enumerate(numberings[family].split())) if family else {}
+
+
+def _program_names(record: Any) -> dict[int, str]:
+    descriptor = record.get("/FontDescriptor")
+    program = descriptor.get_object().get("/FontFile") if descriptor is not None else None
+    if program is None:
+        return {}
+    data = program.get_object().get_data()[:_MOST_PROGRAM]
+    head = data[: max(data.find(b"eexec"), 0)]
+    return {int(code): name.decode("ascii") for code, name in _NUMBERED.findall(head)}
+
+
+def _letter(glyph: str, name: str, face: Face, width: float) -> Letter | None:
+    if glyph == ".notdef":
+        return None
+    if glyph in _LIGATURES:
+        return Letter(_LIGATURES[glyph], width)
+    figure = _FIGURES.match(glyph)
+    if figure:
+        return Letter(str(_DIGITS.index(figure[1])), width)
+    if len(glyph) == 1:
+        return Letter(_alphabet(glyph, name), width)
+
+    latex = _tables()["latex"]
+    ending = _LARGE.search(glyph) if name.startswith(("CMEX", "LMMathExtension")) else None
+    if ending:
+        base = glyph[: ending.start()]
+        sign = latex.get(glyph) or latex.get(base, NO_CHARACTER)
+        return Letter(sign, width, _tables()["depths"][ending[1]])
+    is_greek = latex.get(glyph) == f"\\{glyph}"
+    if glyph in latex and (face == "math" or is_greek or not _text_letter(glyph)):
+        return Letter(latex[glyph], width)
+    text = _text_letter(glyph)
+    return Letter(text, width) if text else None
+
+
+def _alphabet(letter: str, name: str) -> str:
+    if name.startswith(_DOUBLE_STRUCK) and letter.isupper():
+        return rf"\mathbb{{{letter}}}"
+    if name.startswith(_SCRIPT) and letter.isupper():
+        return rf"\mathcal{{{letter}}}"
+    return letter
+
+
+def _text_letter(glyph: str) -> str:
+    """A letter of ordinary text, by the name that all fonts use; empty for one that only
+    mathematics knows."""
+    return adobe_glyphs.get("/" + glyph, "")

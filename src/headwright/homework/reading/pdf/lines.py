@@ -1,0 +1,133 @@
+"""The lines of a page: letters of one height, with the scripts that touch them; column by column,
+from top to bottom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from headwright.homework.reading.pdf.boxes import SMALL, Box
+
+_SAME_LEVEL = 0.12  # ems
+_LOWEST_SCRIPT = -0.62  # ems from the line
+_HIGHEST_SCRIPT = 0.85
+_GUTTER = 9.0  # points between two columns, at least
+_CELL = 4.0  # points
+_MOST_CROSSING = 0.06  # of the letters of a page, where it has two columns
+
+
+@dataclass
+class Line:
+    y: float
+    size: float
+    boxes: list[Box] = field(default_factory=list)
+    cells: set[int] = field(default_factory=set)  # where on the line there is something
+
+    def add(self, box: Box) -> None:
+        self.boxes.append(box)
+        first = int(box.x0 // _CELL)
+        last = int(min(box.x1, box.x0 + 2_000) // _CELL)
+        self.cells.update(range(first, last + 1))
+
+    def touches(self, box: Box) -> bool:
+        cell = int(box.x0 // _CELL)
+        return any(near in self.cells for near in (cell - 1, cell, cell + 1))
+
+    @property
+    def x0(self) -> float:
+        return min(box.x0 for box in self.boxes)
+
+    @property
+    def x1(self) -> float:
+        return max(box.x1 for box in self.boxes)
+
+
+def body_size(boxes: list[Box]) -> float:
+    """The size of most letters."""
+    sizes = Counter(round(box.size, 1) for box in boxes)
+    return max(sizes, key=lambda size: sizes[size]) if sizes else 10.0
+
+
+def page_lines(boxes: list[Box]) -> list[Line]:
+    """In reading order."""
+    ordered: list[Line] = []
+    for part in _columns(boxes):
+        ordered += sorted(_lines(part), key=lambda line: (-line.y, line.x0))
+    return ordered
+
+
+def _lines(boxes: list[Box]) -> list[Line]:
+    by_level: dict[int, list[Line]] = {}  # by whole points of height
+    for box in sorted(boxes, key=lambda box: (-round(box.size, 1), box.x0)):
+        near = _near(by_level, box.y)
+        line = _own_line(box, near) or _script_of(box, near)
+        if line is None:
+            line = Line(box.y, box.size)
+            by_level.setdefault(int(box.y), []).append(line)
+        line.add(box)
+    return [line for lines in by_level.values() for line in lines]
+
+
+def _near(by_level: dict[int, list[Line]], y: float) -> list[Line]:
+    found: list[Line] = []
+    for level in range(int(y) - 14, int(y) + 15):
+        found += by_level.get(level, ())
+    return found
+
+
+def _own_line(box: Box, near: list[Line]) -> Line | None:
+    for line in near:
+        if abs(line.y - box.y) <= _SAME_LEVEL * box.size and box.size > 0.75 * line.size:
+            return line
+    return None
+
+
+def _script_of(box: Box, near: list[Line]) -> Line | None:
+    fitting: list[Line] = []
+    for line in near:
+        rise = (box.y - line.y) / line.size
+        is_small = box.size <= SMALL * line.size
+        if is_small and _LOWEST_SCRIPT < rise < _HIGHEST_SCRIPT and line.touches(box):
+            fitting.append(line)
+    return min(fitting, key=lambda line: abs(line.y - box.y)) if fitting else None
+
+
+# -- columns
+
+
+def _columns(boxes: list[Box]) -> list[list[Box]]:
+    """The page in parts to be read one after the other: wide lines, left column, right column."""
+    gutter = _gutter(boxes)
+    if gutter is None:
+        return [boxes]
+    crossing = {round(box.y) for box in boxes if box.x0 < gutter < box.x1}
+    wide = {level + step for level in crossing for step in (-1, 0, 1)}
+    top = [box for box in boxes if round(box.y) in wide]
+    rest = [box for box in boxes if round(box.y) not in wide]
+    left = [box for box in rest if box.middle < gutter]
+    right = [box for box in rest if box.middle >= gutter]
+    return [part for part in (top, left, right) if part]
+
+
+def _gutter(boxes: list[Box]) -> float | None:
+    """The middle of the empty strip between two columns."""
+    if len(boxes) < 200:
+        return None
+    left = min(box.x0 for box in boxes)
+    right = max(box.x1 for box in boxes)
+    middle = (left + right) / 2
+    reach = 0.12 * (right - left)
+    candidates = [middle + step * 2.0 for step in range(int(-reach / 2), int(reach / 2) + 1)]
+    for place in sorted(candidates, key=lambda x: abs(x - middle)):
+        if _is_gutter(boxes, place):
+            return place
+    return None
+
+
+def _is_gutter(boxes: list[Box], place: float) -> bool:
+    half = _GUTTER / 2
+    inside = sum(box.x0 < place + half and box.x1 > place - half for box in boxes)
+    before = sum(box.x1 <= place - half for box in boxes)
+    after = len(boxes) - inside - before
+    most = _MOST_CROSSING * len(boxes) / 10
+    return inside <= most and min(before, after) > 0.25 * len(boxes)

@@ -1,0 +1,104 @@
+"""A PDF's pages as marks, or the reason why there is nothing to read on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from headwright.homework.limits import LimitReached
+from headwright.homework.reading.pdf.fonts import Font
+from headwright.homework.reading.pdf.library import pypdf
+from headwright.homework.reading.pdf.marks import Marks, PageReader, Spent
+
+MOST_PAGES = 120
+_TEX_PROGRAMS = ("pdftex", "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "latex")
+_SOURCE = "give its LaTeX source or the text pulled out of it"
+
+
+class NotReadable(Exception):
+    """There is no text that this program can read; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Pages:
+    pages: list[Marks]
+    notes: tuple[str, ...] = ()
+
+
+def opened(data: bytes) -> Pages:
+    """All pages, or `NotReadable`. A damaged file fails in many ways inside the library: all of
+    them mean the same for the reader."""
+    try:
+        return _opened(data)
+    except (LimitReached, NotReadable, MemoryError):
+        raise
+    except Exception as fault:
+        what = type(fault).__name__
+        raise NotReadable(f"this PDF is damaged ({what}): {_SOURCE}") from None
+
+
+def _opened(data: bytes) -> Pages:
+    reader = pypdf.PdfReader(BytesIO(data), strict=False)
+    if reader.is_encrypted:
+        raise NotReadable("this PDF is encrypted: save it without a password")
+    count = len(reader.pages)
+    if count > MOST_PAGES:
+        raise LimitReached(f"a PDF of {count:,} pages; the limit is {MOST_PAGES}")
+    if not count:
+        raise NotReadable("this PDF has no pages")
+
+    fonts: dict[int, Font] = {}
+    spent = Spent()
+    pages = [_page(reader, page, fonts, spent) for page in reader.pages]
+    _must_be_text(pages)
+    _must_be_tex(reader, fonts)
+    return Pages(pages, _notes(pages))
+
+
+def _page(reader: Any, page: Any, fonts: dict[int, Font], spent: Spent) -> Marks:
+    following = PageReader(reader, fonts, spent)
+    contents = page.get("/Contents")
+    resources = page.get("/Resources")
+    if contents is not None:
+        following.read(contents.get_object(), resources.get_object() if resources else {})
+    return following.marks
+
+
+def _must_be_text(pages: list[Marks]) -> None:
+    if any(page.boxes for page in pages):
+        return
+    hidden = sum(page.hidden for page in pages)
+    if hidden or any(page.pictures for page in pages):
+        raise NotReadable(f"this PDF is a scan, pictures of pages without text: {_SOURCE}")
+    raise NotReadable(f"this PDF has no text: {_SOURCE}")
+
+
+def _must_be_tex(reader: Any, fonts: dict[int, Font]) -> None:
+    if any(font.is_bitmap for font in fonts.values()):
+        raise NotReadable(f"this PDF draws its letters as pictures (Type 3 fonts): {_SOURCE}")
+    if any(font.is_tex for font in fonts.values()):
+        return
+    made_by = " ".join(str(value) for value in _programs(reader))
+    if any(name in made_by.lower() for name in _TEX_PROGRAMS):
+        return
+    raise NotReadable(
+        "this PDF was not made by LaTeX (printed by a browser or an office program), and its "
+        f"formulas cannot be put together: {_SOURCE}"
+    )
+
+
+def _programs(reader: Any) -> list[Any]:
+    facts = reader.metadata or {}
+    return [facts.get("/Producer", ""), facts.get("/Creator", "")]
+
+
+def _notes(pages: list[Marks]) -> tuple[str, ...]:
+    blind = [str(number) for number, page in enumerate(pages, 1) if not page.boxes]
+    pictured = [str(number) for number, page in enumerate(pages, 1) if page.pictures]
+    notes: list[str] = []
+    if blind:
+        notes.append(f"pages without text: {', '.join(blind)}")
+    if pictured:
+        notes.append(f"pictures are not read (page {', '.join(pictured)})")
+    return tuple(notes)

@@ -1,0 +1,95 @@
+"""One line of a formula: which boxes stand on the line, which are their indices and powers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from headwright.homework.reading.characters import NO_CHARACTER
+from headwright.homework.reading.pdf.boxes import SMALL, Box
+
+_DEEPEST = 6
+_LEVEL = 0.12  # ems: letters on one line differ by no more
+
+
+@dataclass
+class Scripted:
+    """A box on the line with what hangs on it."""
+
+    base: Box
+    below: list[Box] = field(default_factory=list)
+    above: list[Box] = field(default_factory=list)
+
+    @property
+    def x1(self) -> float:
+        return max(box.x1 for box in (self.base, *self.below, *self.above))
+
+    def latex(self, depth: int = 0) -> str:
+        written = self.base.latex
+        if self.base.face == "bold" and len(written) == 1 and written.isalpha():
+            written = rf"\mathbf{{{written}}}"
+        if self.below:
+            written += f"_{{{formula(self.below, depth + 1)}}}"
+        if self.above:
+            power = formula(self.above, depth + 1)
+            written += "'" * power.count("prime") if _is_prime(power) else f"^{{{power}}}"
+        return written
+
+
+def _is_prime(power: str) -> bool:
+    return not power.replace(r"\prime", "").strip()
+
+
+def formula(boxes: list[Box], depth: int = 0) -> str:
+    """Boxes of one formula line as LaTeX."""
+    if depth > _DEEPEST:
+        return NO_CHARACTER
+    return joined([one.latex(depth) for one in scripted(boxes)])
+
+
+def joined(pieces: list[str]) -> str:
+    """A command's name ends before the next letter."""
+    written = ""
+    for piece in pieces:
+        ends_in_name = written[-1:].isalpha() and written.rpartition("\\")[2].isalpha()
+        if ends_in_name and "\\" in written and piece[:1].isalpha():
+            written += " "
+        written += piece
+    return written
+
+
+def line_level(boxes: list[Box]) -> tuple[float, float]:
+    """Where the line of some boxes runs, and the size of its letters."""
+    size = max(box.size for box in boxes)
+    levels = Counter(round(box.y, 1) for box in boxes if box.size > SMALL * size)
+    return max(levels, key=lambda level: levels[level]), size
+
+
+def scripted(boxes: list[Box]) -> list[Scripted]:
+    """The boxes on the line, in order, each with its scripts."""
+    level, size = line_level(boxes)
+    found: list[Scripted] = []
+    hanging: dict[int, list[Box]] = {}
+    for box in sorted(boxes, key=lambda box: (box.x0, -box.size)):
+        if box.size > SMALL * size and abs(box.y - level) < 2.5 * _LEVEL * size:
+            found.append(Scripted(box))
+        elif found:
+            hanging.setdefault(len(found) - 1, []).append(box)
+        else:
+            nothing = Box("{}", box.x0, box.x0, level, size, "math", box.top, box.bottom)
+            found.append(Scripted(nothing))
+            hanging.setdefault(0, []).append(box)
+    for place, scripts in hanging.items():
+        _hang(found[place], scripts, level)
+    return found
+
+
+def _hang(base: Scripted, scripts: list[Box], level: float) -> None:
+    largest = max(box.size for box in scripts)
+    first = [box for box in scripts if box.size > SMALL * largest]
+    rest = [box for box in scripts if box.size <= SMALL * largest]
+    for box in first:
+        (base.above if box.y > level else base.below).append(box)
+    for box in rest:  # indices of indices follow the one that they are nearest to
+        owner = min(first, key=lambda one: abs(one.y - box.y))
+        (base.above if owner.y > level else base.below).append(box)

@@ -1,0 +1,257 @@
+"""What TeX stacks: fractions over their bars, roots under their roofs, limits over and under sums,
+rows of matrices. Each becomes one box on its line, innermost first."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+
+from headwright.homework.reading.pdf.boxes import AXIS, SMALL, Box, Rule, around
+from headwright.homework.reading.pdf.scripts import formula
+
+_MOST_RULES = 400  # of one page; a page with more is a drawing
+_LARGE_SIGNS = {r"\sum", r"\prod", r"\cup", r"\cap", r"\wedge", r"\vee"}
+_SLACK = 1.5  # points by which letters stick out of a bar's ends
+
+
+class Shelf:
+    """The boxes of a page by height, so that a rule finds what is near it."""
+
+    def __init__(self, boxes: Iterable[Box]) -> None:
+        self._rows = sorted(((box.y, box.x0, i, box) for i, box in enumerate(boxes)))
+        self._next = len(self._rows)
+
+    def near(self, low: float, high: float, left: float, right: float) -> list[Box]:
+        """Boxes with their line between low and high and their middle between left and right."""
+        first = bisect_left(self._rows, (low,))
+        last = bisect_left(self._rows, (high,))
+        return [row[3] for row in self._rows[first:last] if left <= row[3].middle <= right]
+
+    def exchange(self, old: list[Box], new: Box) -> None:
+        for box in old:
+            at = bisect_left(self._rows, (box.y, box.x0))
+            while at < len(self._rows) and self._rows[at][3] is not box:
+                at += 1
+            del self._rows[at : at + 1]
+        insort(self._rows, (new.y, new.x0, self._next, new))
+        self._next += 1
+
+    def boxes(self) -> list[Box]:
+        return [row[3] for row in self._rows]
+
+
+def stacked(boxes: list[Box], rules: list[Rule], body: float) -> list[Box]:
+    """The page's boxes with all stacks built."""
+    shelf = Shelf(boxes)
+    flat = sorted((rule for rule in rules if rule.flat), key=lambda rule: rule.width)
+    if len(flat) <= _MOST_RULES:
+        for rule in flat:
+            _root(shelf, rule, body) or _fraction(shelf, rule, body)
+    _limits(shelf, body)
+    _matrices(shelf, body)
+    return shelf.boxes()
+
+
+# -- roots
+
+
+def _root(shelf: Shelf, rule: Rule, body: float) -> bool:
+    height = rule.y0
+    near = shelf.near(height - 4 * body, height + body, rule.x0 - 1.3 * body, rule.x0 + 0.5)
+    signs = [box for box in near if box.latex == r"\sqrt" and abs(box.x1 - rule.x0) < 1.0]
+    signs = [box for box in signs if box.bottom < height < box.top + 0.8 * body]
+    if not signs:
+        return False
+    sign = signs[0]
+    lowest = min(sign.bottom, height - 0.9 * sign.size) - 0.1 * body
+    under = shelf.near(lowest, height, rule.x0 - _SLACK, rule.x1 + _SLACK)
+    under = [box for box in under if box is not sign]
+    if not under:
+        return False
+    root = rf"\sqrt{{{formula(under)}}}"
+    main = max(under, key=lambda box: box.size)
+    shelf.exchange([sign, *under], around([sign, *under], root, main.y, main.size))
+    return True
+
+
+# -- fractions
+
+
+def _fraction(shelf: Shelf, rule: Rule, body: float) -> bool:
+    over = _row(shelf, rule, body, upwards=True)
+    under = _row(shelf, rule, body, upwards=False)
+    if not over or not under or not _fits([*over, *under], rule, body):
+        return False
+    part = max(box.size for box in (*over, *under))
+    size = _size_of_whole(part, body)
+    written = rf"\frac{{{formula(over)}}}{{{formula(under)}}}"
+    level = rule.y0 - AXIS * size
+    shelf.exchange([*over, *under], around([*over, *under], written, level, size))
+    return True
+
+
+def _row(shelf: Shelf, rule: Rule, body: float, *, upwards: bool) -> list[Box]:
+    """The one formula line that touches a bar from above or from below."""
+    height = rule.y0
+    left = rule.x0 - _SLACK
+    right = rule.x1 + _SLACK
+    if upwards:
+        near = shelf.near(height, height + 2.4 * body, left, right)
+        touching = [box for box in near if box.bottom - height < 0.45 * body]
+    else:
+        near = shelf.near(height - 2.4 * body, height, left, right)
+        touching = [box for box in near if height - box.top < 0.45 * body]
+    if not touching:
+        return []
+    main = max(touching, key=lambda box: (box.size, -abs(box.y - height)))
+    return [box for box in near if _belongs(box, main)]
+
+
+def _belongs(box: Box, main: Box) -> bool:
+    """Scripts of scripts stand further from the line than scripts do."""
+    distance = abs(box.y - main.y)
+    if box.size > SMALL * main.size:
+        return distance < 0.12 * main.size
+    return distance < (0.62 if box.size > 0.6 * main.size else 0.95) * main.size
+
+
+def _fits(parts: list[Box], rule: Rule, body: float) -> bool:
+    """A bar is as wide as the wider of its parts; a table's line is wider."""
+    left = min(box.x0 for box in parts)
+    right = max(box.x1 for box in parts)
+    return left - rule.x0 < 0.45 * body and rule.x1 - right < 0.45 * body
+
+
+def _size_of_whole(part: float, body: float) -> float:
+    """Parts are set smaller than the line, except in a display."""
+    if part > SMALL * body:
+        return part
+    return body if part > 0.6 * body else 0.7 * body
+
+
+# -- matrices
+
+
+def _matrices(shelf: Shelf, body: float) -> None:
+    """Rows between tall brackets; a brace that nothing closes holds cases."""
+    tall = [box for box in _brackets(shelf) if box.top - box.bottom > 1.9 * body]
+    for left in [box for box in tall if box.latex in _CLOSING]:
+        following = [box for box in tall if box.x0 > left.x0 and abs(box.y - left.y) < body]
+        closing = [box for box in following if box.latex == _CLOSING[left.latex]]
+        right = min(closing, key=lambda box: box.x0, default=None)
+        if right is None and left.latex != r"\{":
+            continue
+        end = right.x0 if right is not None else left.x1 + 60 * body
+        inside = shelf.near(left.bottom - 0.1 * body, left.top + 0.1 * body, left.x1, end)
+        rows = _rows(inside)
+        if len(rows) > 1:
+            parts = [left, *inside] if right is None else [left, *inside, right]
+            name = "cases" if right is None else _MATRICES[left.latex]
+            body_text = r" \\ ".join(_cells(row, body) for row in rows)
+            written = rf"\begin{{{name}}}{body_text}\end{{{name}}}"
+            shelf.exchange(parts, around(parts, written, left.y, body))
+
+
+_CLOSING = {"(": ")", "[": "]", r"\{": r"\}", "|": "|"}
+_MATRICES = {"(": "pmatrix", "[": "bmatrix", r"\{": "Bmatrix", "|": "vmatrix"}
+
+
+def _brackets(shelf: Shelf) -> list[Box]:
+    """Large brackets; the pieces of the largest, which stand one below the other, made one."""
+    piles: dict[tuple[str, int], list[Box]] = {}
+    signs = {*_CLOSING, *_CLOSING.values()}
+    for box in shelf.boxes():
+        if box.latex in signs and box.top - box.bottom not in (0.0, 0.9 * box.size):
+            piles.setdefault((box.latex, round(box.x0)), []).append(box)
+    found: list[Box] = []
+    for pile in piles.values():
+        pile.sort(key=lambda box: -box.top)
+        parts: list[Box] = []
+        for box in pile:
+            if parts and min(one.bottom for one in parts) - box.top > 0.6 * box.size:
+                found.append(_one_bracket(shelf, parts))
+                parts = []
+            parts.append(box)
+        found.append(_one_bracket(shelf, parts))
+    return found
+
+
+def _one_bracket(shelf: Shelf, parts: list[Box]) -> Box:
+    if len(parts) == 1:
+        return parts[0]
+    top = max(box.top for box in parts)
+    bottom = min(box.bottom for box in parts)
+    size = parts[0].size
+    whole = around(parts, parts[0].latex, (top + bottom) / 2 - AXIS * size, size)
+    shelf.exchange(parts, whole)
+    return whole
+
+
+def _rows(boxes: list[Box]) -> list[list[Box]]:
+    """Boxes by the line they stand on or hang on, from the top."""
+    if not boxes:
+        return []
+    size = max(box.size for box in boxes)
+    levels: list[float] = []
+    for box in sorted((box for box in boxes if box.size > SMALL * size), key=lambda box: -box.y):
+        if not levels or levels[-1] - box.y > 0.5 * size:
+            levels.append(box.y)
+    rows: list[list[Box]] = [[] for _ in levels]
+    for box in boxes:
+        nearest = min(range(len(levels)), key=lambda i: abs(levels[i] - box.y))
+        rows[nearest].append(box)
+    return rows
+
+
+def _cells(row: list[Box], body: float) -> str:
+    cells: list[list[Box]] = []
+    for box in sorted(row, key=lambda box: box.x0):
+        if cells and box.x0 - max(one.x1 for one in cells[-1]) < 0.75 * body:
+            cells[-1].append(box)
+        else:
+            cells.append([box])
+    return " & ".join(formula(cell) for cell in cells)
+
+
+# -- limits
+
+
+def _limits(shelf: Shelf, body: float) -> None:
+    for sign in [box for box in shelf.boxes() if _takes_limits(box)]:
+        em = sign.size
+        below = _limit(shelf, sign, sign.bottom - 1.2 * em, sign.bottom - 0.25 * em)
+        above = _limit(shelf, sign, sign.top + 0.02 * em, sign.top + 0.9 * em)
+        written = sign.latex
+        if below:
+            written += f"_{{{formula(below)}}}"
+        if above:
+            written += f"^{{{formula(above)}}}"
+        if below or above:
+            whole = around([sign, *below, *above], written, sign.y, sign.size)
+            shelf.exchange([sign, *below, *above], whole)
+
+
+def _takes_limits(box: Box) -> bool:
+    return box.latex in _LARGE_SIGNS or box.latex in LIMIT_WORDS
+
+
+LIMIT_WORDS = {r"\max", r"\min", r"\lim", r"\sup", r"\inf", r"\arg\max", r"\arg\min"}
+
+
+def _limit(shelf: Shelf, sign: Box, low: float, high: float) -> list[Box]:
+    """The small letters in a strip over or under a sign that make one piece with its middle."""
+    em = sign.size
+    strip = shelf.near(low, high, sign.x0 - 4 * em, sign.x1 + 4 * em)
+    small = sorted((box for box in strip if box.size < SMALL * em), key=lambda box: box.x0)
+    pieces: list[list[Box]] = []
+    for box in small:
+        if pieces and box.x0 - max(one.x1 for one in pieces[-1]) < 0.35 * em:
+            pieces[-1].append(box)
+        else:
+            pieces.append([box])
+    for piece in pieces:
+        left = min(box.x0 for box in piece)
+        right = max(box.x1 for box in piece)
+        if left <= sign.middle <= right or (left >= sign.x0 and right <= sign.x1):
+            return piece
+    return []

@@ -1,0 +1,31 @@
+"""A PDF as text: the one way into this package."""
+
+from __future__ import annotations
+
+from headwright.homework.reading.pdf.boxes import Box
+from headwright.homework.reading.pdf.lines import Line, body_size, page_lines
+from headwright.homework.reading.pdf.marks import Marks
+from headwright.homework.reading.pdf.opened import NotReadable, opened
+from headwright.homework.reading.pdf.paragraphs import text_of
+from headwright.homework.reading.pdf.signs import with_whole_signs
+from headwright.homework.reading.pdf.stacks import stacked
+from headwright.homework.reading.pdf.strikes import without_struck
+from headwright.homework.reading.pdf.words import with_functions
+
+__all__ = ["NotReadable", "pdf_text"]
+
+
+def pdf_text(data: bytes) -> tuple[str, tuple[str, ...]]:
+    """Markdown with formulas in dollars, and notes on what was left out; `NotReadable` or
+    `LimitReached` where there is no such text."""
+    found = opened(data)
+    letters: list[Box] = [box for page in found.pages for box in page.boxes]
+    body = body_size(letters)
+    pages = [_lines(page, body) for page in found.pages]
+    return text_of(pages, body), found.notes
+
+
+def _lines(page: Marks, body: float) -> list[Line]:
+    shown = without_struck(page.boxes, page.rules)
+    boxes = with_functions(with_whole_signs(shown))
+    return page_lines(stacked(boxes, page.rules, body))
