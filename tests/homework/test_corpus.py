@@ -24,10 +24,10 @@ STUDENTS = 192  # twelve per layout
 MOST_MISJUDGED = 0.02
 LEAST_READ = 0.85
 LEAST_RIGHT = {  # of the documents graded by hand, per kind of answer: measured, rounded down
-    "formula": 0.92,
-    "claim": 0.60,
+    "formula": 0.91,
+    "claim": 0.62,
     "proof": 0.47,
-    "prose": 0.12,
+    "prose": 0.13,
     "blank": 0.00,
 }
 FAULTS = [a for answers in ANSWERS.values() for a in answers if a.deserves != {"correct"}]
@@ -102,7 +102,7 @@ def test_enough_by_hand_are_right(kind, by_hand):
 def test_the_graded_documents_are_varied():
     files = {path.name for path in graded.DOCUMENTS.iterdir() if path.suffix != ".toml"}
     assert files == {grade.document for grade in graded.grades()}
-    assert len(files) >= 60
+    assert len(files) >= 90
     assert {Path(name).suffix for name in files} == {".md", ".tex", ".txt", ".ipynb", ".typ"}
     several = [language for language, count in graded.languages().items() if count >= 6]
     assert len(several) >= 7
