@@ -53,6 +53,9 @@ class Reading(NamedTuple):
     sigma: str = "entries"
 
 
+USUAL = Reading()
+
+
 def readings(used: set[str]) -> Iterator[Reading]:
     """All readings of the letters that are used, the usual one first."""
     fed = (True, False) if used & {*_BY_TOKEN, *_FEED_FORWARD} else (False,)
@@ -71,7 +74,7 @@ class Notation:
     own: dict[Symbol, Value] = field(default_factory=dict)
     defined: dict[str, Node] = field(default_factory=dict)
     marks: frozenset[str] = MARKS
-    reading: Reading = Reading()
+    reading: Reading = USUAL
     output: str = "Z"  # what the proof is about
     input: np.ndarray = field(default_factory=lambda: layer_weights()["X"])
 
