@@ -16,6 +16,7 @@ from headwright.homework.judges.permutation.roles import (
     has_one_meaning,
     is_about_output,
     mentions_permutation,
+    named_by_scores,
     passes_softmax,
 )
 from headwright.homework.judges.permutation.spelling import respelled
@@ -63,6 +64,7 @@ def read_proof(answer: Answer) -> list[Equation]:
     tried = [[_found(line.chain, notation) for line in lines] for notation in notations]
     best = max(range(len(tried)), key=lambda k: _count(tried[k]))
     doubted = _doubted(answer, whole)
+    settled = {named_by_scores(line.chain, base) for line in lines}
     out = []
     for k, line in enumerate(lines):
         found = tried[best][k]
@@ -70,7 +72,8 @@ def read_proof(answer: Answer) -> list[Equation]:
             continue
         otherwise = [other[k] for other in tried]
         in_doubt = _count(otherwise) > 0 or doubted is None or line.statement.segment in doubted
-        out.append(_equation(line, found, notations[best], in_doubt=in_doubt))
+        certain = not in_doubt and has_one_meaning(line.chain, notations[best], settled)
+        out.append(_equation(line, found, notations[best], certain=certain))
     return out
 
 
@@ -134,12 +137,11 @@ def _found(chain: Chain, notation: Notation) -> Found | None:
     return Found(holds=True)
 
 
-def _equation(line: _Line, found: Found, notation: Notation, *, in_doubt: bool) -> Equation:
-    false = not found.holds and not in_doubt and has_one_meaning(line.chain, notation)
+def _equation(line: _Line, found: Found, notation: Notation, *, certain: bool) -> Equation:
     return Equation(
         line.statement,
         is_true=found.holds,
-        is_false=false,
+        is_false=certain and not found.holds,
         about_output=is_about_output(line.chain, notation),
         concludes=found.holds and concludes(line.chain, notation),
         passes_softmax=found.holds and passes_softmax(line.chain, notation),

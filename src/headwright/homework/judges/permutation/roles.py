@@ -43,15 +43,30 @@ def _is_wide_input(chain: Chain) -> bool:
     return bool(used) and used[0].name in ("d", "D")
 
 
-def has_one_meaning(chain: Chain, notation: Notation) -> bool:
+def named_by_scores(chain: Chain, notation: Notation) -> str:
+    """The letter of `S(P X) = Q(P X) K(P X)'`, where there is one."""
+    first = chain.terms[0]
+    head = first.head if isinstance(first, tree.Apply) else first
+    if not isinstance(head, Symbol):
+        return ""
+    used = {_letter(symbol, notation) for symbol in letters([chain.terms[1]])}
+    return _letter(head, notation) if used >= {"Q", "K"} and "V" not in used else ""
+
+
+def _letter(symbol: Symbol, notation: Notation) -> str:
+    """Without its mark, and without the parentheses of a call."""
+    return notation.marked(symbol) or symbol.name.removesuffix(CALLED)
+
+
+def has_one_meaning(chain: Chain, notation: Notation, settled: set[str]) -> bool:
     """No letter of it could stand for something else. `Q = P X W_Q` gives Q a new meaning."""
     first = chain.terms[0]
     renamed = isinstance(first, Symbol) and not notation.marked(first)
     if renamed and chain.relations[0] == "=":
         return False
     for symbol in letters(chain.terms):
-        name = notation.marked(symbol) or symbol.name.removesuffix(CALLED)
-        if name not in _PLAIN_MEANING and name not in notation.defined:
+        name = _letter(symbol, notation)
+        if name not in _PLAIN_MEANING | settled and name not in notation.defined:
             return False
     return True
 

@@ -37,15 +37,16 @@ def _weights(chain: Chain, context: StepContext) -> Outcome | None:
     about = subject(chain)
     if about is None or about.name != "alpha" or about.index not in PAIR:
         return None
-    formula = _without_cases(chain, context)
-    if not any(_is_fraction(term) for term in formula.terms[1:]):
+    if not any(_is_fraction(term) for term in chain.terms[1:]):
         return None
+    finite = _kept(chain, [not _is_infinite(term) for term in chain.terms])
+    formula = _without_cases(finite, context)
     truth = None
     if not context.several_heads and readable(formula, context):
         truth = true_everywhere(formula, context)
     if truth is not None and truth.status == "correct":
         return truth
-    return _inconsistency(formula, context) or truth
+    return _inconsistency(chain, context) or truth
 
 
 def _is_fraction(term: Node) -> bool:
@@ -53,20 +54,33 @@ def _is_fraction(term: Node) -> bool:
 
 
 def _inconsistency(chain: Chain, context: StepContext) -> Outcome | None:
-    inner = consistent(chain, context)
+    inner = consistent(_without_limits(chain), context)
     return inner if inner is not None and inner.status == "wrong" else None
 
 
 def _without_cases(chain: Chain, context: StepContext) -> Chain:
-    """Drop members that belong to one case and not to the formula: `1/(1 + inf)`; and, where the
-    length varies, what does not depend on it any more."""
-    belongs = [not _is_infinite(term) for term in chain.terms]
-    if context.varies:
-        rest = [_depends_on_length(term, context) for term in chain.terms[1:]]
-        belongs = [x and y for x, y in zip(belongs, [True, *rest], strict=True)]
-    keep = [k for k, kept in enumerate(belongs) if kept]
-    terms = tuple(chain.terms[k] for k in keep)
-    relations = tuple(chain.relations[k - 1] for k in keep if k)
+    """Where the length varies, drop what does not depend on it: it belongs to one case, or to the
+    time before it varied."""
+    if not context.varies:
+        return chain
+    rest = [_depends_on_length(term, context) for term in chain.terms[1:]]
+    return _kept(chain, [True, *rest])
+
+
+def _without_limits(chain: Chain) -> Chain:
+    """Drop `1/(1 + inf)` and `~= 0`, which are true in one case or in the limit."""
+    marks = zip(("=", *chain.relations), chain.terms, strict=True)
+    return _kept(chain, [not (_is_infinite(t) or _is_limit(r, t)) for r, t in marks])
+
+
+def _is_limit(relation: str, term: Node) -> bool:
+    return relation in ("~=", "->") and not symbols(term)
+
+
+def _kept(chain: Chain, keep: list[bool]) -> Chain:
+    places = [k for k, kept in enumerate(keep) if kept]
+    terms = tuple(chain.terms[k] for k in places)
+    relations = tuple(chain.relations[k - 1] for k in places if k)
     return Chain(terms, relations)
 
 
@@ -156,7 +170,7 @@ def formula_in_length(chain: Chain, context: StepContext) -> Outcome | None:
     if not indices <= {"", "a", "b", "1"}:
         return None  # epsilon_i in a sum is some small number, not a length
     formula = _without_cases(chain, context)
-    return _inconsistency(formula, context) or true_everywhere(formula, context)
+    return _inconsistency(chain, context) or true_everywhere(formula, context)
 
 
 def _range(chain: Chain, context: StepContext) -> Outcome | None:
