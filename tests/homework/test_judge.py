@@ -135,7 +135,7 @@ ROWS = [
         "wrong",
     ),
     ("(e) ii.", r"$V = I$, $K = I$, $Q = 10^{400}$", "e.KQV", "unread"),
-    ("Permutation:", r"$\text{Attention}(PX) = P\,\text{Attention}(X)$", "p.perm", "correct"),
+    ("Permutation:", r"$\text{Attention}(PX) = P\,\text{Attention}(X)$", "p.perm", "unread"),
     ("Permutation:", r"$\text{Attention}(XP) = \text{Attention}(X)P$", "p.perm", "wrong"),
     ("Position embeddings help:", r"$PX + \Phi \neq P(X + \Phi)$", "p.help", "correct"),
     ("Position embeddings help:", r"$PX + \Phi = P(X + \Phi)$", "p.help", "wrong"),

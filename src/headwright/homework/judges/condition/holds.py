@@ -19,7 +19,7 @@ from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning.formula import Chain, Node, Symbol, tree
 from headwright.homework.meaning.notation import KEYS
 from headwright.homework.meaning.scale_size import size_of
-from headwright.homework.scenes.arithmetic import Value
+from headwright.homework.scenes.arithmetic import Unknown, Value
 from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.scenes.roles import Roles
 from headwright.homework.scenes.scene import Scene
@@ -101,8 +101,10 @@ def _related(relation: str, left: Member, right: Member) -> bool:
         return _related(_TURNED[relation], right, left)
     larger = left[1]
     smaller = right[1]
-    if isinstance(larger, np.ndarray) or isinstance(smaller, np.ndarray):
+    if isinstance(larger, np.ndarray) and isinstance(smaller, np.ndarray):
         return _vectors_related(relation, larger, smaller)
+    if isinstance(larger, np.ndarray) or isinstance(smaller, np.ndarray):
+        raise Unknown("how a vector compares with a number")
     if relation in _EQUAL:
         return _numbers_equal(larger, smaller)
     if relation == ">>":

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from headwright.homework.judges.condition.examples import Example, J, examples
 from headwright.homework.judges.condition.holds import Letters, holds
+from headwright.homework.judges.condition.in_words import condition_in_words
 from headwright.homework.judges.condition.stated import adds_scores, conditions
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
@@ -18,11 +19,27 @@ REPAIR = "k_j'q - k_i'q >= ln((n - 1) 99) for every i != j: 6.79 at n = 10 puts 
 
 
 def judge_condition(answer: Answer) -> Judged:
-    """One statement that is enough alone decides; otherwise all of them are taken together."""
+    """Formulas first. Words complete what a formula leaves out, and count alone where there is no
+    formula; where formulas are false and words are right, a person decides."""
     found = conditions(answer.statements)
+    winner = winning_letter(answer.everything, found)
+    written = _judged_formulas(answer, found, winner)
+    if written.outcome.status == "correct":
+        return written
+    said = condition_in_words(answer, winner or "j")
+    if said is None:
+        return written
+    if said.status == "correct":
+        if written.outcome.status == "wrong":
+            return unread("the formula and the words say different things")
+        return Judged(said)
+    return written if found else Judged(said)
+
+
+def _judged_formulas(answer: Answer, found: list[Statement], winner: str | None) -> Judged:
+    """One statement that is enough alone decides; otherwise all of them are taken together."""
     if not found:
         return unread("no relation between scores was found")
-    winner = winning_letter(answer.everything, found)
     if winner is None:
         unclear = Outcome("unread", "could not tell which key is meant to win")
         return Judged(unclear, tuple(found))

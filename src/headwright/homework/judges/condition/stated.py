@@ -12,14 +12,40 @@ from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare, is_score
 
 RELATIONS = {">", ">>", "<", "<<", ">=", "<=", "=", "~=", "->"}
+_SCORE_LETTERS = {"s", "z", "score", "logit"}
 _WORDS_AFTER = 45  # characters behind a quantity in which a word about its size belongs to it
 
 
 def conditions(statements: list[Statement]) -> list[Statement]:
     """Relations between scores, then scores that are called large or small in words."""
-    related = [s for s in statements if _is_condition(s.chain)]
+    spelled = [replace(s, chain=_with_scores(s.chain)) for s in statements]
+    related = [s for s in spelled if _is_condition(s.chain)]
     found = related + _worded(statements)
     return [replace(s, chain=_as_comparison(s.chain)) for s in found]
+
+
+def _with_scores(chain: Chain) -> Chain:
+    """`s_j >> s_i`: a letter for the score of a key, where two of them are compared; `q perp k_i`
+    says that a score is 0."""
+    terms = tuple(tree.rewrite(term, _score_for_letter) for term in chain.terms)
+    if len(terms) == 1 and _is_perpendicular(terms[0]):
+        key, query = (s for s in symbols(terms[0]) if s.name != "perp")
+        score = tree.Multiply((tree.Transpose(key), query), (False,))
+        return Chain((score, tree.Number(0.0)), ("=",))
+    return Chain(terms, chain.relations)
+
+
+def _score_for_letter(node: Node) -> Node:
+    if isinstance(node, Symbol) and node.name in _SCORE_LETTERS and node.index:
+        key = Symbol("k", node.index)
+        return tree.Multiply((tree.Transpose(key), Symbol("q")), (False,))
+    return node
+
+
+def _is_perpendicular(term: Node) -> bool:
+    used = symbols(term)
+    names = {symbol.name for symbol in used}
+    return len(used) == 3 and "perp" in names and "q" in names and not names.isdisjoint(KEYS)
 
 
 def adds_scores(chain: Chain) -> bool:
@@ -61,7 +87,8 @@ def _is_condition(chain: Chain) -> bool:
         return False
     if set(chain.relations) <= EQUALITIES:
         return _equation_is_condition(chain)
-    return True
+    ends = (bare(chain.terms[0]), bare(chain.terms[-1]))
+    return Symbol("q") not in ends  # "q is larger than k_j" was a sentence about their product
 
 
 def _equation_is_condition(chain: Chain) -> bool:

@@ -38,7 +38,7 @@ def _outcome(chain: Chain) -> Outcome | None:
         return None
     phi = np.random.default_rng(SEED + 1).standard_normal((SIZE, SIZE))
     positions = {Symbol(name): phi for name in _POSITIONS}
-    notation = Notation(feed_forward=False, own={**positions})
+    notation = Notation(own={**positions})
     try:
         left, right = (evaluate(term, notation) for term in chain.terms)
     except (Unknown, Mismatch):

@@ -31,19 +31,25 @@ def attended(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.asarray(softmax(Q @ K.T / np.sqrt(SIZE))) @ V
 
 
-def layer(X: np.ndarray, *, feed_forward: bool) -> dict[str, np.ndarray]:
-    """Q, K, V, the scores S, the weights A, the output H and (after the feed-forward layer) Z."""
+def fed_forward(H: np.ndarray) -> np.ndarray:
+    """ReLU(H W_1 + b_1) W_2 + b_2, token by token"""
+    W = layer_weights()
+    hidden = np.maximum(H @ W["1"] + W["b1"], 0)
+    return hidden @ W["2"] + W["b2"]
+
+
+def layer(X: np.ndarray, *, feed_forward: bool, scaled: bool = True) -> dict[str, np.ndarray]:
+    """Q, K, V, their products M, the scores S, the weights A, the output H and (after the
+    feed-forward layer) Z."""
     W = layer_weights()
     Q = X @ W["Q"]
     K = X @ W["K"]
     V = X @ W["V"]
-    S = Q @ K.T / np.sqrt(SIZE)
+    M = Q @ K.T
+    S = M / np.sqrt(SIZE) if scaled else M
     A = np.asarray(softmax(S))
     H = A @ V
-    Z = H
-    if feed_forward:
-        hidden = np.maximum(H @ W["1"] + W["b1"], 0)
-        Z = hidden @ W["2"] + W["b2"]
-    names = {"X": X, "Q": Q, "K": K, "V": V, "S": S, "A": A, "H": H, "Z": Z}
+    Z = fed_forward(H) if feed_forward else H
+    names = {"X": X, "Q": Q, "K": K, "V": V, "M": M, "S": S, "A": A, "H": H, "Z": Z}
     synonyms = {"Y": Z, "O": H, "Attention": H}
     return names | synonyms

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headwright.homework.judges.steps.kinds import KINDS, Test
 from headwright.homework.judges.steps.points import StepContext, step_context
 from headwright.homework.locating.answer import Answer, Judged, tentative
-from headwright.homework.meaning.formula import Chain, Symbol
+from headwright.homework.meaning.formula import Chain, Node, Symbol
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import subject
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
@@ -19,7 +19,8 @@ Step = tuple[str, Statement, Outcome]
 
 def check_steps(answer: Answer, judged: Judged) -> Iterator[Step]:
     """Every step that can be judged: its name, where it stands and what came out."""
-    context = step_context(answer)
+    several = bool(judged.earlier) or _says_two_things(answer)
+    context = step_context(answer, several_answers=several)
     # "if x = 1, y = 2" supposes both
     supposed = {s.segment for s in answer.statements if tentative(s)}
     for statement in answer.statements:
@@ -30,6 +31,20 @@ def check_steps(answer: Answer, judged: Judged) -> Iterator[Step]:
             if outcome is not None:
                 yield _named(name, statement.chain), statement, outcome
                 break
+
+
+def _says_two_things(answer: Answer) -> bool:
+    """Two outputs of one head, or two queries: an alternative is offered, and a step may belong to
+    either."""
+    said: dict[Symbol, Node] = {}
+    for statement in answer.statements:
+        about = subject(statement.chain)
+        if about is None or about.name not in ("q", "c") or about.index not in ("1", "2"):
+            continue
+        last = statement.chain.terms[-1]
+        if said.setdefault(about, last) != last:
+            return True
+    return False
 
 
 def _is_the_answer(statement: Statement, judged: Judged) -> bool:

@@ -24,7 +24,8 @@ from headwright.homework.verdict import Outcome
 
 VARIANCE = 0.5  # of gamma, the length of k_a along mu_a
 SIGMA = math.sqrt(VARIANCE)
-MOST_SAMPLES = 0.9  # a stated range of gamma must hold so often
+MOST_SAMPLES = 0.9  # a stated range of gamma that holds so often is right
+HALF_THE_SAMPLES = 0.6  # one that holds less often takes the variance for the deviation
 SHARP = 30.0  # a scale at which a head has decided
 CLOSE = 1e-3
 
@@ -36,32 +37,56 @@ def _weights(chain: Chain, context: StepContext) -> Outcome | None:
     about = subject(chain)
     if about is None or about.name != "alpha" or about.index not in PAIR:
         return None
-    formula = _without_limits(chain)
-    if not any(_is_fraction(term) for term in formula.terms[1:]):
+    if not any(_is_fraction(term) for term in chain.terms[1:]):
         return None
+    finite = _kept(chain, [not _is_infinite(term) for term in chain.terms])
+    formula = _without_cases(finite, context)
     truth = None
     if not context.several_heads and readable(formula, context):
         truth = true_everywhere(formula, context)
     if truth is not None and truth.status == "correct":
         return truth
-    return _inconsistency(formula) or truth
+    return _inconsistency(chain, context) or truth
 
 
 def _is_fraction(term: Node) -> bool:
     return bool(symbols(term)) and any(isinstance(n, tree.Divide) for n in nodes([term]))
 
 
-def _inconsistency(chain: Chain) -> Outcome | None:
-    inner = consistent(chain)
+def _inconsistency(chain: Chain, context: StepContext) -> Outcome | None:
+    inner = consistent(_without_limits(chain), context)
     return inner if inner is not None and inner.status == "wrong" else None
 
 
+def _without_cases(chain: Chain, context: StepContext) -> Chain:
+    """Where the length varies, drop what does not depend on it: it belongs to one case, or to the
+    time before it varied."""
+    if not context.varies:
+        return chain
+    rest = [_depends_on_length(term, context) for term in chain.terms[1:]]
+    return _kept(chain, [True, *rest])
+
+
 def _without_limits(chain: Chain) -> Chain:
-    """Drop members with infinity in them: `1/(1 + inf)` belongs to one case, not to the formula."""
-    keep = [k for k, term in enumerate(chain.terms) if not _is_infinite(term)]
-    terms = tuple(chain.terms[k] for k in keep)
-    relations = tuple(chain.relations[k - 1] for k in keep if k)
+    """Drop `1/(1 + inf)` and `~= 0`, which are true in one case or in the limit."""
+    marks = zip(("=", *chain.relations), chain.terms, strict=True)
+    return _kept(chain, [not (_is_infinite(t) or _is_limit(r, t)) for r, t in marks])
+
+
+def _is_limit(relation: str, term: Node) -> bool:
+    return relation in ("~=", "->") and not symbols(term)
+
+
+def _kept(chain: Chain, keep: list[bool]) -> Chain:
+    places = [k for k, kept in enumerate(keep) if kept]
+    terms = tuple(chain.terms[k] for k in places)
+    relations = tuple(chain.relations[k - 1] for k in places if k)
     return Chain(terms, relations)
+
+
+def _depends_on_length(term: Node, context: StepContext) -> bool:
+    used = symbols(term)
+    return any(s in context.lengths or s.name in LENGTHS or s.name in KEYS for s in used)
 
 
 def _is_infinite(term: Node) -> bool:
@@ -76,7 +101,16 @@ def _scores(chain: Chain, context: StepContext) -> Outcome | None:
     if len(chain.terms) < 2 or not set(chain.relations) <= EQUALITIES:
         return None
     of_pair = any(s.name in KEYS and s.index in PAIR for s in symbols(score))
-    return true_everywhere(chain, context) if of_pair else None
+    if not of_pair:
+        return None
+    outcome = true_everywhere(chain, context)
+    wrong = outcome is not None and outcome.status == "wrong"
+    return None if wrong and _leaves_length_out(chain, context) else outcome
+
+
+def _leaves_length_out(chain: Chain, context: StepContext) -> bool:
+    """Without gamma a score of k_a may be that of its mean."""
+    return context.varies and context.lengths.isdisjoint(letters(chain.terms))
 
 
 def _outputs(chain: Chain, context: StepContext) -> Outcome | None:
@@ -90,7 +124,9 @@ def _outputs(chain: Chain, context: StepContext) -> Outcome | None:
     if not valued:
         return None
     if about.index in ("1", "2") and context.heads is not None:
-        return _head_output(about.index, valued[-1], context.heads)
+        outcome = _head_output(about.index, valued[-1], context.heads)
+        unsure = context.varies or context.several_answers
+        return None if unsure and outcome is not None and outcome.status == "wrong" else outcome
     if not about.index and context.varies and not context.several_heads:
         return formula_in_length(chain, context)
     return None
@@ -133,7 +169,8 @@ def formula_in_length(chain: Chain, context: StepContext) -> Outcome | None:
         return None
     if not indices <= {"", "a", "b", "1"}:
         return None  # epsilon_i in a sum is some small number, not a length
-    return _inconsistency(chain) or true_everywhere(chain, context)
+    formula = _without_cases(chain, context)
+    return _inconsistency(chain, context) or true_everywhere(formula, context)
 
 
 def _range(chain: Chain, context: StepContext) -> Outcome | None:
@@ -141,7 +178,7 @@ def _range(chain: Chain, context: StepContext) -> Outcome | None:
     about = subject(chain)
     if about is None or not context.varies or context.several_heads:
         return None
-    is_length = about.name in LENGTHS or (about.name in KEYS and about.index == "a")
+    is_length = about in context.lengths or (about.name in KEYS and about.index == "a")
     if not is_length or chain.relations != ("in",):
         return None
     interval = chain.terms[1]
@@ -154,6 +191,8 @@ def _range(chain: Chain, context: StepContext) -> Outcome | None:
     mass = _normal((high - 1) / SIGMA) - _normal((low - 1) / SIGMA)
     if mass >= MOST_SAMPLES:
         return Outcome("correct", f"gamma lies there {100 * mass:.0f} % of the time")
+    if mass >= HALF_THE_SAMPLES:
+        return None
     held = f"only {100 * mass:.0f} % of the samples lie in [{low:g}, {high:g}]"
     reason = f"1/2 is the variance of gamma, its deviation is {SIGMA:.3f}: {held}"
     return Outcome("wrong", reason, {"probability": mass})

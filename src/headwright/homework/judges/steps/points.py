@@ -7,6 +7,7 @@ key).
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ import numpy as np
 from headwright import attention
 from headwright.exercise.instances import Instance, of_ten_keys, smallest
 from headwright.homework.judges.claims import letters
+from headwright.homework.judges.steps.lengths import named_lengths
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning.formula import Chain, Symbol
 from headwright.homework.meaning.notation import COUNTS, KEYS, LENGTHS, VALUES_IN_STEPS
@@ -77,9 +79,11 @@ class StepContext:
     varies: bool  # the length of k_a
     several_heads: bool
     means: dict[str, str]
+    lengths: frozenset[Symbol]  # letters that are said to be the length of a key
+    several_answers: bool  # queries besides those of `heads` are offered
 
 
-def step_context(answer: Answer) -> StepContext:
+def step_context(answer: Answer, *, several_answers: bool = False) -> StepContext:
     question = answer.question
     earlier = _QUERY_OF.get(question.id, "")
     heads = answer.heads.get(question.id) or answer.heads.get(earlier)
@@ -87,24 +91,25 @@ def step_context(answer: Answer) -> StepContext:
     if heads is not None:
         vectors = ("means", "keys")
         means |= {name: role for name, role in heads.roles.of.items() if role in vectors}
-    return StepContext(heads, question.test == "variation", question.part == "d", means)
+    varies = question.test == "variation"
+    lengths = named_lengths(answer.everything) if varies else frozenset()
+    return StepContext(heads, varies, question.part == "d", means, lengths, several_answers)
 
 
-def readings(
-    unknown: list[Symbol], varies: bool, scales: list[Symbol]
-) -> Iterator[dict[Symbol, str]]:
+def readings(unknown: list[Symbol], context: StepContext) -> Iterator[dict[Symbol, str]]:
     """Every way to give roles to scalars, the usual one first."""
     if len(unknown) > MOST_UNKNOWN:
         return
-    possible = [_possible_roles(symbol, varies, scales) for symbol in unknown]
+    possible = [_possible_roles(symbol, context) for symbol in unknown]
     for roles in itertools.product(*possible):
         yield dict(zip(unknown, roles, strict=True))
 
 
-def _possible_roles(symbol: Symbol, varies: bool, scales: list[Symbol]) -> list[str]:
-    if symbol in scales:
+def _possible_roles(symbol: Symbol, context: StepContext) -> list[str]:
+    varies = context.varies
+    if context.heads is not None and symbol in context.heads.scales:
         return ["scale"]
-    if symbol.name in LENGTHS and varies:
+    if varies and (symbol.name in LENGTHS or symbol in context.lengths):
         if symbol.index == "b":
             return ["length b"]
         return ["length"] if symbol.index else ["length", "scale"]
@@ -123,7 +128,7 @@ def scene_at(point: Point, reading: dict[Symbol, str], context: StepContext) -> 
 
     Q, given = _queries(point, context)
     alpha = attention.weights(Q @ K.T)
-    given |= _outputs(alpha, instance)
+    given |= {Symbol("e"): math.e, **_outputs(alpha, instance)}
     scalars = {symbol: point.role(role) for symbol, role in reading.items()}
     given = {symbol: value for symbol, value in given.items() if symbol not in scalars}
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from headwright.exercise.instances import smallest
 from headwright.homework.judges.claims import letters, nodes
+from headwright.homework.judges.steps.certainty import is_certain, only_scalars
 from headwright.homework.judges.steps.points import (
     MOST_UNKNOWN,
     VALUE_ROLES,
@@ -24,6 +25,7 @@ from headwright.homework.judges.steps.points import (
     unknown_scalars,
 )
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
+from headwright.homework.meaning.terms import bare, is_score
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, Value, agree, describe
 from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.scenes.roles import Roles
@@ -38,14 +40,12 @@ _LARGE = 35.0
 
 
 def true_everywhere(chain: Chain, context: StepContext) -> Outcome | None:
-    """Right if some reading makes all members agree at all points; None where nothing could be
-    evaluated."""
+    """Right if some reading makes all members agree at all points; wrong if none does and every
+    letter has one role; None otherwise."""
     unknown = unknown_scalars(chain, context)
-    own_scales = context.heads.scales if context.heads is not None else []
-    scales = [symbol for symbol in unknown if symbol in own_scales]
     counts = _counts_keys(chain)
     failure: Outcome | None = None
-    for reading in readings(unknown, context.varies, scales):
+    for reading in readings(unknown, context):
         exact = counts or "count" in reading.values()
         usable = [point for point in points(context.varies) if point.limit or exact]
         try:
@@ -57,7 +57,7 @@ def true_everywhere(chain: Chain, context: StepContext) -> Outcome | None:
             where = "equals the softmax on all instances"
             return Outcome("correct", where if exact else "right when the scale is large")
         failure = failure or faults[-1]
-    return failure
+    return failure if is_certain(chain, context) else None
 
 
 def _counts_keys(chain: Chain) -> bool:
@@ -87,8 +87,18 @@ def _fault_at(chain: Chain, point: Point, scene: Scene) -> Outcome | None:
     tolerance = LIMIT if point.limit else EXACT
     for left, right in itertools.pairwise(found):
         if not agree(left, right, tolerance):
-            return _disagreement(left, right, point)
+            return _disagreement(left, right, point, _truth_of(chain))
     return None
+
+
+def _truth_of(chain: Chain) -> str:
+    """What the first member of a step is computed by."""
+    first = chain.terms[0]
+    if is_score(first):
+        return "the product of key and query is"
+    about = bare(first)
+    known = about is not None and about.name in ("alpha", "c", "C")
+    return "the softmax gives" if known else ""
 
 
 def _comparable(chain: Chain, *, limit: bool) -> list[Node]:
@@ -105,7 +115,8 @@ def _comparable(chain: Chain, *, limit: bool) -> list[Node]:
     return found
 
 
-def _disagreement(left: Value, right: Value, point: Point) -> Outcome:
+def _disagreement(left: Value, right: Value, point: Point, truth: str) -> Outcome:
+    """Both values, the true one (`truth` says what gives it) and that of the formula."""
     where = f"n = {point.instance.n}, scale {point.scale:g}"
     if np.shape(left) != np.shape(right):
         return Outcome("wrong", f"one side is {describe(left)}, the other {describe(right)}")
@@ -118,6 +129,8 @@ def _disagreement(left: Value, right: Value, point: Point) -> Outcome:
             "right": right,
         }
         reason = f"the two sides are {left:.4g} and {right:.4g} at {where}"
+        if truth:
+            reason = f"this formula gives {right:.4g}, {truth} {left:.4g} at {where}"
         return Outcome("wrong", reason, example)
     length = max(float(np.linalg.norm(left)), 1e-12)
     off = float(np.linalg.norm(np.subtract(left, right)) / length)
@@ -125,13 +138,14 @@ def _disagreement(left: Value, right: Value, point: Point) -> Outcome:
     return Outcome("wrong", f"the two sides differ by {100 * off:.0f} % at {where}", parts)
 
 
-def consistent(chain: Chain) -> Outcome | None:
-    """Do the members after the first agree with each other, whatever the first is?"""
+def consistent(chain: Chain, context: StepContext) -> Outcome | None:
+    """Do the members after the first agree with each other, whatever numbers their letters are?"""
     if len(chain.terms) < 3:
         return None
     rest = Chain(chain.terms[1:], chain.relations[1:])
-    known = VALUE_ROLES | {"alpha": "weights"}
-    unknown = list(dict.fromkeys(s for s in letters(rest.terms) if s.name not in known))
+    if not only_scalars(rest, context):
+        return None
+    unknown = list(dict.fromkeys(s for s in letters(rest.terms) if s != Symbol("n")))
     if not unknown or len(unknown) > MOST_UNKNOWN:
         return None
     # Generic values, then every subset of scalars large: "=" may mean "in the limit".

@@ -28,6 +28,8 @@ _SCAN = re.compile(
 _ASCII = dict(vocabulary.ASCII_RELATIONS)
 # Commands that are dropped with their first argument; the second one is kept.
 _DROPPED = vocabulary.DISCARD | {"textcolor", "stackrel", "overset", "underset"}
+# Letters of matrices; two to four of them in bold are a product.
+_MATRICES = re.compile("[ABHIKMPQSVWXYZ]{2,4}")
 _DRESSES = ("operatorname", "mathrm", "mathcal", "mathbf", "mathsf", "mathit")
 _NEXT = re.compile(r"\s*(\S)")
 _ENDS_VALUE = (")", "]", "}")
@@ -128,7 +130,12 @@ def _dressed(text: str, position: int, out: list[Token]) -> int:
     content, after = group(text, position)
     if re.fullmatch(r"[A-Za-z\-\s*]{2,}", content.strip()) is None:
         return position
-    _append(tokens.text(content), out)
+    known = tokens.text(content)
+    if known is not None and known.kind == "text" and _MATRICES.fullmatch(content):
+        # `\mathbf{QK}^\top` is a product, and only its last factor is transposed
+        out.extend(tokens.letter(name) for name in content)
+    else:
+        _append(known, out)
     return after
 
 

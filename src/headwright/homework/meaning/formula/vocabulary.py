@@ -32,6 +32,7 @@ FUNCTIONS = {
 LAYERS = {
     "attention": "Attention", "attn": "Attention", "selfattention": "Attention",
     "selfattn": "Attention", "sa": "Attention", "mha": "Attention", "att": "Attention",
+    "ffn": "FFN", "mlp": "FFN", "feedforward": "FFN",
 }  # fmt: skip
 
 RELATION_COMMANDS = {

@@ -1,0 +1,87 @@
+"""What a document itself says about its letters: `S = Q K'`, `f(X) = ...`, `X_2 = P X`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headwright.homework.judges.claims import letters
+from headwright.homework.judges.permutation.notation import FIXED, MARKS, Notation
+from headwright.homework.judges.permutation.spelling import CALLED, PERMUTATIONS, is_input
+from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, symbols, tree
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.evaluate import evaluate
+
+# A definition speaks of one of these; `M = A A'` belongs to another question.
+_OF_THE_LAYER = frozenset("XQKV")
+
+
+def learned_marks(chains: Iterable[Chain]) -> frozenset[str]:
+    """The marks of the usual table, and that of `X_2 = P X` or of `Q_Y` where `Y = P X`."""
+    found = set(MARKS)
+    for chain in chains:
+        first = chain.terms[0]
+        if not isinstance(first, Symbol) or "=" not in chain.relations[:1]:
+            continue
+        if not _is_permuted_input(chain.terms[1]):
+            continue
+        if first.name[:1] == "X":
+            found.add(first.index or first.name[1:])
+        elif not first.index:
+            found.add(first.name)
+    return frozenset(found - {""})
+
+
+def _is_permuted_input(term: Node) -> bool:
+    """`P X`"""
+    if not isinstance(term, tree.Multiply) or len(term.factors) != 2:
+        return False
+    names = [factor.name for factor in term.factors if isinstance(factor, Symbol)]
+    return len(names) == 2 and names[0] in PERMUTATIONS and names[1] == "X"
+
+
+def learned_definitions(chains: Iterable[Chain], marks: frozenset[str]) -> dict[str, Node]:
+    """The first definition of every letter. A letter that an earlier definition used keeps its
+    meaning, so that definitions never go in circles."""
+    defined: dict[str, Node] = {}
+    used: set[str] = set()
+    for chain in chains:
+        name = _defined_letter(chain)
+        if not name or name in FIXED or name in defined or name in used:
+            continue
+        notation = Notation(defined=defined, marks=marks)
+        for term in chain.terms[1:]:
+            if _defines(name, term, notation):
+                defined[name] = term
+                used |= {symbol.name for symbol in symbols(term)}
+                break
+    return defined
+
+
+def _defined_letter(chain: Chain) -> str:
+    """`S = ...`, `f(X) = ...`"""
+    if chain.relations[:1] != ("=",):
+        return ""
+    first = chain.terms[0]
+    if isinstance(first, tree.Apply) and first.arguments == (Symbol("X"),):
+        first = first.head
+    if not isinstance(first, Symbol) or first.index:
+        return ""
+    name = first.name.removesuffix(CALLED)
+    return "" if name == "Attention" else name
+
+
+def _defines(name: str, term: Node, notation: Notation) -> bool:
+    if isinstance(term, (Missing, Symbol)):
+        return False
+    used = letters([term])
+    names = {symbol.name for symbol in used}
+    if name in names or names.isdisjoint(_OF_THE_LAYER):
+        return False
+    permutes = names & PERMUTATIONS or any(notation.marked(symbol) for symbol in used)
+    if permutes and not is_input(term):
+        return False
+    try:
+        evaluate(term, notation)
+    except (Unknown, Mismatch):
+        return False
+    return True
