@@ -19,9 +19,13 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     table = tomllib.loads(file.read_text("utf-8"))
     patterns = {}
     for meaning, by_language in table.items():
-        fragments = [_fragment(text) for texts in by_language.values() for text in texts]
-        patterns[meaning] = re.compile("|".join(fragments), re.IGNORECASE)
+        patterns[meaning] = any_of([text for texts in by_language.values() for text in texts])
     return patterns
+
+
+def any_of(fragments: list[str]) -> re.Pattern[str]:
+    """What matches any of these fragments of regular expressions, as whole words."""
+    return re.compile("|".join(_fragment(text) for text in fragments), re.IGNORECASE)
 
 
 def _fragment(text: str) -> str:
@@ -37,6 +41,11 @@ def unspaced(text: str) -> bool:
 def says(meaning: str, text: str) -> bool:
     """Does `text` contain a phrase with this meaning?"""
     return _patterns()[meaning].search(text) is not None
+
+
+def count(text: str) -> float:
+    """How many words there are; about three characters make one where none is separated."""
+    return len(text) / 3 if unspaced(text) else len(text.split())
 
 
 def large_number(text: str) -> bool:
