@@ -13,16 +13,16 @@ from headwright.homework.judges.points.rubric import (
     Rubric,
     matches,
     occurrences,
-    says,
 )
 from headwright.homework.judges.points.sentences import Sentence
 
 LONGEST_QUOTE = 90
+_BEFORE = 40  # characters before a phrase in which a negation turns it
 _AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
 _CLAUSE = re.compile(
-    r"[,，、:：()（）;；—–]|\b(?:but|while|whereas|because|since|so|which|although|though|however"
+    r"[,，、:：()（）;；—–]|\b(?:and|or|und|oder|et|ou|y|e|o|but|while|whereas|because|since|so|which|although|though|however"
     r"|therefore|thus|hence|and thus|when|if|aber|weil|mais|car|pero|porque|mas|pues)\b"
-    r"|但是?|而是|而且|因为|因此|所以|从而|然而|虽然",
+    r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然",
     re.IGNORECASE,
 )
 
@@ -58,50 +58,52 @@ def _in_phrases(
     point: Point, phrases: Phrases, positive: bool, sentence: Sentence
 ) -> Iterator[Found]:
     for language, match in matches(phrases, sentence.text):
-        said = positive != _turned(sentence.text, match)
-        if _hedged(sentence.text, match) and not (said and point.possible):
+        turned = _is_turned(match, language)
+        if turned and positive and not point.deniable:
             continue
-        if not said and _only_supposed(sentence.text, match):
+        said = positive != turned
+        if _is_hedged(match, language) and not (said and point.possible):
             continue
-        quote = _quote(sentence.text, match)
-        yield Found(point, said, language, quote, sentence.text, sentence.line)
+        if not said and _is_supposed(match, language):
+            continue
+        yield Found(point, said, language, _quote(match), sentence.text, sentence.line)
 
 
-def _turned(text: str, match: re.Match[str]) -> bool:
-    before = occurrences("negates", _clause_before(text, match))
-    behind = occurrences("negates_behind", _clause_behind(text, match))
+def _is_turned(match: re.Match[str], language: str) -> bool:
+    before = occurrences("negates", _clause_before(match)[-_BEFORE:], language)
+    behind = occurrences("negates_behind", _clause_behind(match), language)
     return (before + behind) % 2 == 1
 
 
-def _hedged(text: str, match: re.Match[str]) -> bool:
-    clause = (_clause_before(text, match), match[0], _clause_behind(text, match))
-    return says("hedges", " ".join(clause))
+def _is_hedged(match: re.Match[str], language: str) -> bool:
+    clause = (_clause_before(match), match[0], _clause_behind(match))
+    return occurrences("hedges", " ".join(clause), language) > 0
 
 
-def _only_supposed(text: str, match: re.Match[str]) -> bool:
-    before = text[: match.start()]
-    return says("supposes", text) or says("earlier", before)
+def _is_supposed(match: re.Match[str], language: str) -> bool:
+    """The sentence makes a condition, or speaks of what was before."""
+    earlier = occurrences("earlier", match.string[: match.start()], language)
+    return earlier + occurrences("supposes", match.string, language) > 0
 
 
-def _clause_before(text: str, match: re.Match[str]) -> str:
+def _clause_before(match: re.Match[str]) -> str:
     """The words of the same clause that stand before the phrase."""
     start = 0
-    for boundary in _CLAUSE.finditer(text, 0, match.start()):
+    for boundary in _CLAUSE.finditer(match.string, 0, match.start()):
         start = boundary.end()
-    return text[start : match.start()]
+    return match.string[start : match.start()]
 
 
-def _clause_behind(text: str, match: re.Match[str]) -> str:
+def _clause_behind(match: re.Match[str]) -> str:
     """The next few characters, up to the end of the clause."""
-    boundary = _CLAUSE.search(text, match.end(), match.end() + _AFTER)
+    boundary = _CLAUSE.search(match.string, match.end(), match.end() + _AFTER)
     end = boundary.start() if boundary else match.end() + _AFTER
-    return text[match.end() : end]
+    return match.string[match.end() : end]
 
 
-def _quote(text: str, match: re.Match[str]) -> str:
+def _quote(match: re.Match[str]) -> str:
     """The phrase with the words of its clause; a long one begins and ends at words."""
-    start = match.start() - len(_clause_before(text, match))
-    quoted = text[start : match.end()].strip()
+    quoted = f"{_clause_before(match)}{match[0]}".strip()
     if len(quoted) <= LONGEST_QUOTE:
         return quoted
     return match[0].strip()[:LONGEST_QUOTE].strip()

@@ -33,6 +33,8 @@ class Point:
     denied: Phrases
     # "c may be near v_a": a possibility is what the point claims
     possible: bool = False
+    # Its phrases, negated, deny it
+    deniable: bool = False
     # Of a yes and a no the first one counts
     first: bool = False
 
@@ -69,19 +71,16 @@ def reading_phrases(meaning: str) -> Phrases:
     return _reading()[meaning]
 
 
-def says(meaning: str, text: str) -> bool:
-    """Does the text hold such a phrase?"""
-    return any(True for _ in matches(reading_phrases(meaning), text))
-
-
-def occurrences(meaning: str, text: str) -> int:
-    """How many such phrases the text holds."""
-    return sum(1 for _ in matches(reading_phrases(meaning), text))
+def occurrences(meaning: str, text: str, language: str) -> int:
+    """How many such phrases of one language the text holds."""
+    pattern = reading_phrases(meaning).get(language)
+    return 0 if pattern is None else sum(1 for _ in pattern.finditer(text))
 
 
 def asks(sentence: str) -> bool:
     """A question or a request."""
-    return sentence.rstrip(" )）").endswith(("?", "？")) or says("asks", sentence)
+    is_question = sentence.rstrip(" )）").endswith(("?", "？"))
+    return is_question or any(True for _ in matches(reading_phrases("asks"), sentence))
 
 
 def matches(phrases: Phrases, text: str) -> Iterator[tuple[str, re.Match[str]]]:
@@ -97,7 +96,7 @@ def matches(phrases: Phrases, text: str) -> Iterator[tuple[str, re.Match[str]]]:
 def _point(name: str, row: Mapping[str, Any]) -> Point:
     said = _phrases(row.get("said", {}))
     denied = _phrases(row.get("denied", {}))
-    flags = {flag: row.get(flag, False) for flag in ("possible", "first")}
+    flags = {flag: row.get(flag, False) for flag in ("possible", "deniable", "first")}
     return Point(name, row["states"], said, denied, **flags)
 
 
