@@ -110,7 +110,7 @@ ROWS = [
         "(c) ii.",
         "The output will vary a lot because the key varies a lot from one sample to the next one.",
         "c.var",
-        "incomplete",
+        "unread",
     ),
     ("(d) i.", r"$q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$, $\beta \gg 0$", "d.q", "correct"),
     ("(d) i.", r"$q_1 = \beta\mu_b$, $q_2 = \beta\mu_a$", "d.q", "correct"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from headwright.homework.judges.points.rubric import (
     Phrases,
@@ -15,13 +16,15 @@ from headwright.homework.judges.points.rubric import (
     occurrences,
 )
 from headwright.homework.judges.points.sentences import Sentence
+from headwright.homework.meaning import words
 
 LONGEST_QUOTE = 90
 _BEFORE = 40  # characters before a phrase in which a negation turns it
 _AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
 _CLAUSE = re.compile(
-    r"[,，、:：()（）;；—–]|\b(?:and|or|und|oder|et|ou|y|e|o|but|while|whereas|because|since|so|which|although|though|however"
-    r"|therefore|thus|hence|and thus|when|if|aber|weil|mais|car|pero|porque|mas|pues)\b"
+    r"[,，、:：()（）;；—–]|\b(?:and|or|but|while|whereas|because|since|so|which|although|though"
+    r"|however|therefore|thus|hence|when|if|und|oder|aber|weil|et|ou|mais|car|y|e|o|pero|porque"
+    r"|mas|pues)\b"
     r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然",
     re.IGNORECASE,
 )
@@ -35,8 +38,12 @@ class Found:
     said: bool
     language: str
     quote: str
-    sentence: str
-    line: int
+    sentence: Sentence
+    place: tuple[int, int]
+
+    @property
+    def line(self) -> int:
+        return self.sentence.line
 
 
 def find(rubric: Rubric, spoken: Iterable[Sentence]) -> list[Found]:
@@ -47,6 +54,17 @@ def find(rubric: Rubric, spoken: Iterable[Sentence]) -> list[Found]:
         for point in rubric.points
         for found in _in_sentence(point, sentence)
     ]
+
+
+def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
+    """How many words stand in clauses in which no point was found."""
+    covered = [one.place for one in found if one.sentence is sentence]
+    cuts = [0, *(boundary.end() for boundary in _CLAUSE.finditer(sentence.text))]
+    total = 0.0
+    for start, end in pairwise([*cuts, len(sentence.text)]):
+        if not any(first < end and last > start for first, last in covered):
+            total += words.count(sentence.text[start:end])
+    return total
 
 
 def _in_sentence(point: Point, sentence: Sentence) -> Iterator[Found]:
@@ -64,9 +82,10 @@ def _in_phrases(
         said = positive != turned
         if _is_hedged(match, language) and not (said and point.possible):
             continue
-        if not said and _is_supposed(match, language):
+        leading = point.first and match.start() == 0  # "Yes, if ..." is a yes
+        if not said and not leading and _is_supposed(match, language):
             continue
-        yield Found(point, said, language, _quote(match), sentence.text, sentence.line)
+        yield Found(point, said, language, _quote(match), sentence, match.span())
 
 
 def _is_turned(match: re.Match[str], language: str) -> bool:

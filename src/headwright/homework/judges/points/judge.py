@@ -1,7 +1,8 @@
 """What the points found amount to.
 
-correct: every needed point is said and none is denied. wrong: a point is denied plainly and lacking. incomplete: a needed point is lacking, and there are no words left in which it could have been
-said. Anything else is unread.
+correct: every needed point is said and none is denied. wrong: a point is denied plainly and
+lacking. incomplete: a needed point is lacking, and there are no words left in which it could have
+been said. Anything else is unread.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from headwright.homework.judges.points.find import Found, find
+from headwright.homework.judges.points.find import Found, find, unexplained
 from headwright.homework.judges.points.rubric import WELL_READ, Rubric, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.verdict import Outcome
 
-# Words in sentences without any point, among which a lacking point may hide
-MOST_UNEXPLAINED = 10
+# Words in clauses without any point, among which a lacking point may hide
+MOST_UNEXPLAINED = 5
 MOST_REMARKS = 6
 
 
@@ -70,10 +71,9 @@ def read(answer: Answer, name: str, shown: Mapping[str, Statement] | None = None
     points = rubric(name)
     found = find(points, spoken)
     stating = shown or {}
-    explained = {one.sentence for one in found}
-    explained |= {s.text for s in spoken if not set(stating.values()).isdisjoint(s.statements)}
-    unexplained = sum(s.word_count for s in spoken if s.text not in explained)
-    return Reading(points, tuple(found), stating, unexplained)
+    silent = [one for one in spoken if set(stating.values()).isdisjoint(one.statements)]
+    rest = sum(unexplained(sentence, found) for sentence in silent)
+    return Reading(points, tuple(found), stating, rest)
 
 
 def judged_by_points(reading: Reading) -> Judged:
