@@ -39,7 +39,7 @@ def judge_one_head(answer: Answer) -> Judged:
     """What is said of c in cases and in words; then a covariance, a formula, the bare average. What
     is lacking in the words counts last."""
     ends = _ends(answer)
-    if len(ends) == len(LETTERS_OF_PAIR) and crossed(sentences(answer)):
+    if crossed(sentences(answer)):
         return _crossed(ends)
     in_words = judged_by_points(read(answer, "c.var", ends))
     if in_words.outcome.status == "correct":
