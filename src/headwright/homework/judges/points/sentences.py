@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 from headwright.homework.judges.points.formulas_as_words import as_words
 from headwright.homework.judges.points.rubric import asks
@@ -18,6 +18,7 @@ from headwright.homework.meaning import words
 from headwright.homework.meaning.statements import Piece, Said, Statement
 
 LONGEST = 1200  # characters of one sentence that are read
+MOST = 300  # sentences of one answer that are read
 _END = re.compile(
     r"(?<![ (]i\.e)(?<![ (]e\.g)(?<![ (]cf)(?<! vs)(?<! w\.r\.t)(?<=[.!?])\s+(?!\d)"
     r"|(?<=[。！？；;])|\n"
@@ -47,7 +48,7 @@ class _Part:
 
 def sentences(answer: Answer) -> list[Sentence]:
     """The sentences in which something is stated."""
-    said = _assembled(list(_parts(answer)))
+    said = islice(_assembled(list(_parts(answer))), MOST)
     return [sentence for sentence in said if not asks(sentence.text)]
 
 
