@@ -20,6 +20,7 @@ from headwright.homework.verdict import Outcome
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
 MOST_REMARKS = 6
+ELSEWHERE = "elsewhere"  # the point by which the answer to a neighbouring question is recognised
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,13 @@ def judged_by_points(reading: Reading) -> Judged:
 
 
 def _outcome(reading: Reading) -> Outcome:
+    remarks = _quotes(reading)
+    if reading.lacking and ELSEWHERE in reading.said:
+        reason = "this reads like the answer to a neighbouring question"
+        return Outcome("unread", reason, remarks=remarks)
     contradicted = reading.denied - reading.said
     if contradicted and reading.lacking:
         return _wrong(reading, contradicted)
-    remarks = _quotes(reading)
     if reading.denied:
         both = f"one place says and another denies that {_named(reading, reading.denied)}"
         return Outcome("unread", both, remarks=remarks)
@@ -95,11 +99,11 @@ def _outcome(reading: Reading) -> Outcome:
 
 
 def _lacking(reading: Reading, remarks: tuple[str, ...]) -> Outcome:
-    if reading.said.isdisjoint(reading.rubric.counted):
+    if not reading.said:
         reason = "an answer in words: none of the points looked for was recognised"
-        return Outcome("unread", reason, remarks=remarks)
+        return Outcome("unread", reason)
     lacks = " and that ".join(dict.fromkeys(_either(reading, g) for g in reading.lacking))
-    if not reading.clear:
+    if reading.said.isdisjoint(reading.rubric.partial) or not reading.clear:
         reason = f"that {lacks} may be said in words that were not understood"
         return Outcome("unread", reason, remarks=remarks)
     repair = reading.rubric.repair
@@ -114,7 +118,8 @@ def _wrong(reading: Reading, contradicted: Collection[str]) -> Outcome:
 
 def _quotes(reading: Reading) -> tuple[str, ...]:
     """Each point that was found, once, with its quote and place."""
-    first = {(one.point.name, one.said): one for one in reversed(reading.found)}
+    found = [one for one in reading.found if one.point.name != ELSEWHERE]
+    first = {(one.point.name, one.said): one for one in reversed(found)}
     ordered = sorted(first.values(), key=lambda one: one.line)
     return tuple(_remark(one) for one in ordered[:MOST_REMARKS])
 

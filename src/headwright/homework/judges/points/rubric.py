@@ -41,17 +41,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Rubric:
-    """`needed` are groups of points, of each of which one is enough; a point in none of them only
-    explains what else is written."""
+    """`needed` are groups of points, of each of which one is enough. Points in `partial`, where
+    others are lacking, make an answer incomplete. Any other point only explains what is written."""
 
     points: tuple[Point, ...]
     needed: tuple[tuple[str, ...], ...]
+    partial: frozenset[str]
     repair: str
-
-    @property
-    def counted(self) -> set[str]:
-        """The points that some group needs."""
-        return {name for group in self.needed for name in group}
 
     def __getitem__(self, name: str) -> Point:
         return next(point for point in self.points if point.name == name)
@@ -63,7 +59,8 @@ def rubric(name: str) -> Rubric:
     table = _table()[name]
     points = [_point(key, row) for key, row in table["points"].items()]
     needed = tuple(tuple(group) for group in table["needed"])
-    return Rubric(tuple(points), needed, table["repair"])
+    partial = frozenset(table.get("partial", ()))
+    return Rubric(tuple(points), needed, partial, table["repair"])
 
 
 def reading_phrases(meaning: str) -> Phrases:
