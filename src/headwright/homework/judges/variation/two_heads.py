@@ -43,6 +43,9 @@ def judge_two_heads(answer: Answer) -> Judged:
 
 def _said(answer: Answer) -> Judged:
     """The claim, judged for queries that work: a formula for c, the output of each head, words."""
+    reading = read(answer, "d.var")
+    if reading.denied:
+        return judged_by_points(reading)
     claims = _claims_about_output(answer) or _lone_formula(answer)
     if claims and claims[-1][1]:
         reason = "c stays at (v_a + v_b)/2 when k_a changes its length"
@@ -52,7 +55,7 @@ def _said(answer: Answer) -> Judged:
     if first and second and not claims:
         reason = "each head keeps its value, so their average stays at (v_a + v_b)/2"
         return Judged(Outcome("correct", reason, remarks=(FLIP,)), (first[-1], second[-1]))
-    judged = judged_by_points(read(answer, "d.var"))
+    judged = judged_by_points(reading)
     if judged.outcome.status != "correct":
         return judged
     remarks = (*judged.outcome.remarks, FLIP)
@@ -61,10 +64,11 @@ def _said(answer: Answer) -> Judged:
 
 def _false_of_own_queries(said: Judged, own: Behaviour) -> Judged:
     """The queries of the answer before are (nearly) one head written twice."""
-    ends = f"{own.weights[0]:.3f} at length {LENGTHS[0]:g} and {own.weights[-1]:.3f} at {LENGTHS[-1]:g}"
+    short = f"{own.weights[0]:.3f} at length {LENGTHS[0]:g}"
+    long = f"{own.weights[-1]:.3f} at length {LENGTHS[-1]:g}"
     outcome = Outcome(
         "wrong",
-        f"not with the queries of this hand-in: both heads swing together, alpha_a is {ends}",
+        f"not with the queries of this hand-in: both heads swing together, alpha_a is {short} and {long}",
         {"length of k_a": LENGTHS, "alpha_a": own.weights},
         "take different queries: q_1 along mu_a and q_2 along mu_b",
         said.outcome.remarks[:-1],
