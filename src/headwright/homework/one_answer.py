@@ -18,6 +18,7 @@ from headwright.homework.judges.permutation.equivariance import (
     judge_equivariance,
 )
 from headwright.homework.judges.permutation.positions import judge_positions
+from headwright.homework.judges.points.judge import judge_prose
 from headwright.homework.judges.query.judge import judge_queries, judge_query
 from headwright.homework.judges.selfattention import judge_self_matrices, judge_self_output
 from headwright.homework.judges.steps.check import Step, check_steps
@@ -36,10 +37,6 @@ MOST_QUOTED = 400  # characters of an answer
 MOST_SPELLED = 120  # characters of one statement
 
 
-def _prose(answer: Answer) -> Judged:
-    return unread("an answer in words: quoted, not judged")
-
-
 JUDGES: dict[str, Callable[[Answer], Judged]] = {
     "distribution": judge_distribution,
     "condition": judge_condition,
@@ -52,7 +49,7 @@ JUDGES: dict[str, Callable[[Answer], Judged]] = {
     "self_matrices": judge_self_matrices,
     "equivariance": judge_equivariance,
     "positions": judge_positions,
-    "prose": _prose,
+    "prose": judge_prose,
 }
 # Tests whose intermediate formulas are checked, too.
 STEPS: dict[str, Callable[[Answer, Judged], Iterable[Step]]] = {

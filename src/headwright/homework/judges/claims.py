@@ -73,13 +73,7 @@ def words_spent(answer: Answer) -> float:
     segments = answer.document.segments
     said = [piece for piece in answer.pieces if isinstance(piece, Said)]
     own = [piece.text for piece in said if _speaks(segments[piece.segment])]
-    return sum(_word_count(text) for text in own)
-
-
-def _word_count(text: str) -> float:
-    if words.unspaced(text):
-        return len(text) / 3  # about three characters make a word where none is separated
-    return len(text.split())
+    return sum(words.count(text) for text in own)
 
 
 def _speaks(segment: Segment) -> bool:

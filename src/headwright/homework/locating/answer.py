@@ -27,6 +27,11 @@ class Answer:
     heads: dict[str, WrittenQueries] = field(default_factory=dict)
 
     @property
+    def own(self) -> list[Piece]:
+        """Words and statements of the student: nothing restated from the handout."""
+        return [piece for piece in self.pieces if not self._is_restated(piece)]
+
+    @property
     def statements(self) -> list[Statement]:
         """What the student states: nothing struck out, nothing restated from the handout."""
         stated = [piece for piece in self.pieces if isinstance(piece, Statement)]

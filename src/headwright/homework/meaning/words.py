@@ -48,6 +48,11 @@ def is_only(meaning: str, text: str) -> bool:
     return _patterns()[meaning].fullmatch(text.strip(" ,:，：\n")) is not None
 
 
+def count(text: str) -> float:
+    """How many words there are; about three characters make one where none is separated."""
+    return len(text) / 3 if unspaced(text) else len(text.split())
+
+
 def large_number(text: str) -> bool:
     """Words that stand for a large factor: "a large number", "很大的常数", "große Zahl"."""
     if len(text) >= 60 or not says("large", text):

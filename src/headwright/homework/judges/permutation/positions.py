@@ -1,5 +1,5 @@
-"""Do positions help (p.help)? A formula that separates P X + Phi from P (X + Phi) is computed; a
-bare yes is thin."""
+"""Do positions help (p.help)? A formula that separates P X + Phi from P (X + Phi) is computed;
+words are read as points, and a bare yes is thin."""
 
 from __future__ import annotations
 
@@ -8,28 +8,27 @@ import numpy as np
 from headwright.exercise.instances import SEED
 from headwright.homework.judges.permutation.notation import Notation
 from headwright.homework.judges.permutation.random_layer import SIZE, TOLERANCE
-from headwright.homework.locating.answer import Answer, Judged, unread
-from headwright.homework.meaning import words
+from headwright.homework.judges.points.judge import judged_by_points, read
+from headwright.homework.judges.points.sentences import stated
+from headwright.homework.locating.answer import Answer, Judged, tentative
 from headwright.homework.meaning.formula import Chain, Symbol
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown, agree
 from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.verdict import Outcome
 
 REPAIR = "say that P X + Phi differs from P (X + Phi)"
-BARE_YES = 4  # words, at most
 _POSITIONS = ("Phi", "phi", "E", "PE")
 
 
 def judge_positions(answer: Answer) -> Judged:
-    tested = [(s, _outcome(s.chain)) for s in answer.statements]
-    found = [(statement, outcome) for statement, outcome in tested if outcome is not None]
-    if found:
-        statement, outcome = found[-1]
-        return Judged(outcome, (statement,))
-    short = len(answer.prose.split()) <= BARE_YES and not answer.statements
-    if short and words.says("yes", answer.prose):
-        return Judged(Outcome("incomplete", "a bare yes: it is not said why", repair=REPAIR))
-    return unread("an answer in words: quoted, not judged")
+    """A formula that separates the two decides before one that confuses them."""
+    claimed = [statement for statement in stated(answer) if not tentative(statement)]
+    tested = [(statement, _outcome(statement.chain)) for statement in claimed]
+    for status in ("correct", "wrong"):
+        for statement, outcome in tested:
+            if outcome is not None and outcome.status == status:
+                return Judged(outcome, (statement,))
+    return judged_by_points(read(answer, "p.help"))
 
 
 def _outcome(chain: Chain) -> Outcome | None:

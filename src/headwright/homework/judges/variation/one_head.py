@@ -16,10 +16,12 @@ from headwright.homework.judges.claims import (
     consistent_members,
     words_spent,
 )
+from headwright.homework.judges.points.judge import judged_by_points, read
+from headwright.homework.judges.points.sentences import sentences, stated
 from headwright.homework.judges.steps.kinds import formula_in_length
 from headwright.homework.judges.steps.points import step_context
-from headwright.homework.judges.variation.swinging import alternates, crossed, is_value
-from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.judges.variation.swinging import crossed, is_value
+from headwright.homework.locating.answer import Answer, Judged
 from headwright.homework.meaning.formula import Chain
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.scenes.arithmetic import agree
@@ -34,40 +36,37 @@ BESIDE_AVERAGE = 6
 
 
 def judge_one_head(answer: Answer) -> Judged:
-    """From the plainest claim to the least: both ends, words, a covariance, a formula, and last the
-    answer that misses the point."""
-    found = (
-        _both_ends(answer)
-        or _in_words(answer)
-        or _covariance(answer)
-        or _formula(answer)
-        or _average_only(answer)
+    """What is said of c in cases and in words; then a covariance, a formula, the bare average. What
+    is lacking in the words counts last."""
+    ends = _ends(answer)
+    if crossed(sentences(answer)):
+        return _crossed(ends)
+    in_words = judged_by_points(read(answer, "c.var", ends))
+    if in_words.outcome.status == "correct":
+        return in_words
+    found = _covariance(answer) or _formula(answer) or _average_only(answer)
+    return found or in_words
+
+
+def _ends(answer: Answer) -> dict[str, Statement]:
+    """`c ~ v_a` in one case and `c ~ v_b` in the other, as the points of the rubric."""
+    claims = stated(answer)
+    ends = {}
+    for letter in LETTERS_OF_PAIR:
+        found = [statement for statement in claims if is_value(statement.chain, letter)]
+        if found:
+            ends[f"to_{letter}"] = found[-1]
+    return ends
+
+
+def _crossed(ends: dict[str, Statement]) -> Judged:
+    outcome = Outcome(
+        "wrong",
+        "the cases are crossed: a longer k_a (gamma > 1) gives v_a, a shorter one v_b",
+        {"beta": SHARP, "gamma": 1.5, "alpha_a": weight_of_a(1.5)},
+        "exchange v_a and v_b",
     )
-    return found or unread("what c does is said in words, which are not judged")
-
-
-def _both_ends(answer: Answer) -> Judged | None:
-    """`c ~ v_a` in one case and `c ~ v_b` in the other."""
-    ends = {x: [s for s in answer.statements if is_value(s.chain, x)] for x in LETTERS_OF_PAIR}
-    if not all(ends.values()):
-        return None
-    contradicted = crossed(answer)
-    if contradicted:
-        outcome = Outcome(
-            "wrong",
-            "the cases are crossed: a longer k_a (gamma > 1) gives v_a, a shorter one v_b",
-            {"beta": SHARP, "gamma": 1.5, "alpha_a": weight_of_a(1.5)},
-            "exchange v_a and v_b",
-        )
-        return Judged(outcome, tuple(contradicted))
-    reason = "c goes to v_a when k_a is longer than its mean and to v_b when it is shorter"
-    return Judged(Outcome("correct", reason), tuple(found[-1] for found in ends.values()))
-
-
-def _in_words(answer: Answer) -> Judged | None:
-    if not alternates(answer.pieces):
-        return None
-    return Judged(Outcome("correct", "c is said to alternate between v_a and v_b, as it does"))
+    return Judged(outcome, tuple(ends.values()))
 
 
 def _covariance(answer: Answer) -> Judged | None:

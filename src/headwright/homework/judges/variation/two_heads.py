@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headwright.exercise.instances import smallest
 from headwright.homework.judges.claims import (
     NEAR,
@@ -10,9 +12,12 @@ from headwright.homework.judges.claims import (
     consistent_members,
     words_spent,
 )
+from headwright.homework.judges.points.judge import judged_by_points, read
+from headwright.homework.judges.points.sentences import stated
 from headwright.homework.judges.query.outcomes import FLIP
 from headwright.homework.judges.variation.one_head import BESIDE_AVERAGE, average
-from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.judges.variation.own_queries import LENGTHS, Behaviour, behaviour
+from headwright.homework.locating.answer import Answer, Judged
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Symbol, symbols
 from headwright.homework.meaning.statements import Statement
@@ -26,19 +31,60 @@ _VALUE_OF_HEAD = {"1": "a", "2": "b"}
 
 
 def judge_two_heads(answer: Answer) -> Judged:
+    """What is claimed of c, held against what the author's own queries do."""
+    said = _said(answer)
+    own = behaviour(answer.heads.get("d.q"))
+    if said.outcome.status == "correct":
+        return said if own is None or not own.swings else _false_of_own_queries(said, own)
+    if said.outcome.status == "wrong":
+        return _denied(said, own)
+    return said
+
+
+def _said(answer: Answer) -> Judged:
+    """The claim, judged for queries that work: a formula for c, the output of each head, words."""
+    reading = read(answer, "d.var")
+    if reading.denied:
+        return judged_by_points(reading)
     claims = _claims_about_output(answer) or _lone_formula(answer)
-    if claims:
-        statement, is_average = claims[-1]
-        if is_average:
-            reason = "c stays at (v_a + v_b)/2 when k_a changes its length"
-            return Judged(Outcome("correct", reason, remarks=(FLIP,)), (statement,))
-    else:
-        first = [s for s in answer.statements if _is_head_output(s.chain, "1")]
-        second = [s for s in answer.statements if _is_head_output(s.chain, "2")]
-        if first and second:
-            reason = "each head keeps its value, so their average stays at (v_a + v_b)/2"
-            return Judged(Outcome("correct", reason, remarks=(FLIP,)), (first[-1], second[-1]))
-    return unread("what c does is said in words, which are not judged")
+    if claims and claims[-1][1]:
+        reason = "c stays at (v_a + v_b)/2 when k_a changes its length"
+        return Judged(Outcome("correct", reason, remarks=(FLIP,)), (claims[-1][0],))
+    first = [s for s in stated(answer) if _is_head_output(s.chain, "1")]
+    second = [s for s in stated(answer) if _is_head_output(s.chain, "2")]
+    if first and second and not claims:
+        reason = "each head keeps its value, so their average stays at (v_a + v_b)/2"
+        return Judged(Outcome("correct", reason, remarks=(FLIP,)), (first[-1], second[-1]))
+    judged = judged_by_points(reading)
+    if judged.outcome.status != "correct":
+        return judged
+    remarks = (*judged.outcome.remarks, FLIP)
+    return replace(judged, outcome=replace(judged.outcome, remarks=remarks))
+
+
+def _false_of_own_queries(said: Judged, own: Behaviour) -> Judged:
+    """The queries of the answer before are (nearly) one head written twice."""
+    short = f"{own.weights[0]:.3f} at length {LENGTHS[0]:g}"
+    long = f"{own.weights[-1]:.3f} at length {LENGTHS[-1]:g}"
+    outcome = Outcome(
+        "wrong",
+        f"not with the queries of this hand-in: both heads swing together, alpha_a is {short} and {long}",
+        {"length of k_a": LENGTHS, "alpha_a": own.weights},
+        "take different queries: q_1 along mu_a and q_2 along mu_b",
+        said.outcome.remarks[:-1],
+    )
+    return Judged(outcome, said.chosen)
+
+
+def _denied(said: Judged, own: Behaviour | None) -> Judged:
+    """A swing, or no gain, is claimed: true of queries that swing, false of those that do not."""
+    if own is not None and own.swings:
+        reason = "with the queries of this hand-in both heads swing together, as it is said"
+        return Judged(Outcome("correct", reason, remarks=said.outcome.remarks), said.chosen)
+    if own is None or not own.steady:
+        reason = "said to swing as one head does; the queries it is about were not read"
+        return Judged(Outcome("unread", reason, remarks=said.outcome.remarks), said.chosen)
+    return said
 
 
 def _claims_about_output(answer: Answer) -> list[tuple[Statement, bool]]:
@@ -46,7 +92,7 @@ def _claims_about_output(answer: Answer) -> list[tuple[Statement, bool]]:
     scene = _scene()
     truth = average(scene.instance)
     claims = []
-    for statement in answer.statements:
+    for statement in stated(answer):
         if not about_output(statement.chain) or _is_doubtful(statement):
             continue
         found = _made_of_values(statement.chain, scene)

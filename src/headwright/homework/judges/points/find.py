@@ -1,0 +1,128 @@
+"""Points in sentences. A negation before the phrase turns it, a hedge takes it back; a denial under
+a condition, or of what was earlier, contradicts nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from headwright.homework.judges.points.rubric import (
+    Phrases,
+    Point,
+    Rubric,
+    matches,
+    occurrences,
+)
+from headwright.homework.judges.points.sentences import Sentence
+from headwright.homework.meaning import words
+
+LONGEST_QUOTE = 90
+_BEFORE = 40  # characters before a phrase in which a negation turns it
+_AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
+_CLAUSE = re.compile(
+    r"[,，、:：()（）;；—–]|\b(?:and|or|but|while|whereas|because|since|so|which|although|though"
+    r"|however|therefore|thus|hence|when|if|und|oder|aber|weil|et|ou|mais|car|y|e|o|pero|porque"
+    r"|mas|pues)\b"
+    r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A phrase of a point, `said` or denied, with its quote, and the sentence it stands in."""
+
+    point: Point
+    said: bool
+    language: str
+    quote: str
+    sentence: Sentence
+    place: tuple[int, int]
+
+    @property
+    def line(self) -> int:
+        return self.sentence.line
+
+
+def find(rubric: Rubric, spoken: Iterable[Sentence]) -> list[Found]:
+    """Every point in every sentence."""
+    return [
+        found
+        for sentence in spoken
+        for point in rubric.points
+        for found in _in_sentence(point, sentence)
+    ]
+
+
+def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
+    """How many words stand in clauses in which no point was found."""
+    covered = [one.place for one in found if one.sentence is sentence]
+    cuts = [0, *(boundary.end() for boundary in _CLAUSE.finditer(sentence.text))]
+    total = 0.0
+    for start, end in pairwise([*cuts, len(sentence.text)]):
+        if not any(first < end and last > start for first, last in covered):
+            total += words.count(sentence.text[start:end])
+    return total
+
+
+def _in_sentence(point: Point, sentence: Sentence) -> Iterator[Found]:
+    for phrases, positive in ((point.said, True), (point.denied, False)):
+        yield from _in_phrases(point, phrases, positive, sentence)
+
+
+def _in_phrases(
+    point: Point, phrases: Phrases, positive: bool, sentence: Sentence
+) -> Iterator[Found]:
+    for language, match in matches(phrases, sentence.text):
+        turned = _is_turned(match, language)
+        if turned and positive and not point.deniable:
+            continue
+        said = positive != turned
+        if _is_hedged(match, language) and not (said and point.possible):
+            continue
+        leading = point.first and match.start() == 0  # "Yes, if ..." is a yes
+        if not said and not leading and _is_supposed(match, language):
+            continue
+        yield Found(point, said, language, _quote(match), sentence, match.span())
+
+
+def _is_turned(match: re.Match[str], language: str) -> bool:
+    before = occurrences("negates", _clause_before(match)[-_BEFORE:], language)
+    behind = occurrences("negates_behind", _clause_behind(match), language)
+    return (before + behind) % 2 == 1
+
+
+def _is_hedged(match: re.Match[str], language: str) -> bool:
+    clause = (_clause_before(match), match[0], _clause_behind(match))
+    return occurrences("hedges", " ".join(clause), language) > 0
+
+
+def _is_supposed(match: re.Match[str], language: str) -> bool:
+    """The sentence makes a condition, or speaks of what was before."""
+    earlier = occurrences("earlier", match.string[: match.start()], language)
+    return earlier + occurrences("supposes", match.string, language) > 0
+
+
+def _clause_before(match: re.Match[str]) -> str:
+    """The words of the same clause that stand before the phrase."""
+    start = 0
+    for boundary in _CLAUSE.finditer(match.string, 0, match.start()):
+        start = boundary.end()
+    return match.string[start : match.start()]
+
+
+def _clause_behind(match: re.Match[str]) -> str:
+    """The next few characters, up to the end of the clause."""
+    boundary = _CLAUSE.search(match.string, match.end(), match.end() + _AFTER)
+    end = boundary.start() if boundary else match.end() + _AFTER
+    return match.string[match.end() : end]
+
+
+def _quote(match: re.Match[str]) -> str:
+    """The phrase with the words of its clause; a long one begins and ends at words."""
+    quoted = f"{_clause_before(match)}{match[0]}".strip()
+    if len(quoted) <= LONGEST_QUOTE:
+        return quoted
+    return match[0].strip()[:LONGEST_QUOTE].strip()

@@ -1,0 +1,145 @@
+"""What the points found amount to.
+
+correct: every needed point is said and none is denied. wrong: a point is denied plainly and
+lacking. incomplete: a needed point is lacking, and there are no words left in which it could have
+been said. Anything else is unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from headwright.homework.judges.points.find import Found, find, unexplained
+from headwright.homework.judges.points.rubric import WELL_READ, Rubric, rubric
+from headwright.homework.judges.points.sentences import sentences
+from headwright.homework.locating.answer import Answer, Judged, unread
+from headwright.homework.meaning.statements import Statement
+from headwright.homework.verdict import Outcome
+
+# Words in clauses without any point, among which a lacking point may hide
+MOST_UNEXPLAINED = 5
+MOST_REMARKS = 6
+ELSEWHERE = "elsewhere"  # the point by which the answer to a neighbouring question is recognised
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The points of an answer. `shown` are those that a formula states, with it."""
+
+    rubric: Rubric
+    found: tuple[Found, ...]
+    shown: Mapping[str, Statement]
+    unexplained: float
+
+    @property
+    def said(self) -> set[str]:
+        return {one.point.name for one in self._counted if one.said} | set(self.shown)
+
+    @property
+    def denied(self) -> set[str]:
+        return {one.point.name for one in self._counted if not one.said}
+
+    @property
+    def _counted(self) -> list[Found]:
+        """What was found; of a yes and a no only the first."""
+        firsts = {one.point.name: one for one in reversed(self.found)}
+        return [one for one in self.found if not one.point.first or one is firsts[one.point.name]]
+
+    @property
+    def lacking(self) -> list[tuple[str, ...]]:
+        """The needed groups of which nothing is said."""
+        return [group for group in self.rubric.needed if self.said.isdisjoint(group)]
+
+    @property
+    def clear(self) -> bool:
+        """Nothing is left in which a lacking point could have been said."""
+        languages = {one.language for one in self.found}
+        well_read = not languages or not languages.isdisjoint(WELL_READ)
+        return well_read and self.unexplained <= MOST_UNEXPLAINED
+
+
+def judge_prose(answer: Answer) -> Judged:
+    """By the rubric that the bank names; without one, words are quoted and not judged."""
+    name = answer.question.parameters.get("rubric")
+    if name is None:
+        return unread("an answer in words: quoted, not judged")
+    return judged_by_points(read(answer, name))
+
+
+def read(answer: Answer, name: str, shown: Mapping[str, Statement] | None = None) -> Reading:
+    spoken = sentences(answer)
+    points = rubric(name)
+    found = find(points, spoken)
+    stating = shown or {}
+    silent = [one for one in spoken if set(stating.values()).isdisjoint(one.statements)]
+    rest = sum(unexplained(sentence, found) for sentence in silent)
+    return Reading(points, tuple(found), stating, rest)
+
+
+def judged_by_points(reading: Reading) -> Judged:
+    return Judged(_outcome(reading), tuple(dict.fromkeys(reading.shown.values())))
+
+
+def _outcome(reading: Reading) -> Outcome:
+    remarks = _quotes(reading)
+    if reading.lacking and ELSEWHERE in reading.said:
+        reason = "this reads like the answer to a neighbouring question"
+        return Outcome("unread", reason, remarks=remarks)
+    contradicted = reading.denied - reading.said
+    if contradicted and reading.lacking:
+        return _wrong(reading, contradicted)
+    if reading.denied:
+        both = f"one place says and another denies that {_named(reading, reading.denied)}"
+        return Outcome("unread", both, remarks=remarks)
+    if not reading.lacking:
+        reason = f"it is said that {_named(reading, _deciding(reading))}"
+        return Outcome("correct", reason, remarks=remarks)
+    return _lacking(reading, remarks)
+
+
+def _lacking(reading: Reading, remarks: tuple[str, ...]) -> Outcome:
+    if not reading.said:
+        reason = "an answer in words: none of the points looked for was recognised"
+        return Outcome("unread", reason)
+    lacks = " and that ".join(dict.fromkeys(_either(reading, g) for g in reading.lacking))
+    if reading.said.isdisjoint(reading.rubric.partial) or not reading.clear:
+        reason = f"that {lacks} may be said in words that were not understood"
+        return Outcome("unread", reason, remarks=remarks)
+    repair = reading.rubric.repair
+    return Outcome("incomplete", f"it is not said that {lacks}", repair=repair, remarks=remarks)
+
+
+def _wrong(reading: Reading, contradicted: Collection[str]) -> Outcome:
+    denial = next(f for f in reading.found if f.point.name in contradicted and not f.said)
+    reason = f'"{denial.quote}" (line {denial.line}) contradicts that {denial.point.states}'
+    return Outcome("wrong", reason, repair=reading.rubric.repair, remarks=_quotes(reading))
+
+
+def _quotes(reading: Reading) -> tuple[str, ...]:
+    """Each point that was found, once, with its quote and place."""
+    found = [one for one in reading.found if one.point.name != ELSEWHERE]
+    first = {(one.point.name, one.said): one for one in reversed(found)}
+    ordered = sorted(first.values(), key=lambda one: one.line)
+    return tuple(_remark(one) for one in ordered[:MOST_REMARKS])
+
+
+def _remark(one: Found) -> str:
+    verb = "says" if one.said else "denies"
+    return f'line {one.line} {verb} that {one.point.states}: "{one.quote}"'
+
+
+def _named(reading: Reading, names: Collection[str]) -> str:
+    stated = [point.states for point in reading.rubric.points if point.name in names]
+    return " and that ".join(stated)
+
+
+def _deciding(reading: Reading) -> set[str]:
+    """The first point of each needed group that is said."""
+    groups = reading.rubric.needed
+    return {next(name for name in group if name in reading.said) for group in groups}
+
+
+def _either(reading: Reading, group: Collection[str]) -> str:
+    """The first point of a group stands for it."""
+    return reading.rubric[next(iter(group))].states

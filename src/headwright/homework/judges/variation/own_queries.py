@@ -1,0 +1,63 @@
+"""What two heads do with the author's own queries when k_a changes its length: computed, so that a
+claim about c is held against the queries it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headwright.exercise.instances import Instance, smallest
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.queries import WrittenQueries, mixed, queries_at
+
+SHARP = 30.0  # a scale at which whatever swings has swung
+LENGTHS = (0.5, 0.8, 1.0, 1.25, 1.5)
+# The weight of a stays within STEADY of 1/2, or leaves it by more than SWINGS.
+STEADY = 0.05
+SWINGS = 0.4
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """The weight of a, averaged over the heads, at each length of k_a."""
+
+    weights: tuple[float, ...]
+
+    @property
+    def _deviation(self) -> float:
+        return max(abs(weight - 0.5) for weight in self.weights)
+
+    @property
+    def steady(self) -> bool:
+        return self._deviation <= STEADY
+
+    @property
+    def swings(self) -> bool:
+        return self._deviation >= SWINGS
+
+
+def behaviour(written: WrittenQueries | None) -> Behaviour | None:
+    """None where there are no two queries, or where they fail already at the means."""
+    if written is None or len(written.expressions) < 2:
+        return None
+    instance = smallest()
+    try:
+        Q = queries_at(written, instance, SHARP)
+    except (Unknown, Mismatch):
+        return None
+    if not written.scales and not written.worded:
+        Q = SHARP * Q  # the lacking scale was told where the queries were asked for
+    weights = [_weights(Q, instance, length) for length in LENGTHS]
+    at_the_means = weights[LENGTHS.index(1.0)]
+    if abs(at_the_means[0] - 0.5) > STEADY or abs(at_the_means[1] - 0.5) > STEADY:
+        return None
+    return Behaviour(tuple(of_a for of_a, _ in weights))
+
+
+def _weights(Q: np.ndarray, instance: Instance, length: float) -> tuple[float, float]:
+    """The weights of a and b when k_a is `length` times its mean."""
+    K = instance.K.copy()
+    K[instance.a] *= length
+    alpha = mixed(Q, replace(instance, K=K))
+    return float(alpha[instance.a]), float(alpha[instance.b])
