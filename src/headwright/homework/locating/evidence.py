@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.exercise.bank import Bank, Question
-from headwright.homework.locating.numbering import QuestionNumber, Reading, question_numbers
+from headwright.exercise.bank import Bank, Course, Question
+from headwright.homework.locating.numbering import (
+    QuestionNumber,
+    Reading,
+    letter_runs,
+    question_numbers,
+)
 from headwright.homework.meaning.formula import Chain, symbols
 from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Piece, Said, Statement
@@ -27,17 +33,29 @@ TITLE = 0.2
 RESTATED = 0.6
 # A label that names the question's part or number, or another one
 PART_FITS = 2.5
-PART_MISFITS = -2.0
-PART_UNKNOWN = -0.5
-NUMBER_FITS = 1.5
-NUMBER_MISFITS = -0.7
-NO_QUESTION = -0.5
+PART_MISFITS = -3.0
+NUMBER_FITS = 2.0
+NUMBER_MISFITS = -3.0
+NOT_ASKED = -4.0
+NO_QUESTION = -1.0
+LATER_LABEL = 0.1  # each label of a question but its first
+LATER_QUESTION = 0.3  # each question of a part but its first, under the part's letter alone
+# Another exercise has less than this share of the evidence of the best one
+FOREIGN = 0.1
 # A label that some question fits; what is left of it in the paragraphs below
 LABEL_READ = 6.0
 INHERITED = 0.4
 
 _MOST_SEARCHED = 2000  # characters of one stretch of prose
 _NEARBY = 6  # segments on either side that may belong to the same line
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Which course the document may follow, and what numbers its parts there."""
+
+    course: Course
+    reading: Reading
 
 
 def content_evidence(
@@ -53,8 +71,9 @@ def content_evidence(
         if row is None:
             continue
         if isinstance(piece, Said):
-            said = np.array([_word_evidence(question, piece.text) for question in bank])
-            evidence[row, :-1] += _word_weight(segments, row) * said
+            tables = [*(question.words for question in bank), bank.elsewhere]
+            said = np.array([_word_evidence(table, piece.text) for table in tables])
+            evidence[row] += _word_weight(segments, row) * said
         elif piece.chain not in repeated:  # said again, it may be a reminder in a later part
             repeated.add(piece.chain)
             shapes.setdefault(row, Counter()).update(shapes_of(piece.chain) - ambiguous)
@@ -88,9 +107,9 @@ def _shape_evidence(question: Question, counts: Counter[str]) -> float:
     return sum(question.shapes[tag] * min(count, MOST_PER_TAG) ** 0.5 for tag, count in known)
 
 
-def _word_evidence(question: Question, text: str) -> float:
+def _word_evidence(words: Mapping[str, float], text: str) -> float:
     searched = text[:_MOST_SEARCHED]
-    weights = question.words.items()
+    weights = words.items()
     return sum(weight for word, weight in weights if re.search(word, searched, re.IGNORECASE))
 
 
@@ -113,45 +132,62 @@ def _is_sentence(segments: Sequence[Segment], row: int) -> bool:
     return any(other.paragraph == paragraph and other.kind == "math" for other in nearby)
 
 
-def numbering_evidence(segments: Sequence[Segment], bank: Bank, reading: Reading) -> np.ndarray:
-    """Evidence from numbering, under one reading of what letters number."""
+def foreign_rows(segments: Sequence[Segment], content: np.ndarray) -> list[bool]:
+    """Rows of another exercise: a run through the alphabet in which nothing speaks for any
+    question, beside one in which much does."""
+    runs = letter_runs(segments)
+    strength: Counter[int | None] = Counter()
+    for row, run in enumerate(runs):
+        strength[run] += max(content[row, :-1].max() - content[row, -1], 0.0)
+    most = max(strength.values())
+    return [strength[run] < FOREIGN * most for run in runs]
+
+
+def numbering_evidence(
+    segments: Sequence[Segment], bank: Bank, numbering: Numbering, foreign: Sequence[bool]
+) -> np.ndarray:
+    """Evidence from labels under one numbering; those of another exercise (`foreign`) speak for
+    none of the questions."""
     evidence = np.zeros((len(segments), len(bank.questions) + 1))
     part: np.ndarray | None = None  # evidence from the last label's part alone
-    for row, number in enumerate(question_numbers(segments, reading)):
-        if number is not None:
-            here = _label_evidence(bank, number)
-            part = _label_evidence(bank, QuestionNumber(number.part, 0))
-            # Readings compete: a label that fits is worth the same in all of them, one that must be
-            # ignored costs.
-            evidence[row] = here + LABEL_READ - here[:-1].max()
+    for row, number in enumerate(question_numbers(segments, numbering.reading)):
+        if number is not None and foreign[row]:
+            evidence[row, -1] = LABEL_READ
+            part = None
+        elif number is not None:
+            # Numberings compete: a label that must be ignored costs
+            fit = _label_evidence(bank, numbering.course, number)
+            evidence[row] = LABEL_READ + fit - _most(number)
+            part = _label_evidence(bank, numbering.course, QuestionNumber(number.part, 0))
         elif part is not None and segments[row].paragraph != segments[row - 1].paragraph:
             # A part's letter still holds in the paragraphs below
             evidence[row] = INHERITED * (part - part[:-1].max())
     return evidence
 
 
-def _label_evidence(bank: Bank, number: QuestionNumber) -> np.ndarray:
-    fits = [_fit(question, number) for question in bank]
+def _label_evidence(bank: Bank, course: Course, number: QuestionNumber) -> np.ndarray:
+    fits = [_fit(course.labels.get(question.id, ()), number) for question in bank]
     return np.array([*fits, NO_QUESTION])
 
 
-def _fit(question: Question, number: QuestionNumber) -> float:
-    """How well a label fits a question; the first of the question's usual labels fits best."""
-    usual = [label.partition(".") for label in question.labels]
-    parts = [part for part, _, _ in usual]
-    numbers = [inside for _, _, inside in usual]
+def _fit(labels: Sequence[str], number: QuestionNumber) -> float:
+    """How well a label fits a question with these labels; the first of them fits best."""
+    if not labels:
+        return NOT_ASKED
+    return max(_fit_one(label, number) - LATER_LABEL * place for place, label in enumerate(labels))
 
+
+def _fit_one(label: str, number: QuestionNumber) -> float:
+    part, _, inside = label.partition(".")
     fit = 0.0
     if number.part:
-        if number.part in parts:
-            fit += PART_FITS
-        else:
-            fit += PART_UNKNOWN if question.part == "p" else PART_MISFITS
-    if number.number:
-        if str(number.number) not in numbers:
-            fit += NUMBER_MISFITS
-        elif str(number.number) == numbers[0]:
-            fit += NUMBER_FITS
-        else:
-            fit += NUMBER_FITS / 2
+        fit += PART_FITS if number.part == part else PART_MISFITS
+    if number.number and inside:
+        fit += NUMBER_FITS if str(number.number) == inside else NUMBER_MISFITS
+    elif inside:
+        fit -= LATER_QUESTION * (int(inside) - 1) if inside.isdigit() else 0.0
     return fit
+
+
+def _most(number: QuestionNumber) -> float:
+    return PART_FITS * bool(number.part) + NUMBER_FITS * bool(number.number)

@@ -13,8 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.exercise.bank import Bank, Question
-from headwright.homework.locating.evidence import content_evidence, numbering_evidence
+from headwright.exercise.bank import Bank
+from headwright.homework.locating.evidence import (
+    Numbering,
+    content_evidence,
+    foreign_rows,
+    numbering_evidence,
+)
 from headwright.homework.locating.numbering import is_own_number, readings
 from headwright.homework.locating.walk import best_walk
 from headwright.homework.meaning.statements import Piece
@@ -46,19 +51,22 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     content = content_evidence(segments, row_of, pieces, bank)
 
     parts = tuple(question.part for question in bank)
-    tables = [content + numbering_evidence(segments, bank, r) for r in readings(segments)]
+    numberings = [Numbering(c, r) for c in bank.courses for r in readings(segments)]
+    foreign = foreign_rows(segments, content)
+    tables = [content + numbering_evidence(segments, bank, n, foreign) for n in numberings]
     tables.append(content)  # numbering may mean nothing at all
-    walks = [best_walk(segments, parts, table) for table in tables]
-    _, walk = max(walks, key=lambda scored: scored[0])
+    best, walk = best_walk(segments, parts, np.stack(tables))
+    chosen = numberings[min(best, len(numberings) - 1)].course
 
     out: list[Located] = []
     for column, question in enumerate(bank):
-        rows = [row for row, chosen in enumerate(walk) if chosen == column]
+        rows = [row for row, reached in enumerate(walk) if reached == column]
         rows = _without_introduction(segments, rows, content[:, column])
         if not rows:
             continue
+        labels = chosen.labels.get(question.id, ())
         empty = all(_is_silent(segments[row]) for row in rows)
-        if empty and not _is_left_out(segments, rows, question):
+        if empty and not _is_left_out(segments, rows, question.part, labels):
             continue
         span = (segments[rows[0]].start, segments[rows[-1]].end)
         confidence = _confidence(segments, rows, content, column)
@@ -97,11 +105,13 @@ def _is_silent(segment: Segment) -> bool:
     return not segment.text.strip(" .:()-*")
 
 
-def _is_left_out(segments: Sequence[Segment], rows: list[int], question: Question) -> bool:
+def _is_left_out(
+    segments: Sequence[Segment], rows: list[int], part: str, labels: tuple[str, ...]
+) -> bool:
     """The question's own number with the next label right behind it: nothing was written there."""
-    labels = [segments[row].label for row in rows]
-    label = next(filter(None, labels), None)
-    if label is None or not is_own_number(label, question.part, question.labels):
+    written = [segments[row].label for row in rows]
+    label = next(filter(None, written), None)
+    if label is None or not is_own_number(label, part, labels):
         return False
 
     after = rows[-1] + 1

@@ -38,6 +38,7 @@ _BRACKETED = rf"[(\[（【]\s*{_TOKEN}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
+_POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
 # Never c, v or x: those begin formulas
 _BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"
@@ -59,7 +60,7 @@ _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_CHAIN}"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
     r"(?=[\W_]|$|[^\x00-\x7f])[.:：、]?",
     re.IGNORECASE,
@@ -104,7 +105,8 @@ def in_formula(text: str) -> tuple[str, int] | None:
     match = _IN_FORMULA.match(text)
     if match is None:
         return None
-    if match["chain"] and _is_factor(match["chain"]):
+    # (1) before a formula may be a number in brackets; alone it can only be numbering
+    if match["chain"] and _is_factor(match["chain"]) and text[match.end() :].strip():
         return None
     label = match["texted"] or match["chain"] or match["bare"]
     return label.strip(), match.end()
