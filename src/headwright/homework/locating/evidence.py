@@ -20,6 +20,7 @@ from headwright.homework.locating.numbering import (
     letter_runs,
     question_numbers,
 )
+from headwright.homework.locating.walk import is_bold_line
 from headwright.homework.meaning.formula import Chain, symbols
 from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Piece, Said, Statement
@@ -27,8 +28,9 @@ from headwright.homework.reading.document import Segment
 
 # How often a shape counts in one segment; the square root of that is its weight
 MOST_PER_TAG = 2.0
-# Words in a heading, in a title above another heading, in a question restated from the handout
+# Words in a heading, in a bold line, in a title above another heading, in a question restated from the handout
 HEADING = 3.0
+BOLD = 2.0
 TITLE = 0.2
 RESTATED = 0.6
 # A label that names the question's part or number, or another one
@@ -116,6 +118,8 @@ def _word_evidence(words: Mapping[str, float], text: str) -> float:
 def _word_weight(segments: Sequence[Segment], row: int) -> float:
     """Words in a heading count more, except in a heading above another heading: that one titles a
     whole section."""
+    if is_bold_line(segments[row]):
+        return BOLD
     if segments[row].kind != "heading" or _is_sentence(segments, row):
         return 1.0
     if row + 1 < len(segments):
@@ -136,9 +140,9 @@ def foreign_rows(segments: Sequence[Segment], content: np.ndarray) -> list[bool]
     """Rows of another exercise: a run through the alphabet in which nothing speaks for any
     question, beside one in which much does."""
     runs = letter_runs(segments)
-    strength: Counter[int | None] = Counter()
+    strength: dict[int | None, float] = dict.fromkeys(runs, 0.0)
     for row, run in enumerate(runs):
-        strength[run] += max(content[row, :-1].max() - content[row, -1], 0.0)
+        strength[run] += max(float(content[row, :-1].max() - content[row, -1]), 0.0)
     most = max(strength.values())
     return [strength[run] < FOREIGN * most for run in runs]
 

@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     rf"\d+|[A-Ha-h](?=(?:{'|'.join(_ROMAN)})(?![A-Za-z]))|[A-Za-z]+|[{''.join(_CHINESE)}]"
 )
 
+_SHEET_PART_QUESTION = 3  # numbers in 1.2.1
+
 # What numbers the parts: letters, digits with letters inside (2b), or their headings alone, so that
 # letters number the questions below them
 Reading = Literal["letters", "digits", "headings"]
@@ -70,7 +72,7 @@ def question_numbers(
     if reading == "letters":
         return _letters_number_parts(segments)
     if reading == "headings":
-        return _letters_number_questions(segments)
+        return _items_number_questions(segments)
     return _digits_number_parts(segments)
 
 
@@ -110,29 +112,55 @@ def _answers_begin(before: Segment | None) -> bool:
     return before is not None and before.voice == "answer"
 
 
-def _letters_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
-    """The part comes from the heading and (b) is its second question."""
+def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
+    """The part comes from the heading and (b), or 2 where nothing but digits counts, is its second
+    question."""
+    digits_only = all(_only_digits(_tokens(segment.label)) for segment in segments)
     for segment in segments:
-        words = [token for token in _tokens(segment.label) if not token.isdigit()]
-        number = _letter_or_roman(words[-1]) if words else 0
-        yield QuestionNumber("", number) if number else None
+        tokens = _tokens(segment.label)
+        words = tokens if digits_only else [token for token in tokens if not token.isdigit()]
+        number = _letter_or_roman(words[-1]) or _digit(words[-1]) if words else 0
+        is_title = segment.kind == "heading" and bool(segment.text.strip())
+        yield QuestionNumber("", number) if number and not (digits_only and is_title) else None
+
+
+def _only_digits(tokens: list[str]) -> bool:
+    return not any(_letter_or_roman(token) for token in tokens)
 
 
 def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
     """Digits count parts and letters or numerals what stands inside them: 2b, Q1-4 ii."""
+    depth = max((len(_counts(segment.label)) for segment in segments), default=0)
     part = ""
     for segment in segments:
         tokens = _tokens(segment.label)
         words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
         number = _letter_or_roman(words[-1]) if words else 0
 
-        counts = [count for count in map(_digit_or_chinese, tokens) if count]
-        bracketed = (segment.label or "").strip()[:1] in ("(", "（")
-        if bracketed and len(tokens) == 1 and counts:
+        counts = _counts(segment.label)
+        if _is_bracketed(segment.label) and len(tokens) == 1 and counts:
             number = counts[0]
-        elif counts and counts[-1] <= len(PART_LETTERS):
-            part = PART_LETTERS[counts[-1] - 1]
+        elif depth == _SHEET_PART_QUESTION and len(counts) > 1:
+            part = _part(counts[1])
+            number = counts[2] if len(counts) == depth else number
+        elif counts and len(counts) == min(depth, 2):
+            part = _part(counts[-1])
+        elif counts:  # an exercise of several
+            part = ""
         yield QuestionNumber(part, number) if tokens and (part or number) else None
+
+
+def _counts(label: str | None) -> list[int]:
+    """The numbers of a label such as Q1-4 or 三."""
+    return [count for count in map(_digit_or_chinese, _tokens(label)) if count]
+
+
+def _part(count: int) -> str:
+    return PART_LETTERS[count - 1] if count <= len(PART_LETTERS) else ""
+
+
+def _is_bracketed(label: str | None) -> bool:
+    return (label or "").strip()[:1] in ("(", "（")
 
 
 def is_own_number(label: str, part: str, usual: tuple[str, ...]) -> bool:

@@ -7,25 +7,30 @@ middle of a sentence. The best walk is found exactly (Viterbi). Costs are in uni
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from headwright.homework.reading.document import Segment
 
-# Another question, by what stands in between: nothing, a new paragraph, a label or heading
+# Another question, by what stands in between: nothing, a new paragraph, a label or heading; or a
+# heading stands right above
 INSIDE = 0
 AT_BREAK = 1
 AT_LABEL = 2
-GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2}
-STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6}
+BELOW_HEADING = 3
+GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2, BELOW_HEADING: 0.8}
+STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6, BELOW_HEADING: 0.0}
 
 ENTER = 1.0  # any question
 LEAVE = 0.5  # all questions, or come back from there
 SKIP = 0.12  # each question that is passed over
 # To an earlier question
-BACK = {INSIDE: 6.0, AT_BREAK: 6.0, AT_LABEL: 3.0}
+BACK = {INSIDE: 6.0, AT_BREAK: 6.0, AT_LABEL: 3.0, BELOW_HEADING: 6.0}
 ASIDE = 0.8  # to or from the section on positions, which stands in various places
+
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{3,200}\1:?")
 
 
 def best_walk(
@@ -49,17 +54,22 @@ def best_walk(
     return best, walk[::-1]
 
 
+def is_bold_line(segment: Segment) -> bool:
+    """A line in bold type asks or titles what stands below it."""
+    return segment.kind == "prose" and _BOLD_LINE.fullmatch(segment.text.strip()) is not None
+
+
 def _boundary(before: Segment, here: Segment) -> int:
     if here.label:
         return AT_LABEL
     if before.paragraph == here.paragraph and not here.display:
         return INSIDE
-    if here.kind == "heading":
+    if here.kind == "heading" or is_bold_line(here):
         return AT_LABEL
-    if before.kind == "heading":
+    if before.kind == "heading" or is_bold_line(before):
         # A label alone on its line belongs to what follows
         is_lone_label = before.label and not before.text.strip()
-        return AT_BREAK if is_lone_label else AT_LABEL
+        return AT_BREAK if is_lone_label else BELOW_HEADING
     if before.voice != here.voice and "question" in (before.voice, here.voice):
         return AT_LABEL
     return AT_BREAK

@@ -34,7 +34,8 @@ _ROMAN = _romans_to_ten()
 _CHINESE = f"[{CHINESE_NUMERALS}]"
 _TOKEN = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}|{_CHINESE})"
 _AFTER = r"(?![\w'’]|\.\d)"
-_BRACKETED = rf"[(\[（【]\s*{_TOKEN}['’]?\s*[)\]）】]"
+_INSIDE = rf"(?:[A-Ha-h][.\-]?(?:{_ROMAN}|\d)|{_TOKEN})"  # (a.2), (b-ii), (a)
+_BRACKETED = rf"[(\[（【]\s*{_INSIDE}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
@@ -62,7 +63,8 @@ _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 _AT_LINE = re.compile(
     rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
-    r"(?=[\W_]|$|[^\x00-\x7f])[.:：、]?",
+    # (a)We and （2）c: behind a closing bracket a sentence may begin at once
+    r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=[）】])(?=\w))[.:：、]?",
     re.IGNORECASE,
 )
 _LONE_TOKEN = re.compile(rf"{_TOKEN}[.):]?\s*$")
