@@ -123,6 +123,15 @@ CASES = {
         "**Summarise how several heads overcome the drawbacks.**\n\nThey share the work.",
         {"a.prob": "counting", "a.cond": "far behind", "a.out": "that one", "e.sum": "share the work"},
     ),
+    "alternatives counted in an answer": (
+        "\\begin{enumerate}[label=(\\alph*)]\n\\setcounter{enumi}{3}\n\\item Two heads\n"
+        "\\begin{enumerate}[label=\\roman*.]\n\\item Two queries.\n\\begin{solution}$q_1 = t\\mu_a$, $q_2 = t\\mu_b$. Or:\n"
+        "\\begin{enumerate}[label=\\roman*.]\n\\item the other way round,\n\\item with two scales.\n\\end{enumerate}\n"
+        "\\end{solution}\n\\item And now?\n\\begin{solution}As it was.\n\\begin{enumerate}[label=\\roman*.]\n"
+        "\\item With $q_1 = t\\mu_a$ nothing changes.\n\\item Nor with the other.\n\\end{enumerate}\n\\end{solution}\n"
+        "\\end{enumerate}\n\\end{enumerate}",
+        {"d.q": "two scales", "d.var": "Nor with the other"},
+    ),
     "headings in German": (
         "## Kopieren\n\n$k_j^T q \\gg k_i^T q$\n\n## Der Mittelwert aus zwei\n\n$q = t(k_a+k_b)$\n\n"
         "## Nachteile eines einzelnen Kopfes\n\n1. $q = t(\\mu_a+\\mu_b)$\n\n2. Mal so, mal so.\n\n"

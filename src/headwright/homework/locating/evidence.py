@@ -39,6 +39,9 @@ PART_MISFITS = -3.0
 NUMBER_FITS = 2.0
 NUMBER_MISFITS = -3.0
 NOT_ASKED = -4.0
+# In a paragraph below: a question that the course does not ask; any question before the first label
+NOT_ASKED_BELOW = -0.7
+INTRODUCTION = -0.7
 NO_QUESTION = -1.0
 LATER_LABEL = 0.1  # each label of a question but its first
 LATER_QUESTION = 0.3  # each question of a part but its first, under the part's letter alone
@@ -153,19 +156,23 @@ def numbering_evidence(
     """Evidence from labels under one numbering; those of another exercise (`foreign`) speak for
     none of the questions."""
     evidence = np.zeros((len(segments), len(bank.questions) + 1))
-    part: np.ndarray | None = None  # evidence from the last label's part alone
+    asked = np.array([question.id in numbering.course.labels for question in bank])
+    held: np.ndarray | None = None  # evidence from the last label
+    introduction = True
     for row, number in enumerate(question_numbers(segments, numbering.reading)):
         if number is not None and foreign[row]:
             evidence[row, -1] = LABEL_READ
-            part = None
+            held = None
         elif number is not None:
             # Numberings compete: a label that must be ignored costs
             fit = _label_evidence(bank, numbering.course, number)
             evidence[row] = LABEL_READ + fit - _most(number)
-            part = _label_evidence(bank, numbering.course, QuestionNumber(number.part, 0))
-        elif part is not None and segments[row].paragraph != segments[row - 1].paragraph:
-            # A part's letter still holds in the paragraphs below
-            evidence[row] = INHERITED * (part - part[:-1].max())
+            held = fit
+        elif row and segments[row].paragraph != segments[row - 1].paragraph:
+            evidence[row, :-1] = np.where(asked, INTRODUCTION * introduction, NOT_ASKED_BELOW)
+            if held is not None:  # a label still holds in the paragraphs below
+                evidence[row] += INHERITED * (held - held[:-1].max())
+        introduction = introduction and number is None
     return evidence
 
 

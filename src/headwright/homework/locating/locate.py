@@ -20,7 +20,7 @@ from headwright.homework.locating.evidence import (
     foreign_rows,
     numbering_evidence,
 )
-from headwright.homework.locating.numbering import is_own_number, readings
+from headwright.homework.locating.numbering import is_own_number, readings, without_lists
 from headwright.homework.locating.walk import best_walk
 from headwright.homework.meaning.statements import Piece
 from headwright.homework.reading.document import Document, Segment
@@ -46,7 +46,7 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     indices = [k for k, segment in enumerate(document.segments) if segment.kind != "code"]
     if not indices:
         return []
-    segments = [document.segments[k] for k in indices]
+    segments = without_lists([document.segments[k] for k in indices])
     row_of = {k: row for row, k in enumerate(indices)}
     content = content_evidence(segments, row_of, pieces, bank)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from headwright.exercise.bank import PART_LETTERS
@@ -80,25 +80,48 @@ def _letters_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumbe
     """(a) is a part and ii its second question."""
     part = ""
     last = 0
-    lists_in_answers = _counts_in_roman(segments)
-    for before, segment in itertools.pairwise([None, *segments]):
-        assert segment is not None
+    digits_list = _counts_in_roman(segments)
+    for row, segment in enumerate(segments):
         tokens = _tokens(segment.label)
         letter = next(filter(_is_letter, tokens), "")
         others = [token for token in tokens if token != letter]
         number = _counted(others[-1]) if others else 0
         if letter:
-            ends_in_letter = tokens[-1] == letter
             part = letter
-            last = 0 if ends_in_letter else number
+            last = 0 if tokens[-1] == letter else number
             yield QuestionNumber(part, last)
-        elif number and not (lists_in_answers and others[-1].isdigit()):
-            if number <= last and not _answers_begin(before):
+        elif number and not (digits_list and others[-1].isdigit()):
+            if number <= last and not _answers_begin(segments, row):
                 part = ""  # counting starts again: a part began whose letter was lost
             last = number
             yield QuestionNumber(part, number)
         else:
             yield None
+
+
+def without_lists(segments: Sequence[Segment]) -> list[Segment]:
+    """The segments without labels that count inside the answer to one numbered question: its number
+    stands before the wrapper (a solution environment) in which counting starts again."""
+    out: list[Segment] = []
+    asked = 0  # number of the question that is open
+    wrapped = 0  # that number where the wrapper began
+    counting = False
+    for before, segment in itertools.pairwise([None, *segments]):
+        assert segment is not None
+        tokens = _tokens(segment.label)
+        has_letter = any(map(_is_letter, tokens))
+        number = _counted(tokens[-1]) if tokens else 0
+        begins = before is None or before.voice != "answer"
+        if segment.voice != "answer" or has_letter:
+            wrapped = 0
+            counting = False
+        elif begins:
+            wrapped = 0 if number else asked
+        counting = counting or bool(wrapped and number == 1)
+        out.append(replace(segment, label=None) if counting else segment)
+        if tokens and not counting:
+            asked = number
+    return out
 
 
 def _counts_in_roman(segments: Sequence[Segment]) -> bool:
@@ -107,9 +130,9 @@ def _counts_in_roman(segments: Sequence[Segment]) -> bool:
     return any(token in _ROMAN for token in numerals)
 
 
-def _answers_begin(before: Segment | None) -> bool:
+def _answers_begin(segments: Sequence[Segment], row: int) -> bool:
     """Behind "Answer:" the questions above are counted once more."""
-    return before is not None and before.voice == "answer"
+    return row > 0 and segments[row - 1].voice == "answer"
 
 
 def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:

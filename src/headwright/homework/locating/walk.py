@@ -15,19 +15,20 @@ import numpy as np
 from headwright.homework.reading.document import Segment
 
 # Another question, by what stands in between: nothing, a new paragraph, a label or heading; or a
-# heading stands right above
+# heading stands right above, or both stand in one answer
 INSIDE = 0
 AT_BREAK = 1
 AT_LABEL = 2
 BELOW_HEADING = 3
-GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2, BELOW_HEADING: 0.8}
-STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6, BELOW_HEADING: 0.0}
+IN_ANSWER = 4
+GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2, BELOW_HEADING: 0.8, IN_ANSWER: 3.0}
+STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6, BELOW_HEADING: 0.0, IN_ANSWER: 0.0}
 
 ENTER = 1.0  # any question
 LEAVE = 0.5  # all questions, or come back from there
 SKIP = 0.12  # each question that is passed over
 # To an earlier question
-BACK = {INSIDE: 6.0, AT_BREAK: 6.0, AT_LABEL: 3.0, BELOW_HEADING: 6.0}
+BACK = {INSIDE: 6.0, AT_BREAK: 6.0, AT_LABEL: 3.0, BELOW_HEADING: 6.0, IN_ANSWER: 12.0}
 ASIDE = 0.8  # to or from the section on positions, which stands in various places
 
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{3,200}\1:?")
@@ -72,7 +73,7 @@ def _boundary(before: Segment, here: Segment) -> int:
         return AT_BREAK if is_lone_label else BELOW_HEADING
     if before.voice != here.voice and "question" in (before.voice, here.voice):
         return AT_LABEL
-    return AT_BREAK
+    return IN_ANSWER if before.voice == here.voice == "answer" else AT_BREAK
 
 
 @functools.lru_cache(maxsize=16)

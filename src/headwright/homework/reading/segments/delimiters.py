@@ -36,7 +36,6 @@ _OPENING = re.compile(
     r"|(?P<tick>`+)|(?P<comment><!--)|(?P<boxed>\\(?:boxed|ensuremath|fbox)\{)",
     re.MULTILINE,
 )
-_QUOTED = re.compile(r"[^`\n]{1,200}?(?:''|\")")  # LaTeX's quotation marks: ``so'' or ``so"
 _FENCED_MATH = ("math", "latex", "tex")
 
 
@@ -176,8 +175,6 @@ def _ticks(text: str, opening: re.Match[str]) -> Delimited | None:
     ticks = opening.group()
     closing = text.find(ticks, opening.end())
     if closing <= 0 or "\n\n" in text[opening.end() : closing]:
-        return None
-    if ticks == "``" and _QUOTED.match(text, opening.end(), closing):
         return None
     end = closing + len(ticks)
     return Delimited("code", opening.start(), end, (opening.end(), closing))
