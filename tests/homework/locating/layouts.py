@@ -87,7 +87,9 @@ def chained(exercises: Exercises) -> str:
 
 
 def glued(exercises: Exercises) -> str:
-    return _lines(exercises, lambda k, a, i, one: f"{k}{a})" if one else f"{k}({a})({ROMAN[i - 1]})")
+    return _lines(
+        exercises, lambda k, a, i, one: f"{k}{a})" if one else f"{k}({a})({ROMAN[i - 1]})"
+    )
 
 
 def pointed(exercises: Exercises) -> str:

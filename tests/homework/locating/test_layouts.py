@@ -27,9 +27,7 @@ def located(text: str, suffix: str = ".md") -> dict[str, str]:
     """What stands in the row of each question, without spaces and markup."""
     document = read_text(text, name="x", suffix=suffix)
     rows = locate(document, load(), stream(document))
-    return {
-        row.question: "".join(document.segments[k].text for k in row.segments) for row in rows
-    }
+    return {row.question: "".join(document.segments[k].text for k in row.segments) for row in rows}
 
 
 def squeezed(text: str) -> str:
@@ -157,4 +155,6 @@ CASES = {
 def test_nothing_vanishes_and_labels_win(case):
     text, wanted = CASES[case]
     rows = located(text)
-    assert {q: words in rows.get(q, "") for q, words in wanted.items()} == dict.fromkeys(wanted, True)
+    assert {q: words in rows.get(q, "") for q, words in wanted.items()} == dict.fromkeys(
+        wanted, True
+    )

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.evidence import (
+from headwright.homework.locating.evidence import content_evidence
+from headwright.homework.locating.label_evidence import (
     Numbering,
-    content_evidence,
+    Sheet,
     foreign_rows,
-    numbering_evidence,
+    label_evidence,
 )
 from headwright.homework.locating.numbering import is_own_number, readings, without_lists
 from headwright.homework.locating.walk import best_walk
@@ -52,8 +53,8 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
 
     parts = tuple(question.part for question in bank)
     numberings = [Numbering(c, r) for c in bank.courses for r in readings(segments)]
-    foreign = foreign_rows(segments, content)
-    tables = [content + numbering_evidence(segments, bank, n, foreign) for n in numberings]
+    sheet = Sheet(segments, bank, content, foreign_rows(segments, content))
+    tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
     tables.append(content)  # numbering may mean nothing at all
     best, walk = best_walk(segments, parts, np.stack(tables))
     chosen = numberings[min(best, len(numberings) - 1)].course

@@ -15,7 +15,9 @@ _STYLE = re.compile(
     r"\{[^{}\n]{0,40}?(?P<open>[(\[]?)\s*\\(?P<kind>alph|Alph|roman|Roman|arabic)\s*"
     r"\{(?P=level)\}\s*(?P<close>[).\]:]?)"
 )
-_HEADING = re.compile(r"\\(?P<level>(?:sub){0,2}section)\s*(?:\[[^\]\n]{0,200}\])?\{(?P<title>[^{}\n]*)")
+_HEADING = re.compile(
+    r"\\(?P<level>(?:sub){0,2}section)\s*(?:\[[^\]\n]{0,200}\])?\{(?P<title>[^{}\n]*)"
+)
 _OWN_LABEL = re.compile(r"\s*(?:[(\[]?(?:[A-Ha-h]|[ivx]{1,4}|\d[\d.]*)[).\]:]|\d)", re.IGNORECASE)
 
 
@@ -25,9 +27,7 @@ def with_section_numbers(source: TracedText) -> TracedText:
     return source.edited(_numbers(source, styles))
 
 
-def _numbers(
-    source: TracedText, styles: dict[str, str]
-) -> Iterator[tuple[int, int, TracedText]]:
+def _numbers(source: TracedText, styles: dict[str, str]) -> Iterator[tuple[int, int, TracedText]]:
     counts = [0] * len(_LEVELS)
     for heading in _HEADING.finditer(source.text):
         depth = _LEVELS.index(heading["level"])
