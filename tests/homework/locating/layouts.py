@@ -240,7 +240,7 @@ def counted_sections(exercises: Exercises) -> str:
     body: list[str] = []
     for exercise in exercises:
         body.append(r"\section{Exercise}")
-        for letter, number, alone, answer in _numbered(exercise):
+        for _, number, alone, answer in _numbered(exercise):
             if number == 1:
                 body.append(r"\subsection{}")
             if not alone:

@@ -51,7 +51,7 @@ _NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a),
 _SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
-    rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
+    rf"(?:{_POINTED}|{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
 _COUNTED = (
     rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
