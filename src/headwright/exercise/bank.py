@@ -32,6 +32,7 @@ TESTS = (
     "positions",
     "prose",
 )
+PART_LETTERS = "abcdefgh"
 _REQUIRED = {"id": str, "title": str, "asked": str, "test": str}
 
 
@@ -58,10 +59,25 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Course:
+    """How one course numbers the questions. `labels`: for a question's id the labels that lead to
+    it, such as "b.2" (part letter, number within the part) or "b" where a part asks one question.
+    """
+
+    name: str
+    labels: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
 class Bank:
+    """`courses`: the known numberings; without one, the questions' own labels are the course.
+    `elsewhere`: how strongly words point to something else on the same sheet."""
+
     title: str
     setting: str
     questions: tuple[Question, ...]
+    courses: tuple[Course, ...] = ()
+    elsewhere: Mapping[str, float] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
@@ -100,7 +116,13 @@ def restored(record: str) -> Bank:
     """The bank that was written as JSON by `result.plain`; a process that judges gets it so."""
     table = json.loads(record)
     questions = tuple(_from_row(row) for row in table["questions"])
-    return Bank(table["title"], table["setting"], questions)
+    courses = tuple(_restored_course(row) for row in table["courses"])
+    return Bank(table["title"], table["setting"], questions, courses, table["elsewhere"])
+
+
+def _restored_course(row: dict[str, Any]) -> Course:
+    labels = {id: tuple(found) for id, found in row["labels"].items()}
+    return Course(row["name"], labels)
 
 
 def _from_row(row: dict[str, Any]) -> Question:
@@ -125,7 +147,40 @@ def _bank(table: dict[str, Any], where: str) -> Bank:
 
     title = str(table.get("title", where))
     setting = str(table.get("setting", ""))
-    return Bank(title, setting, questions)
+    elsewhere = {"words": table.get("elsewhere", {})}
+    _check_strengths(elsewhere, "elsewhere")
+    _check_words(elsewhere)
+    courses = _courses(table, questions, where)
+    return Bank(title, setting, questions, courses, elsewhere["words"])
+
+
+def _courses(
+    table: dict[str, Any], questions: tuple[Question, ...], where: str
+) -> tuple[Course, ...]:
+    rows = table.get("course", [])
+    if not rows:
+        return (Course("", {question.id: question.labels for question in questions}),)
+    ids = {question.id for question in questions}
+    return tuple(_course(row, ids, where) for row in rows)
+
+
+def _course(row: dict[str, Any], ids: set[str], where: str) -> Course:
+    """A course from its exercises: parts in order, and the questions of each part."""
+    name = str(row.get("name", ""))
+    labels: dict[str, tuple[str, ...]] = {}
+    for exercise in row.get("exercises", []):
+        for letter, asked in zip(PART_LETTERS, exercise, strict=False):
+            for number, id in enumerate(asked, start=1):
+                alone = (letter,) if len(asked) == 1 else ()
+                labels[id] = (*labels.get(id, ()), *alone, f"{letter}.{number}")
+    unknown = sorted(set(labels) - ids)
+    if unknown or not labels:
+        raise InputError(
+            wanted="exercises with the ids of questions in every course",
+            got=f"{', '.join(unknown) or 'none'} in course {name!r} of {where}",
+            attempt='exercises = [[["b.M", "b.q"]]]',
+        )
+    return Course(name, labels)
 
 
 def _question(row: dict[str, Any], where: str) -> Question:

@@ -1,4 +1,4 @@
-"""What speaks for a question at a segment: shapes of formulas, words, numbering.
+"""What speaks for a question at a segment: shapes of formulas and words.
 
 Evidence is a table with one row for each segment and one column for each question; the last column
 is "none of them". Weights of shapes and words come from the bank.
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from headwright.exercise.bank import Bank, Question
-from headwright.homework.locating.numbering import QuestionNumber, Reading, question_numbers
+from headwright.homework.locating.walk import is_bold_line
 from headwright.homework.meaning.formula import Chain, symbols
 from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Piece, Said, Statement
@@ -21,20 +21,12 @@ from headwright.homework.reading.document import Segment
 
 # How often a shape counts in one segment; the square root of that is its weight
 MOST_PER_TAG = 2.0
-# Words in a heading, in a title above another heading, in a question restated from the handout
+# Words in a heading, in a bold line, in a title above another heading, in a question restated from
+# the handout
 HEADING = 3.0
+BOLD = 2.0
 TITLE = 0.2
 RESTATED = 0.6
-# A label that names the question's part or number, or another one
-PART_FITS = 2.5
-PART_MISFITS = -2.0
-PART_UNKNOWN = -0.5
-NUMBER_FITS = 1.5
-NUMBER_MISFITS = -0.7
-NO_QUESTION = -0.5
-# A label that some question fits; what is left of it in the paragraphs below
-LABEL_READ = 6.0
-INHERITED = 0.4
 
 _MOST_SEARCHED = 2000  # characters of one stretch of prose
 _NEARBY = 6  # segments on either side that may belong to the same line
@@ -53,8 +45,9 @@ def content_evidence(
         if row is None:
             continue
         if isinstance(piece, Said):
-            said = np.array([_word_evidence(question, piece.text) for question in bank])
-            evidence[row, :-1] += _word_weight(segments, row) * said
+            tables = [*(question.words for question in bank), bank.elsewhere]
+            said = np.array([_word_evidence(table, piece.text) for table in tables])
+            evidence[row] += _word_weight(segments, row) * said
         elif piece.chain not in repeated:  # said again, it may be a reminder in a later part
             repeated.add(piece.chain)
             shapes.setdefault(row, Counter()).update(shapes_of(piece.chain) - ambiguous)
@@ -88,15 +81,17 @@ def _shape_evidence(question: Question, counts: Counter[str]) -> float:
     return sum(question.shapes[tag] * min(count, MOST_PER_TAG) ** 0.5 for tag, count in known)
 
 
-def _word_evidence(question: Question, text: str) -> float:
+def _word_evidence(words: Mapping[str, float], text: str) -> float:
     searched = text[:_MOST_SEARCHED]
-    weights = question.words.items()
+    weights = words.items()
     return sum(weight for word, weight in weights if re.search(word, searched, re.IGNORECASE))
 
 
 def _word_weight(segments: Sequence[Segment], row: int) -> float:
     """Words in a heading count more, except in a heading above another heading: that one titles a
     whole section."""
+    if is_bold_line(segments[row]):
+        return BOLD
     if segments[row].kind != "heading" or _is_sentence(segments, row):
         return 1.0
     if row + 1 < len(segments):
@@ -111,47 +106,3 @@ def _is_sentence(segments: Sequence[Segment], row: int) -> bool:
     paragraph = segments[row].paragraph
     nearby = segments[max(0, row - _NEARBY) : row + _NEARBY + 1]
     return any(other.paragraph == paragraph and other.kind == "math" for other in nearby)
-
-
-def numbering_evidence(segments: Sequence[Segment], bank: Bank, reading: Reading) -> np.ndarray:
-    """Evidence from numbering, under one reading of what letters number."""
-    evidence = np.zeros((len(segments), len(bank.questions) + 1))
-    part: np.ndarray | None = None  # evidence from the last label's part alone
-    for row, number in enumerate(question_numbers(segments, reading)):
-        if number is not None:
-            here = _label_evidence(bank, number)
-            part = _label_evidence(bank, QuestionNumber(number.part, 0))
-            # Readings compete: a label that fits is worth the same in all of them, one that must be
-            # ignored costs.
-            evidence[row] = here + LABEL_READ - here[:-1].max()
-        elif part is not None and segments[row].paragraph != segments[row - 1].paragraph:
-            # A part's letter still holds in the paragraphs below
-            evidence[row] = INHERITED * (part - part[:-1].max())
-    return evidence
-
-
-def _label_evidence(bank: Bank, number: QuestionNumber) -> np.ndarray:
-    fits = [_fit(question, number) for question in bank]
-    return np.array([*fits, NO_QUESTION])
-
-
-def _fit(question: Question, number: QuestionNumber) -> float:
-    """How well a label fits a question; the first of the question's usual labels fits best."""
-    usual = [label.partition(".") for label in question.labels]
-    parts = [part for part, _, _ in usual]
-    numbers = [inside for _, _, inside in usual]
-
-    fit = 0.0
-    if number.part:
-        if number.part in parts:
-            fit += PART_FITS
-        else:
-            fit += PART_UNKNOWN if question.part == "p" else PART_MISFITS
-    if number.number:
-        if str(number.number) not in numbers:
-            fit += NUMBER_MISFITS
-        elif str(number.number) == numbers[0]:
-            fit += NUMBER_FITS
-        else:
-            fit += NUMBER_FITS / 2
-    return fit

@@ -13,9 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.exercise.bank import Bank, Question
-from headwright.homework.locating.evidence import content_evidence, numbering_evidence
-from headwright.homework.locating.numbering import is_own_number, readings
+from headwright.exercise.bank import Bank
+from headwright.homework.locating.evidence import content_evidence
+from headwright.homework.locating.label_evidence import (
+    Numbering,
+    Sheet,
+    foreign_rows,
+    label_evidence,
+)
+from headwright.homework.locating.numbering import is_own_number, readings, without_lists
 from headwright.homework.locating.walk import best_walk
 from headwright.homework.meaning.statements import Piece
 from headwright.homework.reading.document import Document, Segment
@@ -42,24 +48,27 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     indices = [k for k, segment in enumerate(document.segments) if segment.kind != "code"]
     if not indices:
         return []
-    segments = [document.segments[k] for k in indices]
+    segments = without_lists([document.segments[k] for k in indices])
     row_of = {k: row for row, k in enumerate(indices)}
     content = content_evidence(segments, row_of, pieces, bank)
 
     parts = tuple(question.part for question in bank)
-    tables = [content + numbering_evidence(segments, bank, r) for r in readings(segments)]
+    numberings = [Numbering(c, r) for c in bank.courses for r in readings(segments)]
+    sheet = Sheet(segments, bank, content, foreign_rows(segments, content))
+    tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
     tables.append(content)  # numbering may mean nothing at all
-    walks = [best_walk(segments, parts, table) for table in tables]
-    _, walk = max(walks, key=lambda scored: scored[0])
+    best, walk = best_walk(segments, parts, np.stack(tables))
+    chosen = numberings[min(best, len(numberings) - 1)].course
 
     out: list[Located] = []
     for column, question in enumerate(bank):
-        rows = [row for row, chosen in enumerate(walk) if chosen == column]
+        rows = [row for row, reached in enumerate(walk) if reached == column]
         rows = _without_introduction(segments, rows, content[:, column])
         if not rows:
             continue
+        labels = chosen.labels.get(question.id, ())
         empty = all(_is_silent(segments[row]) for row in rows)
-        if empty and not _is_left_out(segments, rows, question):
+        if empty and not _is_left_out(segments, rows, question.part, labels):
             continue
         span = (segments[rows[0]].start, segments[rows[-1]].end)
         confidence = _confidence(segments, rows, content, column)
@@ -98,11 +107,13 @@ def _is_silent(segment: Segment) -> bool:
     return not segment.text.strip(" .:()-*")
 
 
-def _is_left_out(segments: Sequence[Segment], rows: list[int], question: Question) -> bool:
+def _is_left_out(
+    segments: Sequence[Segment], rows: list[int], part: str, labels: tuple[str, ...]
+) -> bool:
     """The question's own number with the next label right behind it: nothing was written there."""
-    labels = [segments[row].label for row in rows]
-    label = next(filter(None, labels), None)
-    if label is None or not is_own_number(label, question.part, question.labels):
+    written = [segments[row].label for row in rows]
+    label = next(filter(None, written), None)
+    if label is None or not is_own_number(label, part, labels):
         return False
 
     after = rows[-1] + 1

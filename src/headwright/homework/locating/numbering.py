@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from headwright.exercise.bank import PART_LETTERS
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
 
-_LETTERS = "abcdefgh"
 _ROMAN = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:8], start=1)}
 _CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6], start=1)}
-_TOKEN = re.compile(rf"\d+|[A-Za-z]+|[{''.join(_CHINESE)}]")
+# A letter may stand right before a numeral: 1aii
+_TOKEN = re.compile(
+    rf"\d+|[A-Ha-h](?=(?:{'|'.join(_ROMAN)})(?![A-Za-z]))|[A-Za-z]+|[{''.join(_CHINESE)}]"
+)
 
-# What letters number: the parts, the questions of a part whose heading names it, or what stands
-# inside parts that are counted by numbers (2b)
-Reading = Literal["part", "number", "inner"]
+_SHEET_PART_QUESTION = 3  # numbers in 1.2.1
+
+# What numbers the parts: letters, digits with letters inside (2b), or their headings alone, so that
+# letters number the questions below them
+Reading = Literal["letters", "digits", "headings"]
 
 
 @dataclass(frozen=True)
@@ -32,84 +37,153 @@ class QuestionNumber:
     number: int
 
 
-def readings(segments: Iterable[Segment]) -> tuple[Reading, ...]:
-    """What letters may number. They number parts if they run through the alphabet once (twice with
-    a second exercise); letters that start again and again number what stands inside the parts."""
-    letters: list[tuple[str, bool]] = []  # with nothing behind it?
-    for segment in segments:
-        tokens = _tokens(segment.label or "")
-        place = next((k for k, token in enumerate(tokens) if _is_letter(token)), None)
-        if place is not None:
-            letters.append((tokens[place], place == len(tokens) - 1))
+def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
+    """What may number the parts. Letters do if they run through the alphabet once (twice with a
+    second exercise); letters that start again and again may number what stands inside."""
+    runs = letter_runs(segments)
+    if not any(run is not None for run in runs):
+        return ("digits", "headings")
+    restarts = max(run for run in runs if run is not None)
+    return ("letters",) if restarts <= 1 else ("letters", "digits", "headings")
 
-    restarts = 0
-    for (before, _), (letter, alone) in itertools.pairwise(letters):
-        # "(a)" once more, with nothing behind the letter, starts again as well.
-        restarts += letter < before or (letter == before and alone)
-    return ("part",) if letters and restarts <= 1 else ("number", "inner")
+
+def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
+    """For every segment the run through the alphabet that it stands in; None before the first."""
+    runs: list[int | None] = []
+    run: int | None = None
+    last = ""
+    for segment in segments:
+        tokens = _tokens(segment.label)
+        letter = next(filter(_is_letter, tokens), "")
+        if letter and run is None:
+            run = 0
+        elif letter and run is not None:
+            # "(a)" once more, with nothing behind the letter, starts again as well
+            run += letter < last or (letter == last and tokens[-1] == letter)
+        last = letter or last
+        runs.append(run)
+    return runs
 
 
 def question_numbers(
-    segments: Iterable[Segment], reading: Reading
+    segments: Sequence[Segment], reading: Reading
 ) -> Iterator[QuestionNumber | None]:
     """For every segment the place its own label leads to; None without a label."""
-    if reading == "part":
+    if reading == "letters":
         return _letters_number_parts(segments)
-    if reading == "number":
-        return _letters_number_questions(segments)
-    return _letters_number_inside(segments)
+    if reading == "headings":
+        return _items_number_questions(segments)
+    return _digits_number_parts(segments)
 
 
-def _letters_number_parts(segments: Iterable[Segment]) -> Iterator[QuestionNumber | None]:
+def _letters_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
     """(a) is a part and ii its second question."""
     part = ""
     last = 0
-    for segment in segments:
-        tokens = _tokens(segment.label or "")
-        letter = next((token for token in tokens if _is_letter(token)), "")
+    digits_list = _counts_in_roman(segments)
+    for row, segment in enumerate(segments):
+        tokens = _tokens(segment.label)
+        letter = next(filter(_is_letter, tokens), "")
         others = [token for token in tokens if token != letter]
         number = _counted(others[-1]) if others else 0
         if letter:
-            ends_in_letter = tokens.index(letter) == len(tokens) - 1
             part = letter
-            last = 0 if ends_in_letter else number
+            last = 0 if tokens[-1] == letter else number
             yield QuestionNumber(part, last)
-        elif number:
-            if number <= last:  # counting starts again: a part began whose letter was lost
-                part = ""
+        elif number and not (digits_list and others[-1].isdigit()):
+            if number <= last and not _answers_begin(segments, row):
+                part = ""  # counting starts again: a part began whose letter was lost
             last = number
             yield QuestionNumber(part, number)
         else:
             yield None
 
 
-def _letters_number_questions(segments: Iterable[Segment]) -> Iterator[QuestionNumber | None]:
-    """The part comes from the heading and (b) is its second question."""
+def without_lists(segments: Sequence[Segment]) -> list[Segment]:
+    """The segments without labels that count inside the answer to one numbered question: its number
+    stands before the wrapper (a solution environment) in which counting starts again."""
+    out: list[Segment] = []
+    asked = 0  # number of the question that is open
+    wrapped = 0  # that number where the wrapper began
+    counting = False
+    for before, segment in itertools.pairwise([None, *segments]):
+        assert segment is not None
+        tokens = _tokens(segment.label)
+        has_letter = any(map(_is_letter, tokens))
+        number = _counted(tokens[-1]) if tokens else 0
+        begins = before is None or before.voice != "answer"
+        if segment.voice != "answer" or has_letter:
+            wrapped = 0
+            counting = False
+        elif begins:
+            wrapped = 0 if number else asked
+        counting = counting or bool(wrapped and number == 1)
+        out.append(replace(segment, label=None) if counting else segment)
+        if tokens and not counting:
+            asked = number
+    return out
+
+
+def _counts_in_roman(segments: Sequence[Segment]) -> bool:
+    """Where ii numbers questions, "1." is an item of a list in some answer."""
+    numerals = (token for segment in segments for token in _tokens(segment.label))
+    return any(token in _ROMAN for token in numerals)
+
+
+def _answers_begin(segments: Sequence[Segment], row: int) -> bool:
+    """Behind "Answer:" the questions above are counted once more."""
+    return row > 0 and segments[row - 1].voice == "answer"
+
+
+def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
+    """The part comes from the heading and (b), or 2 where nothing but digits counts, is its second
+    question."""
+    digits_only = all(_only_digits(_tokens(segment.label)) for segment in segments)
     for segment in segments:
-        words = [token for token in _tokens(segment.label or "") if not token.isdigit()]
-        number = _letter_or_roman(words[-1]) if words else 0
-        yield QuestionNumber("", number) if number else None
+        tokens = _tokens(segment.label)
+        words = tokens if digits_only else [token for token in tokens if not token.isdigit()]
+        number = _letter_or_roman(words[-1]) or _digit(words[-1]) if words else 0
+        is_title = segment.kind == "heading" and bool(segment.text.strip())
+        yield QuestionNumber("", number) if number and not (digits_only and is_title) else None
 
 
-def _letters_number_inside(segments: Iterable[Segment]) -> Iterator[QuestionNumber | None]:
-    """Numbers count parts and letters what stands inside them, 2b."""
+def _only_digits(tokens: list[str]) -> bool:
+    return not any(_letter_or_roman(token) for token in tokens)
+
+
+def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
+    """Digits count parts and letters or numerals what stands inside them: 2b, Q1-4 ii."""
+    depth = max((len(_counts(segment.label)) for segment in segments), default=0)
     part = ""
     for segment in segments:
-        label = (segment.label or "").strip()
-        tokens = _tokens(label)
-        if sum(token.isdigit() for token in tokens) > 1:  # 1.2 numbers sections
-            part = ""
-            tokens = []
+        tokens = _tokens(segment.label)
         words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
-        number = _letter_or_roman(words[0]) if words else 0
+        number = _letter_or_roman(words[-1]) if words else 0
 
-        count = _digit_or_chinese(tokens[0]) if tokens else 0
-        bracketed = label[:1] in ("(", "（")
-        if bracketed and len(tokens) == 1 and count:
-            number = count
-        elif 1 <= count <= 6:
-            part = _LETTERS[count - 1]
+        counts = _counts(segment.label)
+        if _is_bracketed(segment.label) and len(tokens) == 1 and counts:
+            number = counts[0]
+        elif depth == _SHEET_PART_QUESTION and len(counts) > 1:
+            part = _part(counts[1])
+            number = counts[2] if len(counts) == depth else number
+        elif counts and len(counts) == min(depth, 2):
+            part = _part(counts[-1])
+        elif counts:  # an exercise of several
+            part = ""
         yield QuestionNumber(part, number) if tokens and (part or number) else None
+
+
+def _counts(label: str | None) -> list[int]:
+    """The numbers of a label such as Q1-4 or 三."""
+    return [count for count in map(_digit_or_chinese, _tokens(label)) if count]
+
+
+def _part(count: int) -> str:
+    return PART_LETTERS[count - 1] if count <= len(PART_LETTERS) else ""
+
+
+def _is_bracketed(label: str | None) -> bool:
+    return (label or "").strip()[:1] in ("(", "（")
 
 
 def is_own_number(label: str, part: str, usual: tuple[str, ...]) -> bool:
@@ -123,12 +197,12 @@ def is_own_number(label: str, part: str, usual: tuple[str, ...]) -> bool:
     return str(number) == own and letters in ([], [part])
 
 
-def _tokens(label: str) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(label)]
+def _tokens(label: str | None) -> list[str]:
+    return [token.lower() for token in _TOKEN.findall(label or "")]
 
 
 def _is_letter(token: str) -> bool:
-    return len(token) == 1 and token in _LETTERS
+    return len(token) == 1 and token in PART_LETTERS
 
 
 def _counted(token: str) -> int:
@@ -137,7 +211,7 @@ def _counted(token: str) -> int:
 
 def _letter_or_roman(token: str) -> int:
     if _is_letter(token):
-        return _LETTERS.index(token) + 1
+        return PART_LETTERS.index(token) + 1
     return _ROMAN.get(token, 0)
 
 

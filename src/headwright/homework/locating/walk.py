@@ -7,43 +7,57 @@ middle of a sentence. The best walk is found exactly (Viterbi). Costs are in uni
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from headwright.homework.reading.document import Segment
 
-# Another question, by what stands in between: nothing, a new paragraph, a label or heading
+# Another question, by what stands in between: nothing, a new paragraph, a label or heading; or a
+# heading stands right above, or both stand in one answer
 INSIDE = 0
 AT_BREAK = 1
 AT_LABEL = 2
-GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2}
-STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6}
+BELOW_HEADING = 3
+IN_ANSWER = 4
+GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2, BELOW_HEADING: 0.8, IN_ANSWER: 3.0}
+STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6, BELOW_HEADING: 0.0, IN_ANSWER: 0.0}
 
 ENTER = 1.0  # any question
 LEAVE = 0.5  # all questions, or come back from there
 SKIP = 0.12  # each question that is passed over
-BACK = 6.0  # to an earlier question
+# To an earlier question
+BACK = {INSIDE: 6.0, AT_BREAK: 6.0, AT_LABEL: 3.0, BELOW_HEADING: 6.0, IN_ANSWER: 12.0}
 ASIDE = 0.8  # to or from the section on positions, which stands in various places
+
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{3,200}\1:?")
 
 
 def best_walk(
-    segments: Sequence[Segment], parts: tuple[str, ...], evidence: np.ndarray
-) -> tuple[float, list[int]]:
-    """The score of the best walk, and its question for each segment (`len(parts)`: none)."""
+    segments: Sequence[Segment], parts: tuple[str, ...], tables: np.ndarray
+) -> tuple[int, list[int]]:
+    """Of several tables of evidence the one with the best walk, and that walk's question for each
+    segment (`len(parts)`: none)."""
     entering = np.array([ENTER] * len(parts) + [0.0])
-    score = evidence[0] - entering
+    score = tables[:, 0] - entering
     came_from: list[np.ndarray] = []
     for row in range(1, len(segments)):
         between = _boundary(segments[row - 1], segments[row])
-        reached = score[:, None] - _costs(parts, between)
-        came_from.append(reached.argmax(axis=0))
-        score = reached.max(axis=0) + evidence[row]
+        reached = score[:, :, None] - _costs(parts, between)
+        came_from.append(reached.argmax(axis=1))
+        score = reached.max(axis=1) + tables[:, row]
 
-    walk = [int(score.argmax())]
+    best = int(score.max(axis=1).argmax())
+    walk = [int(score[best].argmax())]
     for before in reversed(came_from):
-        walk.append(int(before[walk[-1]]))
-    return float(score.max()), walk[::-1]
+        walk.append(int(before[best, walk[-1]]))
+    return best, walk[::-1]
+
+
+def is_bold_line(segment: Segment) -> bool:
+    """A line in bold type asks or titles what stands below it."""
+    return segment.kind == "prose" and _BOLD_LINE.fullmatch(segment.text.strip()) is not None
 
 
 def _boundary(before: Segment, here: Segment) -> int:
@@ -51,15 +65,15 @@ def _boundary(before: Segment, here: Segment) -> int:
         return AT_LABEL
     if before.paragraph == here.paragraph and not here.display:
         return INSIDE
-    if here.kind == "heading":
+    if here.kind == "heading" or is_bold_line(here):
         return AT_LABEL
-    if before.kind == "heading":
+    if before.kind == "heading" or is_bold_line(before):
         # A label alone on its line belongs to what follows
         is_lone_label = before.label and not before.text.strip()
-        return AT_BREAK if is_lone_label else AT_LABEL
+        return AT_BREAK if is_lone_label else BELOW_HEADING
     if before.voice != here.voice and "question" in (before.voice, here.voice):
         return AT_LABEL
-    return AT_BREAK
+    return IN_ANSWER if before.voice == here.voice == "answer" else AT_BREAK
 
 
 @functools.lru_cache(maxsize=16)
@@ -70,20 +84,20 @@ def _costs(parts: tuple[str, ...], between: int) -> np.ndarray:
     for here in range(size):
         for there in range(size):
             if here != there:
-                cost[here, there] = GOING_ON[between] + _distance(parts, here, there)
+                cost[here, there] = GOING_ON[between] + _distance(parts, here, there, between)
     return cost
 
 
-def _distance(parts: tuple[str, ...], here: int, there: int) -> float:
+def _distance(parts: tuple[str, ...], here: int, there: int, between: int) -> float:
     none = len(parts)
     if there == none:
         return LEAVE
     if here == none:
         return ENTER + LEAVE
-    return ENTER + _order(parts, here, there)
+    return ENTER + _order(parts, here, there, between)
 
 
-def _order(parts: tuple[str, ...], here: int, there: int) -> float:
+def _order(parts: tuple[str, ...], here: int, there: int, between: int) -> float:
     if (parts[here] == "p") != (parts[there] == "p"):
         return ASIDE
-    return SKIP * (there - here - 1) if there > here else BACK
+    return SKIP * (there - here - 1) if there > here else BACK[between]

@@ -19,6 +19,7 @@ from headwright.homework.reading.markup.switches import (
     STRUCK_ON,
     wraps_answer,
 )
+from headwright.homework.reading.markup.tex_sections import with_section_numbers
 from headwright.homework.reading.traced_text import TracedText
 
 _COMMENT_LINE = re.compile(r"^[ \t]*%[^\n]*\n", re.MULTILINE)
@@ -43,6 +44,7 @@ def plain_tex(source: TracedText) -> TracedText:
     source = _without_comments(source)
     source = source.replace(_OPENING_QUOTES, lambda match: "“")  # backticks enclose no code here
     source = _without_hidden_branches(source)
+    source = with_section_numbers(source)
     source = expanded(source)  # before the preamble goes: macros are defined there
     source = _without_preamble(source)
     return with_switches(source)

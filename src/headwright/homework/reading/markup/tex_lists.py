@@ -85,7 +85,7 @@ class OpenLists:
         innermost.items += 1
         if not innermost.style:
             return _BULLET
-        return f"\n\n{_label(innermost.style, innermost.items)} "
+        return f"\n\n{labelled(innermost.style, innermost.items)} "
 
 
 def _style_in(options: str) -> str:
@@ -97,7 +97,8 @@ def _style_in(options: str) -> str:
     return f"{short[1]}{_SHORT_KINDS[short[2]]}{short[3]}" if short else ""
 
 
-def _label(style: str, count: int) -> str:
+def labelled(style: str, count: int) -> str:
+    """The label of the item with this number: "(alph)" and 2 give (b)."""
     kind = _KIND.search(style)
     if kind is None:
         return f"{count}."

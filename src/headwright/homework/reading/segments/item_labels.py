@@ -34,10 +34,12 @@ _ROMAN = _romans_to_ten()
 _CHINESE = f"[{CHINESE_NUMERALS}]"
 _TOKEN = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}|{_CHINESE})"
 _AFTER = r"(?![\w'’]|\.\d)"
-_BRACKETED = rf"[(\[（【]\s*{_TOKEN}['’]?\s*[)\]）】]"
+_INSIDE = rf"(?:[A-Ha-h][.\-](?:{_ROMAN}|\d)|{_TOKEN})"  # (a.2), (b-ii), (a)
+_BRACKETED = rf"[(\[（【]\s*{_INSIDE}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
+_POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
 # Never c, v or x: those begin formulas
 _BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"
@@ -49,7 +51,7 @@ _NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a),
 _SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
-    rf"(?:{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
+    rf"(?:{_POINTED}|{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
 _COUNTED = (
     rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
@@ -59,9 +61,11 @@ _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_CHAIN}"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
-    r"(?=[\W_]|$|[^\x00-\x7f])(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
+    # (a)We and （2）c: behind a closing bracket a sentence may begin at once
+    r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=[）】])(?=\w))"
+    r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
     re.IGNORECASE,
 )
 _LONE_TOKEN = re.compile(rf"{_TOKEN}[.):]?\s*$")
@@ -104,7 +108,8 @@ def in_formula(text: str) -> tuple[str, int] | None:
     match = _IN_FORMULA.match(text)
     if match is None:
         return None
-    if match["chain"] and _is_factor(match["chain"]):
+    # (1) before a formula may be a number in brackets; alone it can only be numbering
+    if match["chain"] and _is_factor(match["chain"]) and text[match.end() :].strip():
         return None
     label = match["texted"] or match["chain"] or match["bare"]
     return label.strip(), match.end()
