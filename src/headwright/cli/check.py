@@ -19,6 +19,7 @@ from headwright.files import write_json, write_text
 _STANDARD_INPUT = "-"
 _PAGES = "One page per document, and an index of the class."
 _GRADESCOPE = "Write Gradescope's results.json."
+_HUMAN = "What a person should look at, the most doubtful first, as CSV."
 _BANK = "Your own questions and points, in TOML."
 
 
@@ -27,7 +28,7 @@ class _Verdicts(Reply):
     that fails (1)."""
 
     def __init__(self, reports: Sequence[Any], bank: Any, outputs: Outputs) -> None:
-        from headwright.homework.exports import rows
+        from headwright.homework.showing.exports import rows
 
         order = [question.id for question in bank]
         Reply.__init__(
@@ -51,6 +52,7 @@ def _nothing_judged(report: Any) -> bool:
 @headwright_command("check")
 @click.argument("paths", nargs=-1, metavar="FILE|DIR ...")
 @click.option("--csv", "csv_file", type=click.Path(), help="One row per document and question.")
+@click.option("--human", "human_file", type=click.Path(), help=_HUMAN)
 @click.option("--html", "html_folder", type=click.Path(), help=_PAGES)
 @click.option("--gradescope", "gradescope_file", type=click.Path(), help=_GRADESCOPE)
 @click.option("--bank", "bank_file", type=click.Path(), help=_BANK)
@@ -86,11 +88,13 @@ def _judge(
     bank: Any,
     *,
     csv_file: str | None,
+    human_file: str | None,
     html_folder: str | None,
     gradescope_file: str | None,
 ) -> Reply:
     """Judge everything and write every output that can be written."""
-    from headwright.homework import exports
+    from headwright.homework.showing import exports
+    from headwright.homework.showing.human_queue import human_queue
 
     outputs = Outputs()
     documents = _documents(paths)
@@ -101,6 +105,8 @@ def _judge(
 
     if csv_file:
         outputs.attempt(lambda: write_text(csv_file, exports.as_csv(reports)))
+    if human_file:
+        outputs.attempt(lambda: write_text(human_file, human_queue(reports)))
     if gradescope_file:
         outputs.attempt(lambda: write_json(gradescope_file, exports.gradescope(reports, bank)))
     return _Verdicts(reports, bank, outputs)
@@ -116,7 +122,7 @@ def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iter
 def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Outputs) -> list[Any]:
     """The reports, with pages written on the way; what cannot be written is noted once and costs no
     verdict."""
-    from headwright.homework import page_folder
+    from headwright.homework.showing import page_folder
 
     reports: list[Any] = []
     left = iter(_judged(documents, bank, pages=True))
@@ -134,10 +140,14 @@ def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Output
 
 def _index(entries: Any, reports: Sequence[Any], bank: Any) -> str:
     """The page of the class. Its formulas are drawn by the same processes that judged."""
-    from headwright.homework import batch, class_page, exports, pages
+    from headwright.homework import batch
+    from headwright.homework.showing import class_page, exports, pages
 
     titles = {question.id: question.title for question in bank}
-    drawn = batch.draw([fault.answer for fault in exports.faults(reports)])
+    wanted: list[str] = []
+    for fault in exports.faults(reports):
+        pages.shown(fault.answer, lambda latex: wanted.append(latex) or "")
+    drawn = batch.draw(wanted)
 
     def draw(latex: str) -> str:
         return drawn.get(latex) or pages.as_text(latex)
