@@ -4,6 +4,7 @@ and a repair. Numbers are those at n = 10, counterexamples the smallest instance
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from headwright.homework.verdict import Outcome
 LEAK = 0.01
 NEAR_ENOUGH = 2 * LEAK  # how far a weight may be from its target where the scale is a number
 SHARP = 30.0  # a scale at which whatever can be sharp is
+SHORT = 0.5  # a length that k_a ~ N(mu_a, mu_a mu_a'/2) easily has
 LONG = 1e4  # times which a query without a scale would reach its target, if its direction is right
 # P(gamma < 0) for gamma ~ N(1, 1/2): Phi(-sqrt 2) = erfc(1) / 2.
 FLIP = (
@@ -44,18 +46,29 @@ def passes(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
 
 def different(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     """Several heads that reach the target must not be one head written twice."""
-    instance = smallest()
-    Q = queries_at(heads, instance, 10.0)
+    means = smallest()
+    Q = queries_at(heads, means, 10.0)
     if np.allclose(Q, Q[0]):
-        first = head_weights(Q, instance)[0]
+        drawn = _with_short_key(means)
+        first = head_weights(Q, drawn)[0]
+        shown = example(drawn, Q, first) | {
+            "keys": f"k_a = {SHORT:g} mu_a, the others at their means"
+        }
         return Outcome(
             "incomplete",
             "both heads have the same query: their outputs are equal in every sample, "
             "so a second head changes nothing",
-            example(instance, Q, first),
+            shown,
             "give each head its own mean: q_1 = beta mu_a, q_2 = beta mu_b",
         )
     return random_keys() if "keys" in roles_of(heads) else passes(heads, target)
+
+
+def _with_short_key(instance: Instance) -> Instance:
+    """A sample in which k_a came out short: what two heads are for."""
+    K = instance.K.copy()
+    K[instance.a] *= SHORT
+    return replace(instance, K=K)
 
 
 def roles_of(heads: WrittenQueries) -> set[str]:
@@ -113,7 +126,10 @@ def no_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     shrunk = float(lengths.min()) < (1 - 1e-9) * bare_length
     factor = enough(heads, target) * bare_length / float(lengths.max())
 
-    fault = "the factor makes the query too short" if shrunk else "the scale is missing"
+    stretched = float(lengths.min()) > (1 + 1e-9) * bare_length
+    fault = "the scale is too small" if stretched else "the scale is missing"
+    if shrunk:
+        fault = "the factor makes the query too short"
     gives = f"{weights_at_ten(heads, target, 1.0)} instead of {wanted_weights(target)}"
     return Outcome(
         "wrong" if shrunk else "incomplete",
