@@ -37,7 +37,6 @@ from headwright.homework.scenes.scene import spell
 from headwright.homework.scenes.torn_symbols import glued
 from headwright.homework.verdict import Outcome
 
-
 MOST_LONE = 20  # expressions of which one may be the query
 
 
