@@ -59,3 +59,18 @@ def test_several_offers_are_named():
     (verdict,) = judge([{"question": "b.M", "text": text}])
     assert verdict["status"] == "correct"
     assert any("also offered" in remark for remark in verdict["remarks"])
+
+
+def test_equal_heads_are_shown_a_sample_that_they_miss():
+    text = r"$q_1 = q_2 = \beta(\mu_a + \mu_b)$, $\beta \gg 0$"
+    (verdict,) = judge([{"question": "d.q", "text": text}])
+    example = verdict["counterexample"]
+    at = example["order"].index("a")
+    assert example["weights"][at] < 0.1, "a short k_a loses its weight in both heads"
+
+
+def test_a_number_that_is_too_small_is_no_missing_scale():
+    (verdict,) = judge([{"question": "b.q", "text": "$q = 3 (k_a + k_b)$"}])
+    assert verdict["status"] == "incomplete"
+    assert "too small" in verdict["reason"]
+    assert "missing" not in verdict["reason"]

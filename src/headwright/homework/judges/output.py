@@ -55,8 +55,10 @@ def _is_definition(node: Node) -> bool:
 
 def _worded(answer: Answer) -> list[Statement]:
     """ "The output is approximately" `v_j`: a lone value behind words of likeness."""
-    lone = [s for s in answer.statements if _is_lone_value(s.chain)]
-    near = [s for s in lone if _is_likened(s, _sentence_before(s, answer))]
+    own = {id(s) for s in answer.statements if _is_lone_value(s.chain)}
+    lone = [(k, p) for k, p in enumerate(answer.pieces) if isinstance(p, Statement)]
+    told = [(p, _sentence_before(k, answer)) for k, p in lone if id(p) in own]
+    near = [statement for statement, sentence in told if _is_likened(statement, sentence)]
     distinct = {s.chain.terms[0] for s in near}
     if len(distinct) != 1:
         return []
@@ -69,9 +71,8 @@ def _is_lone_value(chain: Chain) -> bool:
     return symbol is not None and symbol.name in VALUE_ROLES and not chain.relations
 
 
-def _sentence_before(statement: Statement, answer: Answer) -> str:
-    """The words of the sentence up to the statement, across the letters that it mentions."""
-    at = next(k for k, piece in enumerate(answer.pieces) if piece is statement)
+def _sentence_before(at: int, answer: Answer) -> str:
+    """The words of the sentence up to that piece, across the letters that it mentions."""
     said: list[str] = []
     for piece in reversed(answer.pieces[max(0, at - MOST_PIECES) : at]):
         if isinstance(piece, Statement):

@@ -76,7 +76,7 @@ def decide(candidates: list[Statement], test: Callable[[Statement], Outcome]) ->
     if not boxed and not _concludes(candidates[decisive]):
         # Nothing says that the last one replaces a right one before it
         right = [k for k in firm if outcomes[k].status == "correct"]
-        decisive = (right or firm)[-1]
+        decisive = right[0] if right else decisive
     chosen = candidates[decisive]
     outcome = outcomes[decisive]
 
@@ -110,6 +110,9 @@ def tentative(statement: Statement) -> bool:
 def _is_aside(statement: Statement) -> bool:
     """A remark or an alternative beside the answer: "in which case M = A'"."""
     before = statement.before
+    last_clause = before.rstrip(" ,;:").replace(";", ",").rsplit(",", 1)[-1]
+    if words.says("concludes", last_clause):  # "which also works, but better:"
+        return False
     denied = words.says("negation", before[-25:])
     return denied or words.says("aside", before) or words.says("restates", before[-30:])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Node, Symbol, walk
-from headwright.homework.meaning.formula.tree import Infinity, Number, PseudoInverse
+from headwright.homework.meaning.formula.tree import Divide, Infinity, Negate, Number, PseudoInverse
 from headwright.homework.meaning.formula.vocabulary import GREEK, GREEK_LETTERS
 from headwright.homework.meaning.statements import Piece, Statement
 from headwright.homework.meaning.terms import bare
@@ -18,15 +18,15 @@ LARGE = 10.0
 
 @dataclass(frozen=True)
 class Size:
-    """`said`: large, positive, any, small, number, least or nothing; `number` is the number or the
-    least one."""
+    """`said`: large, positive, any, small, negative, number, least or nothing; `number` is the
+    number or the least one."""
 
     said: str
     number: float = 0.0
 
 
 # Of several things said the strongest counts.
-_STRENGTH = ("large", "number", "least", "small", "any", "positive", "nothing")
+_STRENGTH = ("negative", "large", "number", "least", "small", "any", "positive", "nothing")
 _OPPOSITE = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "<<": ">>", ">>": "<<"}
 
 
@@ -122,6 +122,8 @@ def _compared(chain: Chain, n: int) -> Size:
 
 
 def _one(relation: str, other: Node) -> Size:
+    if other == Negate(Infinity()):
+        return Size("negative")
     if any(isinstance(n, Infinity) for n in walk(other)):
         return Size("large" if relation in ("->", "=", "~=", "~") else "nothing")
     if relation == ">>":
@@ -130,15 +132,25 @@ def _one(relation: str, other: Node) -> Size:
         return Size("small")
     if relation == "in" and _is_positive_reals(other):
         return Size("positive")
-    if not isinstance(other, Number):
+    number = _number(other)
+    if number is None:
         return Size("nothing")
     if relation in (">", ">="):
-        return _bounded_below(other.value)
+        return _bounded_below(number)
     if relation in ("=", "~="):
-        return Size("number", other.value)
-    if relation == "->" and other.value == 0:
+        return Size("number", number)
+    if relation == "->" and number == 0:
         return Size("small")
     return Size("nothing")
+
+
+def _number(node: Node) -> float | None:
+    """3, 1/2"""
+    if isinstance(node, Divide):
+        above = _number(node.above)
+        below = _number(node.below)
+        return above / below if above is not None and below else None
+    return node.value if isinstance(node, Number) else None
 
 
 def _is_positive_reals(node: Node) -> bool:

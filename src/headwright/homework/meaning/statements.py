@@ -30,6 +30,7 @@ from headwright.homework.reading.document import Document, Segment
 # A sum that goes on in the next block, and one that began in the block before.
 _OPEN_END = re.compile(r"[+\-−](?:\s|&|\\q?quad|\\\\)*$")
 _OPEN_START = re.compile(r"(?:\s|&|\\q?quad|\\[hv]?phantom\{[^{}]*\}|\{\})*([+\-−])")
+_LONGEST_SUM = 5000  # characters; nobody writes a longer one in pieces
 # How many characters of words before and after a statement belong to it.
 NEAR = 90
 
@@ -156,6 +157,8 @@ def _halves(last: Statement, piece: Statement) -> Statement | None:
 def _is_sum_broken(last: Statement, piece: Statement) -> bool:
     """`q = beta k_a +` in one block and `beta k_b` in the next, or the sign in the second."""
     if last.segment == piece.segment or not last.chain.relations:
+        return False
+    if len(last.source) > _LONGEST_SUM:
         return False
     open_end = _OPEN_END.search(last.source) is not None
     sign = _OPEN_START.match(piece.source)

@@ -111,6 +111,18 @@ def pseudo_inverse(value: Value) -> Value:
     return np.linalg.pinv(np.atleast_2d(value))
 
 
+def blocks(rows: list[list[Value]]) -> np.ndarray:
+    """One matrix of blocks in rows."""
+    shaped = [[np.atleast_2d(block) for block in row] for row in rows]
+    try:
+        return np.block(shaped)
+    except ValueError:
+        sizes = [block.shape for row in shaped for block in row]
+        if (1, 1) in sizes:  # `[A, 0]`: zeros, as many as fit
+            raise Unknown("how large a block is that is written as a number") from None
+        raise Mismatch("blocks that do not fit stand in one matrix") from None
+
+
 def softmax(z: Value) -> Value:
     """Row by row for a matrix, over all entries for one column."""
     z = np.atleast_2d(np.asarray(z, dtype=float))

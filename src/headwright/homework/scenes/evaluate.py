@@ -21,6 +21,7 @@ from headwright.homework.scenes.arithmetic import (
     Unknown,
     Value,
     add,
+    blocks,
     divide,
     inner_product,
     multiply,
@@ -268,12 +269,7 @@ def _(node: tree.Matrix, here: _Here) -> Value:
     entries = [entry for row in node.rows for entry in row]
     if any(isinstance(entry, tree.Dots) for entry in entries):
         return _whole_family(entries, here.scene)
-    blocks = [[np.atleast_2d(_value(entry, here)) for entry in row] for row in node.rows]
-    try:
-        return np.block(blocks)
-    except ValueError:
-        _refuse_zero_blocks(blocks)
-        raise Mismatch("a matrix of blocks that do not fit") from None
+    return blocks([[_value(entry, here) for entry in row] for row in node.rows])
 
 
 @_value.register
@@ -282,19 +278,7 @@ def _(node: tree.Bracket, here: _Here) -> Value:
         return _whole_family(list(node.items), here.scene)
     if node.open != "[":
         raise Unknown("a list")
-    columns = [np.atleast_2d(_value(item, here)) for item in node.items]
-    if not columns:
-        raise Unknown("an empty list")
-    if len({len(column) for column in columns}) > 1:
-        _refuse_zero_blocks([columns])
-        raise Mismatch("columns of different length stand side by side")
-    return np.hstack(columns)
-
-
-def _refuse_zero_blocks(rows: list[list[np.ndarray]]) -> None:
-    """`[A, 0]`: a 0 beside blocks stands for a block of zeros, of a size that is not said."""
-    if any(block.shape == (1, 1) and block[0, 0] in (0.0, 1.0) for row in rows for block in row):
-        raise Unknown("how large a block of zeros or ones is")
+    return blocks([[_value(item, here) for item in node.items]])
 
 
 def _whole_family(entries: list[Node], scene: AnyScene) -> np.ndarray:

@@ -26,8 +26,8 @@ from headwright.homework.judges.query.scales import are_equated, noise_scaled, s
 from headwright.homework.judges.query.written import INFINITE, read_queries
 from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.meaning import words
-from headwright.homework.meaning.formula import Node, Symbol, tree
-from headwright.homework.meaning.notation import NOISE
+from headwright.homework.meaning.formula import Node, Symbol, symbols, tree
+from headwright.homework.meaning.notation import NOISE, PAIR
 from headwright.homework.meaning.scale_size import size_of
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
@@ -36,6 +36,8 @@ from headwright.homework.scenes.roles import vector_roles
 from headwright.homework.scenes.scene import spell
 from headwright.homework.scenes.torn_symbols import glued
 from headwright.homework.verdict import Outcome
+
+MOST_LONE = 20  # expressions of which one may be the query
 
 
 def judge_query(answer: Answer) -> Judged:
@@ -52,7 +54,9 @@ def judge_query(answer: Answer) -> Judged:
 def _lone_expression(answer: Answer) -> Judged:
     """`beta (k_a + k_b)` without "q =": a right answer, where it is the only expression of its
     kind. What else it may be meant for cannot be told."""
-    lone = [s for s in answer.statements if not s.chain.relations and not tentative(s)]
+    stated = [s for s in answer.statements if not s.chain.relations and not tentative(s)]
+    distinct = {s.chain: s for s in stated if {t.index for t in symbols(s.chain)} >= set(PAIR)}
+    lone = list(distinct.values())[:MOST_LONE]
     outcomes = {s.chain: (s, _outcome(answer, [s], [s.chain.terms[0]])) for s in lone}
     judged = [Judged(outcome, (s,)) for s, outcome in outcomes.values()]
     right = [one for one in judged if one.outcome.status == "correct"]
@@ -66,16 +70,23 @@ def judge_queries(answer: Answer) -> Judged:
     attempts = attempts_at_two_heads(answer.statements)
     if not attempts:
         return unread("two queries q_1 = ..., q_2 = ... were not found")
-    leading = {id(_lead(attempt)): attempt for attempt in attempts}
-    leads = [_lead(attempt) for attempt in leading.values()]
+    leads = _leads(attempts)
+    leading = {id(lead): attempt for lead, attempt in zip(leads, attempts, strict=True)}
     judged = decide(leads, lambda lead: _outcome(answer, *_both(leading[id(lead)])))
     statements, expressions = _both(leading[id(judged.chosen[0])])
     return _with_heads(answer, replace(judged, chosen=tuple(statements)), expressions)
 
 
-def _lead(attempt: list[Definition]) -> Statement:
-    """The statement that stands for the attempt: the last that belongs to it alone."""
-    return max((statement for statement, _ in attempt), key=lambda s: s.start)
+def _leads(attempts: list[list[Definition]]) -> list[Statement]:
+    """The statement that opens each attempt: the first that belongs to no earlier one."""
+    seen: set[int] = set()
+    leads = []
+    for attempt in attempts:
+        statements = [statement for statement, _ in attempt]
+        own = [s for s in statements if id(s) not in seen] or statements
+        leads.append(min(own, key=lambda s: s.start))
+        seen |= {id(s) for s in statements}
+    return leads
 
 
 def _both(attempt: list[Definition]) -> tuple[list[Statement], list[Node]]:

@@ -70,9 +70,11 @@ def _expected(node: Node) -> Symbol | None:
 def _shrinking(heads: WrittenQueries, answer: Answer, target: dict[str, float]) -> WrittenQueries:
     """An epsilon or a temperature shrinks as the other scales grow, where that reaches the
     target."""
-    pieces = list(answer.pieces)
+    sizes = {s: size_of(s, list(answer.pieces)).said for s in heads.scales}
+    if "negative" in sizes.values():
+        raise Unknown("what a scale does that is said to be negative")
     usual = SMALL | TEMPERATURES
-    small = {s for s in heads.scales if s.name in usual or size_of(s, pieces).said == "small"}
+    small = {s for s in sizes if sizes[s] == "small" or (s.name in usual and sizes[s] != "large")}
     bounded = replace(heads, small=frozenset(small))
     return bounded if small and reaches(bounded, target) else heads
 
