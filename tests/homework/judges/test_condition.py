@@ -37,6 +37,7 @@ SAID = {
         "Its score need not be much larger than the others.",
         r"$k_j^\top q \gg k_i^\top$ holds",
         "It depends on the temperature.",
+        "The query $q$ is much more similar to $k_j$ than to the other keys.",
     ],
 }
 ROWS = [(text, status) for status, texts in SAID.items() for text in texts]

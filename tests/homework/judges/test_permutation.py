@@ -88,6 +88,42 @@ PROOFS = {
         r"$QK^T \to PQK^TP^T$, $\text{softmax}(PQK^TP^T) = P\,\text{softmax}(QK^T)P^T$, $Z \to PZ$",
         "correct",
     ),
+    "biases as columns": (
+        r"$H_{perm} = \text{softmax}(PQK^TP^T/\sqrt d)PV = P\,\text{softmax}(QK^T/\sqrt d)V = PH$, "
+        r"$Z_{perm} = \text{ReLU}(PHW_1 + \mathbf{1}b_1^T)W_2 + \mathbf{1}b_2^T "
+        r"= P\,\text{ReLU}(HW_1 + \mathbf{1}b_1^T)W_2 + P\mathbf{1}b_2^T = PZ$",
+        "correct",
+    ),
+    "a residual": (
+        r"$H_{perm} = \text{softmax}(PQK^TP^T/\sqrt d)PV = P\,\text{softmax}(QK^T/\sqrt d)V = PH$, "
+        r"then $Z_{perm} = H_{perm} + X_{perm} = PH + PX = P(H + X) = PZ$.",
+        "correct",
+    ),
+    "any matrix is the scores": (
+        r"Take $A = \frac{QK^\top}{\sqrt d}$ in $\text{softmax}(PAP^\top) = P\,\text{softmax}(A)"
+        r"P^\top$: $H_{perm} = P\,\text{softmax}(A)P^\top PV = PH$.",
+        "correct",
+    ),
+    "plain text": (
+        "Q_perm = PQ, K_perm = PK, V_perm = PV.\n\n"
+        "H_perm = softmax(P Q K^T P^T/sqrt(d)) P V = P softmax(Q K^T/sqrt(d)) P^T P V = P H",
+        "correct",
+    ),
+    "Chinese": (
+        "由 $X_{perm}=PX$ 得 $Q_{perm}=PQ$，$K_{perm}=PK$，$V_{perm}=PV$，因此\n"
+        r"$$H_{perm}=softmax(\frac{PQK^TP^T}{\sqrt{d}})PV=P\,softmax(\frac{QK^T}{\sqrt{d}})V=PH$$",
+        "correct",
+    ),
+    "a slip on the way": (
+        r"$Q_{perm} = PQ$, $K_{perm} = PQ$, $V_{perm} = PV$. $H_{perm} = \text{softmax}(PQK^TP^T/"
+        r"\sqrt d)PV = P\,\text{softmax}(QK^T/\sqrt d)P^TPV = PH$.",
+        "unread",
+    ),
+    "the inverse permutation": (
+        r"$X_{perm} = P^TX$, $H_{perm} = \text{softmax}(P^TQK^TP/\sqrt d)P^TV "
+        r"= P^T\text{softmax}(QK^T/\sqrt d)V = P^TH$",
+        "unread",
+    ),
     "only the claim": (r"Therefore $Z_{perm} = PZ$, as was to be shown.", "unread"),
     "columns are tokens": (
         r"$X' = XP$, $Q' = W_QXP = QP$, $K' = KP$, $Z' = ZP$.",

@@ -37,6 +37,14 @@ SILENT = {
     "one case of two": MEANS
     + r"$k_a = \gamma\mu_a$. $$\alpha_a \approx \frac{1}{1 + \exp(\beta(1 - \gamma))} \approx 0$$ "
     r"when $\gamma < 1$.",
+    "one plus a small number": MEANS
+    + r"$k_a = (1 + \delta)\mu_a$ so $$\alpha_a \approx \frac{e^{\beta(1 + \delta)}}"
+    r"{e^{\beta(1 + \delta)} + e^\beta} = \frac{1}{1 + e^{-\beta\delta}}$$",
+    "a deviation for a variance": MEANS + r"$$\gamma \sim N(1, \tfrac{1}{\sqrt 2})$$",
+    "equal in the limit": QUERY
+    + r"$$\alpha_a = \frac{\exp(\beta)}{2\exp(\beta) + (n - 2)} = \frac{1}{2}$$",
+    "a course that divides": QUERY
+    + r"$$\alpha_a = \frac{e^{\beta/\sqrt{d}}}{2e^{\beta/\sqrt{d}} + n - 2}$$",
     "a deviation": MEANS + r"$k_a = \gamma\mu_a$ with mostly $\gamma \in [0.29, 1.71]$.",
     "the mean score": MEANS + r"On average $$k_a^T q \approx \beta$$ as before.",
     "scores left as they are": QUERY

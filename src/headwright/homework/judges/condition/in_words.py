@@ -24,7 +24,7 @@ from headwright.homework.meaning.terms import bare, indices_in, is_score
 from headwright.homework.verdict import Outcome
 
 REPAIR = "say that k_j'q exceeds every other score, and by a lot"
-MOST_READ = 4000  # characters of one answer
+MOST_READ = 4000  # characters of one sentence
 MOST_QUOTED = 160
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])|\n\s*\n")
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
@@ -52,10 +52,12 @@ def condition_in_words(answer: Answer, winner: str) -> Outcome | None:
 
 
 def _told(sentence: Sentence) -> Outcome | None:
-    text = sentence.marked
+    text = sentence.marked[:MOST_READ]
     if _says("negation", text) or _says("hedged", text):
         return None
     if not _says("score", text):
+        if _says("far_more_similar", text):
+            return None  # a score for some, a direction for others
         only = _says("aligned", text) and _names_key_and_query(text)
         lacking = "in words it says where the query points, and nothing about sizes"
         return Outcome("incomplete", lacking, repair=REPAIR) if only else None
@@ -130,8 +132,6 @@ def _sentences(answer: Answer, winner: str) -> Iterator[Sentence]:
                 marked = ""
             written += f" {rest}"
             marked += f" {rest}"
-        if len(written) > MOST_READ:
-            return
     yield Sentence(written, marked)
 
 

@@ -12,7 +12,7 @@ from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.evaluate import evaluate
 
 # A definition speaks of one of these; `M = A A'` belongs to another question.
-_OF_THE_LAYER = frozenset("XQKV")
+_OF_THE_LAYER = frozenset("XQKVH")
 
 
 def learned_marks(chains: Iterable[Chain]) -> frozenset[str]:
@@ -44,17 +44,38 @@ def learned_definitions(chains: Iterable[Chain], marks: frozenset[str]) -> dict[
     meaning, so that definitions never go in circles."""
     defined: dict[str, Node] = {}
     used: set[str] = set()
-    for chain in chains:
+    for stated in chains:
+        notation = Notation(defined=defined, marks=marks)
+        chain = _unmarked(stated, notation)
         name = _defined_letter(chain)
         if not name or name in FIXED or name in defined or name in used:
             continue
-        notation = Notation(defined=defined, marks=marks)
         for term in chain.terms[1:]:
             if _defines(name, term, notation):
                 defined[name] = term
                 used |= {symbol.name for symbol in symbols(term)}
                 break
     return defined
+
+
+def _unmarked(chain: Chain, notation: Notation) -> Chain:
+    """`Z_perm = H_perm + X_perm` tells what Z is, where all letters of the input are marked."""
+    if chain.relations[:1] != ("=",):
+        return chain
+    first, second = chain.terms[:2]
+    used = letters([first, second])
+    plain = {symbol.name for symbol in used if not notation.marked(symbol)}
+    if plain & (_OF_THE_LAYER | PERMUTATIONS | frozenset("HZ")):
+        return chain
+    terms = tuple(
+        tree.rewrite(term, lambda n: _without_mark(n, notation)) for term in (first, second)
+    )
+    return Chain(terms, ("=",))
+
+
+def _without_mark(node: Node, notation: Notation) -> Node:
+    stem = notation.marked(node) if isinstance(node, Symbol) else ""
+    return Symbol(stem) if stem else node
 
 
 def _defined_letter(chain: Chain) -> str:

@@ -18,6 +18,7 @@ from headwright.homework.judges.permutation.roles import (
     mentions_permutation,
     named_by_scores,
     passes_softmax,
+    permutes_backwards,
 )
 from headwright.homework.judges.permutation.spelling import respelled
 from headwright.homework.locating.answer import Answer
@@ -25,11 +26,15 @@ from headwright.homework.meaning.formula import Chain, Missing, Symbol
 from headwright.homework.meaning.statements import Said, Statement
 from headwright.homework.scenes.arithmetic import Mismatch, Value, agree
 
+MOST_LINES = 80  # no proof has so many; every one of them is tried in all readings
+
 
 class Found(NamedTuple):
-    """What one reading makes of an equation; `differing` are two neighbours that disagree."""
+    """What one reading makes of an equation; `differing` are two neighbours that disagree, and
+    `ends_agree` where only something in between is off."""
 
     holds: bool
+    ends_agree: bool = True
     differing: tuple[Value, Value] | None = None
 
 
@@ -40,6 +45,7 @@ class Equation(NamedTuple):
     is_true: bool
     is_false: bool
     about_output: bool
+    claim_holds: bool  # its first and last member agree
     concludes: bool
     passes_softmax: bool
     differing: tuple[Value, Value] | None
@@ -63,7 +69,7 @@ def read_proof(answer: Answer) -> list[Equation]:
     lines = _lines(answer, notations[0])
     tried = [[_found(line.chain, notation) for line in lines] for notation in notations]
     best = max(range(len(tried)), key=lambda k: _count(tried[k]))
-    doubted = _doubted(answer, whole)
+    doubted = _doubted(answer, whole, base)
     settled = {named_by_scores(line.chain, base) for line in lines}
     out = []
     for k, line in enumerate(lines):
@@ -91,17 +97,19 @@ def _lines(answer: Answer, notation: Notation) -> list[_Line]:
         for chain in respelled(statement.chain):
             if chain.relations and mentions_permutation(chain, notation):
                 out.append(_Line(statement, chain))
-    return out
+    return out[:MOST_LINES]
 
 
 def _count(found: list[Found | None]) -> int:
     return sum(one is not None and one.holds for one in found)
 
 
-def _doubted(answer: Answer, whole: list[Chain]) -> set[int] | None:
-    """The formulas of which a part could not be read; None (all) where columns are the tokens."""
-    if any(counts_tokens_in_columns(chain) for chain in whole):
-        return None
+def _doubted(answer: Answer, whole: list[Chain], notation: Notation) -> set[int] | None:
+    """The formulas of which a part could not be read; None (all) where columns are the tokens or P
+    goes the other way."""
+    for chain in whole:
+        if counts_tokens_in_columns(chain) or permutes_backwards(chain, notation):
+            return None
     torn = set()
     for piece in answer.pieces:
         if isinstance(piece, Said):
@@ -133,7 +141,8 @@ def _found(chain: Chain, notation: Notation) -> Found | None:
         return None
     for left, right in itertools.pairwise(members):
         if not agree(left, right, TOLERANCE):
-            return Found(holds=False, differing=(left, right))
+            ends = agree(members[0], members[-1], TOLERANCE)
+            return Found(holds=False, ends_agree=ends, differing=(left, right))
     return Found(holds=True)
 
 
@@ -143,6 +152,7 @@ def _equation(line: _Line, found: Found, notation: Notation, *, certain: bool) -
         is_true=found.holds,
         is_false=certain and not found.holds,
         about_output=is_about_output(line.chain, notation),
+        claim_holds=found.ends_agree,
         concludes=found.holds and concludes(line.chain, notation),
         passes_softmax=found.holds and passes_softmax(line.chain, notation),
         differing=found.differing,

@@ -28,20 +28,19 @@ def judge_equivariance(answer: Answer) -> Judged:
 
     false = [equation for equation in proof if equation.is_false]
     concluding = [equation for equation in proof if equation.concludes]
-    about_output = [equation for equation in false if equation.about_output]
-    if about_output and not concluding:
-        return Judged(_outcome(about_output[-1]), (about_output[-1].statement,))
+    claims = [one for one in false if one.about_output and not one.claim_holds]
+    if claims and not concluding:
+        return Judged(_outcome(claims[-1]), (claims[-1].statement,))
     if false:
         reason = f"an equation on the way is false as read: {_outcome(false[0]).reason}"
         return Judged(Outcome("unread", reason), (false[0].statement,))
     if not concluding:
-        return unread("the equations found hold, but none says what happens to the output")
+        return unread("no equation that holds as read says what happens to the output")
     if not any(equation.passes_softmax for equation in proof):
         return unread("what happens to the output is said, but not how P passes the softmax")
 
     true = [equation for equation in proof if equation.is_true]
-    held = f"the {len(true)} equations that could be evaluated hold"
-    reason = f"{held} for random X, W and P (rows permuted)"
+    reason = f"equations that hold for random X, W and P (rows permuted): {len(true)}"
     return Judged(Outcome("correct", reason), (concluding[-1].statement,))
 
 

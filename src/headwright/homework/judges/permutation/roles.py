@@ -12,7 +12,7 @@ from headwright.homework.scenes.arithmetic import Mismatch, agree
 _OUTPUTS = frozenset("HZYO")
 _SCORES = frozenset("XQKSM")
 # Letters of one meaning: those of the exercise, and the outputs as the exercise calls them.
-_PLAIN_MEANING = FIXED | frozenset({"H", "Z", "b", "relu", "Attention", ONES.name})
+_PLAIN_MEANING = FIXED | frozenset({"H", "Z", "relu", "Attention", ONES.name})
 
 
 def mentions_permutation(chain: Chain, notation: Notation) -> bool:
@@ -33,6 +33,18 @@ def counts_tokens_in_columns(chain: Chain) -> bool:
             if names[:1] == ["W"] and "X" in names[1:2]:
                 return True
     return chain.relations[:1] == ("in",) and _is_wide_input(chain)
+
+
+def permutes_backwards(chain: Chain, notation: Notation) -> bool:
+    """`X_perm = P' X`"""
+    first = chain.terms[0]
+    if not isinstance(first, Symbol) or notation.marked(first) != "X" or len(chain.terms) < 2:
+        return False
+    second = chain.terms[1]
+    if not isinstance(second, tree.Multiply):
+        return False
+    inverse = isinstance(second.factors[0], (tree.Transpose, tree.Power))
+    return inverse and _moves(second.factors[0], notation)
 
 
 def _is_wide_input(chain: Chain) -> bool:

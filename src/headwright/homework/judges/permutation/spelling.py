@@ -44,7 +44,9 @@ def _is_remark(term: Node) -> bool:
 
 
 def _as_name(node: Node) -> Node:
-    """`W^Q`, `X^{perm}` and `X'` are names, not powers."""
+    """`W^Q`, `X^{perm}` and `X'` are names, not powers; a bias is a row however it is written."""
+    if isinstance(node, tree.Transpose) and isinstance(node.of, Symbol) and node.of.name == "b":
+        return node.of
     if isinstance(node, tree.Power) and isinstance(node.base, Symbol):
         exponent = node.exponent
         if isinstance(exponent, Symbol) and not exponent.index:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headwright.homework.meaning.formula import Chain, Node, Symbol, symbols, tree
+from headwright.homework.meaning.formula import Chain, Node, Symbol, tree
 from headwright.homework.meaning.notation import KEYS, LENGTHS, MEANS, PAIR
 from headwright.homework.meaning.statements import Piece, Statement
 from headwright.homework.meaning.terms import bare
@@ -36,10 +36,10 @@ def _is_law_around_one(term: Node) -> bool:
 
 
 def _factor(term: Node, key: str) -> Symbol | None:
-    """The only scalar of `gamma mu_a`."""
+    """The scalar of `gamma mu_a`; in `(1 + delta) mu_a` delta is no length."""
     if not isinstance(term, tree.Multiply) or len(term.factors) != 2:
         return None
-    used = symbols(term)
-    means = [s for s in used if s.name in MEANS and s.index == key]
-    others = [s for s in used if s not in means]
+    letters = [factor for factor in term.factors if isinstance(factor, Symbol)]
+    means = [s for s in letters if s.name in MEANS and s.index == key]
+    others = [s for s in letters if s not in means]
     return others[0] if len(means) == 1 and len(others) == 1 else None

@@ -102,12 +102,12 @@ def _truth_of(chain: Chain) -> str:
 
 
 def _comparable(chain: Chain, *, limit: bool) -> list[Node]:
-    """The members that are said to be equal; what follows an approximation is so in the limit
-    only."""
+    """The members that are said to be equal; what follows an approximation is so in the limit only,
+    and so is a number: `e^beta / (2 e^beta + n - 2) = 1/2`."""
     found = []
     approximate = False
     for relation, term in zip(("=", *chain.relations), chain.terms, strict=True):
-        approximate = approximate or relation in ("~=", "->")
+        approximate = approximate or relation in ("~=", "->") or not symbols(term)
         if isinstance(term, Missing) or relation not in ("=", "~=", "->"):
             continue
         if limit or not approximate:
