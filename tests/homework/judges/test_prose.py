@@ -89,6 +89,8 @@ def test_a_bank_without_a_rubric_leaves_words_unread():
     answer = answered("p.why", "The order is lost.")
     plain = replace(answer.question, parameters={})
     assert judge_prose(replace(answer, question=plain)).outcome.status == "unread"
+    unknown = replace(answer.question, parameters={"rubric": "z.z"})
+    assert "no rubric 'z.z'" in judge_prose(replace(answer, question=unknown)).outcome.reason
 
 
 @pytest.mark.parametrize("question", TABLE)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from headwright.homework.judges.points.find import Found, find, unexplained
-from headwright.homework.judges.points.rubric import WELL_READ, Rubric, rubric
+from headwright.homework.judges.points.rubric import WELL_READ, Rubric, names, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
@@ -64,6 +64,8 @@ def judge_prose(answer: Answer) -> Judged:
     name = answer.question.parameters.get("rubric")
     if name is None:
         return unread("an answer in words: quoted, not judged")
+    if name not in names():
+        return unread(f"there is no rubric {name!r}; the bank may name {', '.join(names())}")
     return judged_by_points(read(answer, name))
 
 
