@@ -19,6 +19,8 @@ from headwright.homework.verdict import Outcome
 
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
+# Words beside a denial, among which it may be taken back; a leading yes or no stands by itself
+MOST_BESIDE_DENIAL = 25
 MOST_REMARKS = 6
 ELSEWHERE = "elsewhere"  # the point by which the answer to a neighbouring question is recognised
 
@@ -90,7 +92,7 @@ def _outcome(reading: Reading) -> Outcome:
         return Outcome("unread", reason, remarks=remarks)
     contradicted = reading.denied - reading.said
     if contradicted and reading.lacking:
-        return _wrong(reading, contradicted)
+        return _contradicted(reading, contradicted)
     if reading.denied:
         both = f"one place says and another denies that {_named(reading, reading.denied)}"
         return Outcome("unread", both, remarks=remarks)
@@ -112,10 +114,13 @@ def _lacking(reading: Reading, remarks: tuple[str, ...]) -> Outcome:
     return Outcome("incomplete", f"it is not said that {lacks}", repair=repair, remarks=remarks)
 
 
-def _wrong(reading: Reading, contradicted: Collection[str]) -> Outcome:
-    denial = next(f for f in reading.found if f.point.name in contradicted and not f.said)
+def _contradicted(reading: Reading, points: Collection[str]) -> Outcome:
+    denial = next(f for f in reading.found if f.point.name in points and not f.said)
     reason = f'"{denial.quote}" (line {denial.line}) contradicts that {denial.point.states}'
-    return Outcome("wrong", reason, repair=reading.rubric.repair, remarks=_quotes(reading))
+    remarks = _quotes(reading)
+    if reading.unexplained > MOST_BESIDE_DENIAL and not denial.point.first:
+        return Outcome("unread", f"{reason}; the rest was not understood", remarks=remarks)
+    return Outcome("wrong", reason, repair=reading.rubric.repair, remarks=remarks)
 
 
 def _quotes(reading: Reading) -> tuple[str, ...]:
