@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 
 from headwright.homework.judges.points.languages import written_in
 from headwright.homework.judges.points.rubric import Point, Rubric, matches, occurrences
@@ -42,10 +42,13 @@ class Found:
 
 
 def find(rubric: Rubric, spoken: Sequence[Sentence]) -> list[Found]:
-    """Every point in every sentence."""
+    """Every point in every sentence, in the order of the text."""
     languages = written_in(sentence.text for sentence in spoken)
-    pairs = product(spoken, rubric.points)
-    return [found for s, point in pairs for found in _in_sentence(point, s, languages)]
+    everything: list[Found] = []
+    for sentence in spoken:
+        inside = [f for point in rubric.points for f in _in_sentence(point, sentence, languages)]
+        everything += sorted(inside, key=lambda found: found.place)
+    return everything
 
 
 def _in_sentence(point: Point, sentence: Sentence, languages: Collection[str]) -> Iterator[Found]:

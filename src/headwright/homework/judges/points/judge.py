@@ -44,9 +44,11 @@ class Reading:
 
     @property
     def _counted(self) -> list[Found]:
-        """What was found; of a yes and a no only the first."""
+        """What was found. Where a yes or no settles a point in its favour, what comes later does
+        not deny it; the other way round is a contradiction."""
         firsts = {one.point.name: one for one in reversed(self.found)}
-        return [one for one in self.found if not one.point.first or one is firsts[one.point.name]]
+        settled = {name for name, one in firsts.items() if one.point.first and one.said}
+        return [one for one in self.found if one.said or one.point.name not in settled]
 
     @property
     def lacking(self) -> list[tuple[str, ...]]:

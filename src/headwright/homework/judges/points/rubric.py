@@ -34,7 +34,7 @@ class Point:
     possible: bool = False
     # Its phrases, negated, deny it
     deniable: bool = False
-    # Of a yes and a no the first one counts
+    # Once it is said, nothing later denies it
     first: bool = False
 
 
