@@ -89,6 +89,8 @@ def test_a_bank_without_a_rubric_leaves_words_unread():
     answer = answered("p.why", "The order is lost.")
     plain = replace(answer.question, parameters={})
     assert judge_prose(replace(answer, question=plain)).outcome.status == "unread"
+    unknown = replace(answer.question, parameters={"rubric": "z.z"})
+    assert "no rubric 'z.z'" in judge_prose(replace(answer, question=unknown)).outcome.reason
 
 
 @pytest.mark.parametrize("question", TABLE)
@@ -110,3 +112,10 @@ def test_long_answers_are_read_in_time_that_grows_with_their_length(question):
 def test_formulas_are_spelled_as_words():
     spelled = as_words(r"$\mathbf{c} \approx \frac{1}{2}(\mathbf{v}_{a} + v_b)$, ‖kₐ‖ ≫ 1")
     assert spelled == "c ~= 1/2(v_a + v_b), |k_a| >> 1"
+
+
+def test_a_denial_among_much_that_was_not_understood_is_left_to_a_person():
+    denial = "The word order is preserved."
+    beside = "Consider the third sheet of our notes, where the author goes on at length about it. "
+    assert judged("p.why", denial).status == "wrong"
+    assert judged("p.why", f"{denial} {beside * 3}").status == "unread"

@@ -4,17 +4,12 @@ a condition, or of what was earlier, contradicts nothing."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.judges.points.rubric import (
-    Phrases,
-    Point,
-    Rubric,
-    matches,
-    occurrences,
-)
+from headwright.homework.judges.points.languages import written_in
+from headwright.homework.judges.points.rubric import Point, Rubric, matches, occurrences
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning import words
 
@@ -46,14 +41,23 @@ class Found:
         return self.sentence.line
 
 
-def find(rubric: Rubric, spoken: Iterable[Sentence]) -> list[Found]:
-    """Every point in every sentence."""
-    return [
-        found
-        for sentence in spoken
-        for point in rubric.points
-        for found in _in_sentence(point, sentence)
-    ]
+def find(rubric: Rubric, spoken: Sequence[Sentence]) -> list[Found]:
+    """Every point in every sentence, in the order of the text."""
+    languages = written_in(sentence.text for sentence in spoken)
+    everything: list[Found] = []
+    for sentence in spoken:
+        inside = [f for point in rubric.points for f in _in_sentence(point, sentence, languages)]
+        everything += sorted(inside, key=lambda found: found.place)
+    return everything
+
+
+def _in_sentence(point: Point, sentence: Sentence, languages: Collection[str]) -> Iterator[Found]:
+    for phrases, positive in ((point.said, True), (point.denied, False)):
+        for language, match in matches(phrases, sentence.text, languages):
+            said = _says(point, positive, match, language)
+            if said is not None:
+                quote = _quote(match)
+                yield Found(point, said, language, quote, sentence, match.span())
 
 
 def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
@@ -67,25 +71,19 @@ def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
     return total
 
 
-def _in_sentence(point: Point, sentence: Sentence) -> Iterator[Found]:
-    for phrases, positive in ((point.said, True), (point.denied, False)):
-        yield from _in_phrases(point, phrases, positive, sentence)
-
-
-def _in_phrases(
-    point: Point, phrases: Phrases, positive: bool, sentence: Sentence
-) -> Iterator[Found]:
-    for language, match in matches(phrases, sentence.text):
-        turned = _is_turned(match, language)
-        if turned and positive and not point.deniable:
-            continue
-        said = positive != turned
-        if _is_hedged(match, language) and not (said and point.possible):
-            continue
-        leading = point.first and match.start() == 0  # "Yes, if ..." is a yes
-        if not said and not leading and _is_supposed(match, language):
-            continue
-        yield Found(point, said, language, _quote(match), sentence, match.span())
+def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> bool | None:
+    """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
+    turned = _is_turned(match, language)
+    if turned and positive and not point.deniable:
+        return None
+    said = positive != turned
+    if point.first and match.start() == 0:  # "Yes, if ..." is a yes
+        return said
+    if _is_hedged(match, language) and not (said and point.possible):
+        return None
+    if not said and _is_supposed(match, language):
+        return None
+    return said
 
 
 def _is_turned(match: re.Match[str], language: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from headwright.homework.judges.points.find import Found, find, unexplained
-from headwright.homework.judges.points.rubric import WELL_READ, Rubric, rubric
+from headwright.homework.judges.points.rubric import WELL_READ, Rubric, names, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
@@ -19,6 +19,8 @@ from headwright.homework.verdict import Outcome
 
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
+# Words beside a denial, among which it may be taken back; a leading yes or no stands by itself
+MOST_BESIDE_DENIAL = 25
 MOST_REMARKS = 6
 ELSEWHERE = "elsewhere"  # the point by which the answer to a neighbouring question is recognised
 
@@ -42,9 +44,11 @@ class Reading:
 
     @property
     def _counted(self) -> list[Found]:
-        """What was found; of a yes and a no only the first."""
+        """What was found. Where a yes or no settles a point in its favour, what comes later does
+        not deny it; the other way round is a contradiction."""
         firsts = {one.point.name: one for one in reversed(self.found)}
-        return [one for one in self.found if not one.point.first or one is firsts[one.point.name]]
+        settled = {name for name, one in firsts.items() if one.point.first and one.said}
+        return [one for one in self.found if one.said or one.point.name not in settled]
 
     @property
     def lacking(self) -> list[tuple[str, ...]]:
@@ -64,6 +68,8 @@ def judge_prose(answer: Answer) -> Judged:
     name = answer.question.parameters.get("rubric")
     if name is None:
         return unread("an answer in words: quoted, not judged")
+    if name not in names():
+        return unread(f"there is no rubric {name!r}; the bank may name {', '.join(names())}")
     return judged_by_points(read(answer, name))
 
 
@@ -88,7 +94,7 @@ def _outcome(reading: Reading) -> Outcome:
         return Outcome("unread", reason, remarks=remarks)
     contradicted = reading.denied - reading.said
     if contradicted and reading.lacking:
-        return _wrong(reading, contradicted)
+        return _contradicted(reading, contradicted)
     if reading.denied:
         both = f"one place says and another denies that {_named(reading, reading.denied)}"
         return Outcome("unread", both, remarks=remarks)
@@ -110,10 +116,13 @@ def _lacking(reading: Reading, remarks: tuple[str, ...]) -> Outcome:
     return Outcome("incomplete", f"it is not said that {lacks}", repair=repair, remarks=remarks)
 
 
-def _wrong(reading: Reading, contradicted: Collection[str]) -> Outcome:
-    denial = next(f for f in reading.found if f.point.name in contradicted and not f.said)
+def _contradicted(reading: Reading, points: Collection[str]) -> Outcome:
+    denial = next(f for f in reading.found if f.point.name in points and not f.said)
     reason = f'"{denial.quote}" (line {denial.line}) contradicts that {denial.point.states}'
-    return Outcome("wrong", reason, repair=reading.rubric.repair, remarks=_quotes(reading))
+    remarks = _quotes(reading)
+    if reading.unexplained > MOST_BESIDE_DENIAL and not denial.point.first:
+        return Outcome("unread", f"{reason}; the rest was not understood", remarks=remarks)
+    return Outcome("wrong", reason, repair=reading.rubric.repair, remarks=remarks)
 
 
 def _quotes(reading: Reading) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -20,7 +20,6 @@ Phrases = Mapping[str, re.Pattern[str]]  # language -> what matches any of its p
 WELL_READ = ("en", "zh")
 _PART = re.compile(r"<(\w+)>")
 _GAP = re.compile(r"(\[\^[^\]]+\]|(?<!\\)\.)\{0,(\d+)\}")
-_UNSPACED = ("zh", "ja", "ko")
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Point:
     possible: bool = False
     # Its phrases, negated, deny it
     deniable: bool = False
-    # Of a yes and a no the first one counts
+    # Once it is said, nothing later denies it
     first: bool = False
 
 
@@ -51,6 +50,11 @@ class Rubric:
 
     def __getitem__(self, name: str) -> Point:
         return next(point for point in self.points if point.name == name)
+
+
+def names() -> list[str]:
+    """The rubrics there are."""
+    return [name for name, table in _table().items() if "needed" in table]
 
 
 @functools.cache
@@ -80,11 +84,12 @@ def asks(sentence: str) -> bool:
     return is_question or any(True for _ in matches(reading_phrases("asks"), sentence))
 
 
-def matches(phrases: Phrases, text: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """(language, match) of every phrase in the text. Only languages of its script are tried."""
-    unspaced = words.unspaced(text)
+def matches(
+    phrases: Phrases, text: str, languages: Collection[str] | None = None
+) -> Iterator[tuple[str, re.Match[str]]]:
+    """(language, match) of every phrase of these languages (of all without any) in the text."""
     for language, pattern in phrases.items():
-        if language in _UNSPACED and not unspaced:
+        if languages is not None and language not in languages:
             continue
         for match in pattern.finditer(text):
             yield language, match

@@ -68,7 +68,7 @@ def _false_of_own_queries(said: Judged, own: Behaviour) -> Judged:
     long = f"{own.weights[-1]:.3f} at length {LENGTHS[-1]:g}"
     outcome = Outcome(
         "wrong",
-        f"not with the queries of this hand-in: both heads swing together, alpha_a is {short} and {long}",
+        f"not with the queries given: both heads swing together, alpha_a is {short} and {long}",
         {"length of k_a": LENGTHS, "alpha_a": own.weights},
         "take different queries: q_1 along mu_a and q_2 along mu_b",
         said.outcome.remarks[:-1],
@@ -79,7 +79,7 @@ def _false_of_own_queries(said: Judged, own: Behaviour) -> Judged:
 def _denied(said: Judged, own: Behaviour | None) -> Judged:
     """A swing, or no gain, is claimed: true of queries that swing, false of those that do not."""
     if own is not None and own.swings:
-        reason = "with the queries of this hand-in both heads swing together, as it is said"
+        reason = "with the queries given both heads swing together, as it is said"
         return Judged(Outcome("correct", reason, remarks=said.outcome.remarks), said.chosen)
     if own is None or not own.steady:
         reason = "said to swing as one head does; the queries it is about were not read"

@@ -1,0 +1,39 @@
+"""Which languages an answer is written in. Many words look alike in several languages ("oscille",
+"positiv"), and a negation is only recognised in its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from headwright.homework.judges.points.rubric import Phrases, reading_phrases
+from headwright.homework.meaning import words
+
+_SCRIPTS = {"ja": "[぀-ヿ]", "ko": "[가-힯]"}  # a text without these letters is Chinese
+# A language with so many of the function words of the most likely one is possible, too.
+_NEARLY_AS_MANY = 0.7
+
+
+def written_in(texts: Iterable[str]) -> frozenset[str]:
+    """The languages whose phrases are looked for: by script, and by function words; all of a
+    script's where nothing tells them apart."""
+    whole = " ".join(texts)
+    phrases = reading_phrases("function_words")
+    counts = {language: _count(phrases, language, whole) for language in phrases}
+    most = max(counts.values())
+    least = _NEARLY_AS_MANY * most
+    found = {language for language, count in counts.items() if count >= least}
+    if most and counts["en"] == most:
+        found = {"en"}
+    return frozenset(found | _by_script(whole))
+
+
+def _by_script(text: str) -> set[str]:
+    if not words.unspaced(text):
+        return set()
+    particular = {language for language, letters in _SCRIPTS.items() if re.search(letters, text)}
+    return particular or {"zh"}
+
+
+def _count(phrases: Phrases, language: str, text: str) -> int:
+    return sum(1 for _ in phrases[language].finditer(text))
