@@ -71,7 +71,7 @@ def _entry(entry: Mapping[str, Any]) -> _Entry:
 
 
 def _compiled(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+    return tuple(re.compile(pattern.replace("\n", ""), re.IGNORECASE) for pattern in patterns)
 
 
 def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
