@@ -112,7 +112,9 @@ def _mark_scenes(spoken: list[list[Segment]]) -> None:
             continue
         is_open = not any(segment.voice for segment in item)
         numbered = place == 0 or item[0].label is not None
-        if before_question and is_open and numbered and sets_scene(item, titled=titled):
+        has_points = titled and _states_points(item[0])
+        is_scene = has_points or sets_scene(item, titled=titled)
+        if before_question and is_open and numbered and is_scene:
             spoken[place] = [_spoken(segment, "question") for segment in item]
         before_question = is_title or _opens_with_question(spoken[place])
 
