@@ -39,11 +39,8 @@ def announces_answer(line: str) -> bool:
     return _ANSWER.match(line) is not None
 
 
-def with_voices(
-    segments: Sequence[Segment], line_numbers: LineNumbers | None = None
-) -> tuple[Segment, ...]:
+def with_voices(segments: Sequence[Segment], lines: LineNumbers) -> tuple[Segment, ...]:
     """The segments with `voice` filled in, item by item. One in which both speak is cut in two."""
-    lines = line_numbers or LineNumbers.of("")
     plain = items(segments)
     spoken = [_item_with_voices(item, lines) for item in plain]
     if not _contains_handout(spoken):
