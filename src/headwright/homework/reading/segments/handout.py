@@ -98,7 +98,7 @@ class _Talk:
 def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stretch]]]:
     """For every segment of an item, who speaks where in it."""
     talk = _Talk()
-    acts = [(sentence, act_of(sentence)) for sentence in sentences(item)]
+    acts: list[tuple[Sentence, Act]] = [(one, act_of(one)) for one in sentences(item)]
     for _, paragraph in itertools.groupby(acts, key=lambda pair: pair[0].paragraph):
         spoken = list(paragraph)
         only_asks = _only_asks([act for _, act in spoken])
