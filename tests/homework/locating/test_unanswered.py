@@ -107,3 +107,28 @@ def test_a_numbering_leads_to_the_handout_that_has_it(labels, last):
     text = "\n\n".join(f"{label} $x = {place}$" for place, label in enumerate(labels))
     (exercise,) = exercises(read_text(text, name="t", suffix=".md").segments)
     assert list(edition_of(exercise).values())[-1:] == ([last] if last else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "answers"),
+    [
+        # A photograph of an answer is there, though nobody can read it
+        ("(a) Describe the output $c$ in that case.\n\n![scan](a.png)", ".md", ["![scan](a.png)"]),
+        (
+            "\\item Describe the output $c$ in that case.\n\n\\includegraphics{a}",
+            ".tex",
+            ["[image]"],
+        ),
+        # An answer on the question's own line
+        ("(a) Describe the output $c$ in that case: $c \\approx v_j$", ".md", None),
+        # Under a heading that numbers nothing
+        ("### (a)\nDescribe $c$ in that case.\n\n### Thoughts\nA copy.", ".md", ["A copy."]),
+        ("### (a)\nDescribe $c$ in that case.\n\n### (b)\nA copy.", ".md", [""]),
+        ("### (a)\nDescribe $c$ in that case.\n\n**Answer:** _TODO_", ".md", [""]),
+    ],
+)
+def test_what_counts_as_an_answer(text, suffix, answers):
+    segments = read_text(text, name="t", suffix=suffix).segments
+    found = asked_questions(segments)
+    spoken = [" ".join(segments[k].text for k in one.answer) for one in found]
+    assert spoken == (answers or [])

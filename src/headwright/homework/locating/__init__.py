@@ -1,6 +1,7 @@
 """Which answer belongs to which question.
 
 Reading order: `locate` tells the way; `numbering` (what labels say), `evidence` (what speaks for a
-question at a segment) and `walk` (the best sequence of questions) are its steps. `answer` is the
-result as the judges get it.
+question at a segment) and `walk` (the best sequence of questions) are its steps. `unanswered` adds
+what is asked and was not found: in the handout's words (`asked`) or by its numbers (`editions`).
+`answer` is the result as the judges get it.
 """

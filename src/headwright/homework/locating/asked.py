@@ -71,7 +71,7 @@ def _entry(entry: Mapping[str, Any]) -> _Entry:
 
 
 def _compiled(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+    return tuple(re.compile(pattern.replace("\n", ""), re.IGNORECASE) for pattern in patterns)
 
 
 def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
@@ -102,14 +102,16 @@ def asked_questions(segments: Sequence[Segment]) -> list[Asked]:
 
 
 def _answer_below(found: list[Asked], waiting: list[int], item: list[tuple[int, Segment]]) -> None:
-    """Questions asked together are answered below, under the same numbers."""
+    """Questions asked together are answered below, under the same numbers; the last of them also
+    under a heading that numbers nothing."""
     label = _last_token(item[0][1].label)
     spoken = tuple(k for k, segment in item if not is_silent(segment))
-    for place in waiting:
-        one = found[place]
-        if label and spoken and one.label == label and not one.answer:
-            found[place] = replace(one, answer=spoken)
-            return
+    open_ones = [place for place in waiting if not found[place].answer]
+    own = [place for place in open_ones if found[place].label == label]
+    if not label and open_ones:
+        own = [place for place in open_ones if place == len(found) - 1]
+    if spoken and own:
+        found[own[0]] = replace(found[own[0]], answer=spoken)
 
 
 def _last_token(label: str | None) -> str:

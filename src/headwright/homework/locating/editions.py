@@ -1,7 +1,7 @@
 """Documents without the handout's text that are numbered like a published handout.
 
 Such a document says where a question belongs, and so which of them has nothing under its number or
-has no number at all. A numbering that fits no handout, or several, says nothing.
+comes after the last one. A numbering that fits no handout, or several, says nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headwright.homework.reading.document import Segment
 from headwright.homework.reading.numerals import ROMAN_NUMERALS
 from headwright.homework.reading.segments.who_speaks import items
 
-LEFT_OUT = "nothing bears this question's number; the other numbers are a published handout's"
+ENDED = "the document ends before this question; its numbers are those of a published handout"
 LEAST_FITTING = 2
 LEAST_PARTS = 3  # that a numbering needs to be told from others
 _POSITIONS = "positions"
@@ -82,14 +82,15 @@ def _path(label: str, part: str) -> str:
 
 def edition_of(exercise: Exercise) -> Mapping[str, str]:
     """The questions of the one handout that is numbered like this; empty where none or several
-    are. Some numbers may be left out; of the short handout on positions, none."""
+    are. Its first numbers must be there without a gap: an answer whose number was left out may
+    stand under the number before. Of the short handout on positions, all must be there."""
     leaves = exercise.leaves()
     parts = {path[0] for path in leaves}
     fitting: list[Mapping[str, str]] = []
     for name, questions in editions().items():
-        in_order = [path for path in questions if path in leaves] == leaves
+        begun = leaves == list(questions)[: len(leaves)]
         told_apart = len(parts) >= LEAST_PARTS and name != _POSITIONS
-        if leaves == list(questions) or (in_order and told_apart):
+        if leaves == list(questions) or (begun and told_apart):
             fitting.append(questions)
     return fitting[0] if len(fitting) == 1 else {}
 
@@ -128,10 +129,9 @@ def _numbered(
     for path, question in questions.items():
         if path in exercise.places:
             here = exercise.places[path]
-            answer = _spoken(segments, here)
-            asked.append(Asked(question, tuple(here), answer))
+            asked.append(Asked(question, tuple(here), _spoken(segments, here)))
         else:
-            asked.append(Asked(question, last, (), why=LEFT_OUT))
+            asked.append(Asked(question, last, (), why=ENDED))
     return asked
 
 

@@ -32,8 +32,8 @@ MOST_CONFIDENCE = 0.99
 
 @dataclass(frozen=True)
 class Located:
-    """The segments that answer one question, and how sure that is. `empty`: its label stands there
-    alone, or `why` nothing can stand there."""
+    """The segments that answer one question, and how sure that is. `empty`: nothing is written
+    there; `why` says how that is known, where neither its words nor its label stand there."""
 
     question: str
     segments: tuple[int, ...]

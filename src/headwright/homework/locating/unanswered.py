@@ -56,16 +56,19 @@ def _asked(segments: Sequence[Segment], found: list[Located]) -> list[Asked]:
 def _without_borrowed(
     segments: Sequence[Segment], rows: dict[str, Located], asked: list[Asked]
 ) -> dict[str, Located]:
-    """Where the handout stands in the document, what stands under its questions answers them and no
-    question that it does not ask."""
+    """What stands under a question answers that one, and its words ask no other. An answer may
+    still hold another's where only a sentence of the handout is there."""
     named = {one.question for one in asked}
-    if len(named) < FULL_HANDOUT:
-        return rows
+    asking = {k for one in asked for k in one.segments}
     answers = {k for one in asked for k in one.answer}
     kept: dict[str, Located] = {}
     for question, row in rows.items():
         spoken = {k for k in row.segments if not is_silent(segments[k])}
-        if question in named or not spoken <= answers:
+        if spoken:
+            borrowed = len(named) >= FULL_HANDOUT and spoken <= answers
+        else:
+            borrowed = not asking.isdisjoint(row.segments)
+        if question in named or not borrowed:
             kept[question] = row
     return kept
 

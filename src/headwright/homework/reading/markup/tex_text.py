@@ -38,11 +38,12 @@ _FORMULA_COMMANDS = {
     "quad", "qquad", "dots", "ldots", "cdots", "implies", "iff",
 }  # fmt: skip
 _MOST_BRACES = 1000
+_IMAGE = "\n\n[image]\n\n"  # an answer by hand may be a photograph: then it is there, and unread
 
 _ITEM = r"\\(?:item|question|part|subpart|subsubpart)(?![A-Za-z])"
 # Commands that go with their options and their argument
 _INVISIBLE = (
-    "vspace|hspace|label|ref|eqref|cite|citep|citet|pagestyle|thispagestyle|includegraphics"
+    "vspace|hspace|label|ref|eqref|cite|citep|citet|pagestyle|thispagestyle"
     "|setlength|usepackage|documentclass|input|include|author|date|color|textcolor|colorbox"
     "|fontsize|url|addtocounter|renewcommand|vskip|hskip|graphicspath|bibliographystyle"
     "|bibliography|setstretch|linespread|geometry|hypersetup"
@@ -54,6 +55,7 @@ _MARKUP = re.compile(
     rf"|\\(?P<heading>{'|'.join(_HEADINGS)})\*?\s*(?:\[[^\]]*\])?\{{"
     rf"|(?P<item>{_ITEM})(?P<item_label>\s*\[[^\]\n]{{0,30}}\])?"
     r"|\\setcounter\{enum(?P<counter>i{1,3}v?)\}\{(?P<count>\d{1,3})\}"
+    r"|\\(?P<image>includegraphics|includepdf)\*?(?:\s*\[[^\]]*\])?(?:\{[^{}]*\})?"
     rf"|\\(?:{_INVISIBLE})\*?(?:\s*\[[^\]]*\])?(?:\{{[^{{}}]*\}})?"
     r"|\\href\{[^{}]*\}"
     r"|\\(?P<command>[A-Za-z@]+)\*?|\\(?P<symbol>.)|(?P<brace>[{}])|(?P<tie>~)",
@@ -86,6 +88,8 @@ class TexText:
         if match["item"]:
             in_brackets = (match["item_label"] or "").strip()
             return self.lists.item(in_brackets[1:-1])
+        if match["image"]:
+            return _IMAGE
         if match["command"]:
             return _command(match)
         if match["brace"]:

@@ -51,6 +51,8 @@ _SCORES_COMPARED = re.compile(
 _ONE_VALUE = re.compile(
     r"\s*c\s*(?:\\approx|≈|\\simeq|\\to|→|=|~)\s*\\?(?:mathbf|boldsymbol)?\{?v\}?_"
 )
+_VALUE_GIVEN = re.compile(rf"[:：]\s*\$(?:{_ONE_VALUE.pattern})")
+_PLAIN_DEFINITION = re.compile(rf"(?:^|[\s:：,;])(?:{DEFINITION.pattern})")
 
 
 @functools.cache
@@ -97,7 +99,9 @@ def _states_result(sentence: Sentence) -> bool:
     """A formula that handouts ask for and do not give: q = .., M = .., scores compared."""
     if any(_is_result(formula) for formula in sentence.formulas):
         return True
-    return not sentence.formulas and DEFINITION.match(sentence.text) is not None
+    if sentence.formulas:
+        return _VALUE_GIVEN.search(sentence.text) is not None
+    return _PLAIN_DEFINITION.search(sentence.text[:_MOST_READ]) is not None
 
 
 def _is_result(formula: str) -> bool:

@@ -33,6 +33,7 @@ class _Talk:
     handout: set[int] = field(default_factory=set)  # numbers of sentences
     waiting: list[int] = field(default_factory=list)  # open: scene of a question, or an answer
     leading: bool = False  # one of those waiting leads up to a question
+    stating: bool = False  # one of those waiting does not
     answered: bool = False
     paragraph: int = 0  # of the handout's last sentence
 
@@ -78,23 +79,32 @@ class _Talk:
 
     def _wait(self, number: int, act: Act) -> None:
         self.waiting.append(number)
-        self.leading = self.leading or act in ("leads", "follows")
+        leads = act in ("leads", "follows")
+        self.leading = self.leading or leads
+        self.stating = self.stating or not leads
+
+    def end(self) -> None:
+        """What only goes on with the scene and leads nowhere belongs to the question before it."""
+        if self.handout and not self.answered and not self.stating:
+            self.handout.update(self.waiting)
 
     def _forget(self) -> None:
         self.waiting = []
         self.leading = False
+        self.stating = False
         self.answered = False
 
 
 def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stretch]]]:
     """For every segment of an item, who speaks where in it."""
     talk = _Talk()
-    acts = [(sentence, act_of(sentence)) for sentence in sentences(item)]
+    acts: list[tuple[Sentence, Act]] = [(one, act_of(one)) for one in sentences(item)]
     for _, paragraph in itertools.groupby(acts, key=lambda pair: pair[0].paragraph):
         spoken = list(paragraph)
         only_asks = _only_asks([act for _, act in spoken])
         for sentence, act in spoken:
             talk.hear(sentence, act, only_asks=only_asks)
+    talk.end()
 
     asked: list[list[tuple[int, bool]]] = [[] for _ in item]
     for number, sentence in enumerate(talk.spoken):

@@ -39,11 +39,8 @@ def announces_answer(line: str) -> bool:
     return _ANSWER.match(line) is not None
 
 
-def with_voices(
-    segments: Sequence[Segment], line_numbers: LineNumbers | None = None
-) -> tuple[Segment, ...]:
+def with_voices(segments: Sequence[Segment], lines: LineNumbers) -> tuple[Segment, ...]:
     """The segments with `voice` filled in, item by item. One in which both speak is cut in two."""
-    lines = line_numbers or LineNumbers.of("")
     plain = items(segments)
     spoken = [_item_with_voices(item, lines) for item in plain]
     if not _contains_handout(spoken):
@@ -112,7 +109,9 @@ def _mark_scenes(spoken: list[list[Segment]]) -> None:
             continue
         is_open = not any(segment.voice for segment in item)
         numbered = place == 0 or item[0].label is not None
-        if before_question and is_open and numbered and sets_scene(item, titled=titled):
+        has_points = titled and _states_points(item[0])
+        is_scene = has_points or sets_scene(item, titled=titled)
+        if before_question and is_open and numbered and is_scene:
             spoken[place] = [_spoken(segment, "question") for segment in item]
         before_question = is_title or _opens_with_question(spoken[place])
 
