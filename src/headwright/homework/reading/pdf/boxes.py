@@ -22,6 +22,7 @@ class Box:
     face: Face
     top: float
     bottom: float
+    large: bool = False  # of the font of large signs: it grows with what it holds
 
     @property
     def middle(self) -> float:

@@ -279,7 +279,7 @@ def _box(letter: Letter, face: Font, at: tuple[float, float], extent: tuple[floa
     # A large sign hangs from its origin; its middle is on the axis of its line.
     bottom = y - letter.depth * size
     line = (y + bottom) / 2 - AXIS * size
-    return Box(letter.latex, x, x + width, line, size, face.face, y, bottom)
+    return Box(letter.latex, x, x + width, line, size, face.face, y, bottom, True)
 
 
 def _spacing(name: str) -> Callable[[PageReader, Any], None]:

@@ -19,6 +19,8 @@ _EQUATION_NUMBER = re.compile(r"\(\d{1,2}(?:\.\d{1,2})?\)|\([*†]\)")
 _ENDS_OPEN = re.compile(r"(?:[=+\-<>,(\[]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|sim|in))\s?$")
 _BEGINS_OPEN = re.compile(r"(?:[=+\-<>]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|to|Rightarrow))")
 _LABEL_LETTERS = 12
+_HEADING = 1.05  # of the size of the text
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?(?=[\s,.;:)]|$)")
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -92,7 +94,7 @@ def _edge_lines(page: list[Written]) -> list[Written]:
 def _is_head(line: Written, edge: list[Written], seen: dict[str, int]) -> bool:
     if not any(line is one for one in edge):
         return False
-    if line is edge[0] and _PAGE_NUMBER.fullmatch(line.plain):
+    if _PAGE_NUMBER.fullmatch(line.plain):
         return True
     return seen[_DIGITS.sub("#", line.plain)] > 1 and line.plain != ""
 
@@ -159,7 +161,7 @@ def _marked_up(line: Written, body: float) -> str:
         touches = written.endswith("$") and shown.startswith("$")
         written += (" " if run.spaced or touches else "") + shown
     written = written.strip()
-    if line.bold and line.size > 1.1 * body and written:
+    if line.bold and line.size > _HEADING * body and written:
         return f"## {written}"
     return written
 
@@ -175,9 +177,9 @@ def _continues(last: Written, line: Written) -> bool:
 
 
 def _same_paragraph(last: Written, line: Written, body: float, right: float) -> bool:
-    if last.display or line.display or last.bold != line.bold and line.size > 1.1 * body:
+    if last.display or line.display or last.bold != line.bold and line.size > _HEADING * body:
         return False
-    if last.bold and last.size > 1.1 * body:
+    if last.bold and last.size > _HEADING * body:
         return False
     if line.runs and not line.runs[0].is_math and _LABEL.match(line.plain):
         return False
@@ -197,4 +199,7 @@ def _joined(before: str, after: str) -> str:
     open_formula = before.endswith("$") and after.startswith("$")
     if open_formula and _ENDS_OPEN.search(before.rstrip("$")):
         return f"{before[:-1]} {after[1:]}"
+    number = _NUMBER.match(after)
+    if number and before.endswith("$") and _ENDS_OPEN.search(before.rstrip("$")):
+        return f"{before[:-1]} {number[0]}${after[number.end() :]}"
     return f"{before}\n{after}"
