@@ -18,6 +18,7 @@ _DEEPEST_FORM = 4  # pages within pages
 _DEEPEST_STATE = 200
 _THIN = 1.6  # points: a filled rectangle so low is a rule
 _SHORTEST = 2.0  # points
+_COLOURED = 0.25  # the strongest of red, green and blue is ahead of the weakest by so much
 _INVISIBLE = 3  # how text is painted: not at all (the text behind a scan)
 
 Matrix = tuple[float, float, float, float, float, float]
@@ -73,6 +74,7 @@ class _State:
     leading: float = 0.0
     rise: float = 0.0
     painting: int = 0
+    coloured: bool = False
 
 
 class PageReader:
@@ -137,6 +139,14 @@ class PageReader:
     def space(self, name: str, operands: Any) -> None:
         value = float(operands[0])
         self._state = replace(self._state, **{name: value})
+
+    def colour(self, operands: Any) -> None:
+        """Grey is no colour; of other colour spaces only the usual three are known by their number
+        of values."""
+        values = [float(value) for value in operands if isinstance(value, (int, float))]
+        light = [1 - value for value in values[:3]] if len(values) == 4 else values
+        spread = max(light) - min(light) if len(light) == 3 else 0.0
+        self._state = replace(self._state, coloured=spread > _COLOURED)
 
     # -- text
 
@@ -205,7 +215,8 @@ class PageReader:
             return  # turned or mirrored: a watermark, a label at a figure's side
         width = letter.width * state.size * a
         assert state.font is not None
-        self.marks.boxes.append(_box(letter, state.font, (x, y + state.rise * d), (width, size)))
+        box = _box(letter, state.font, (x, y + state.rise * d), (width, size))
+        self.marks.boxes.append(replace(box, coloured=state.coloured))
 
     # -- lines
 
@@ -315,4 +326,9 @@ _COMMANDS: dict[bytes, Callable[[PageReader, Any], None]] = {
     b"re": PageReader.rectangle,
     b"n": PageReader.forget_path,
     b"Do": PageReader.draw_object,
+    b"g": PageReader.colour,
+    b"rg": PageReader.colour,
+    b"k": PageReader.colour,
+    b"sc": PageReader.colour,
+    b"scn": PageReader.colour,
 } | dict.fromkeys((b"S", b"s", b"f", b"F", b"f*", b"B", b"b"), PageReader.paint)

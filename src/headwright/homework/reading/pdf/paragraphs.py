@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from headwright.homework.reading.pdf.formulas import Run, runs
-from headwright.homework.reading.pdf.lines import Line
+from headwright.homework.reading.pdf.lines import Line, by_colour
 
 _PAGE_NUMBER = re.compile(r"(?:page |seite |- ?)?\d{1,3}(?: ?(?:/|of|von|-) ?\d{0,3})?", re.I)
 _LABEL = re.compile(
@@ -36,6 +36,7 @@ class Written:
     page: int
     bold: bool
     stops: tuple[float, ...]  # where a word begins after a wide space: what follows a label
+    coloured: bool = False
     display: bool = False
 
     @property
@@ -47,7 +48,8 @@ def text_of(pages: list[list[Line]], body: float) -> str:
     """The whole document as Markdown."""
     read: list[list[Written]] = []
     for number, lines in enumerate(pages):
-        read.append([_written(line, number) for line in lines])
+        parts = [part for line in lines for part in by_colour(line)]
+        read.append([_written(part, number) for part in parts])
     kept = [line for page in _without_heads(read) for line in page]
     _mark_displays(kept, body)
     return _assembled(kept, body)
@@ -56,7 +58,9 @@ def text_of(pages: list[list[Line]], body: float) -> str:
 def _written(line: Line, page: int) -> Written:
     letters = [box for box in line.boxes if box.latex.isalpha() and box.face != "math"]
     bold = bool(letters) and all(box.face == "bold" for box in letters)
-    return Written(runs(line), line.y, line.x0, line.x1, line.size, page, bold, _stops(line))
+    coloured = all(box.coloured for box in line.boxes)
+    place = (line.y, line.x0, line.x1, line.size)
+    return Written(runs(line), *place, page, bold, _stops(line), coloured)
 
 
 def _stops(line: Line) -> tuple[float, ...]:
@@ -181,12 +185,12 @@ def _same_paragraph(last: Written, line: Written, body: float, right: float) -> 
         return False
     if last.bold and last.size > _HEADING * body:
         return False
+    if last.runs and last.runs[-1].is_math and _ENDS_OPEN.search(last.plain):
+        return True  # a formula goes on, whatever the next line looks like
     if line.runs and not line.runs[0].is_math and _LABEL.match(line.plain):
         return False
-    if abs(last.size - line.size) > 0.05 * body:
+    if last.coloured != line.coloured or abs(last.size - line.size) > 0.05 * body:
         return False
-    if last.runs and last.runs[-1].is_math and _ENDS_OPEN.search(last.plain):
-        return True
     if last.page != line.page or line.y > last.y:  # the next page or column
         return not last.plain.endswith((".", "。", ":", "?", "!"))
     gap = (last.y - line.y) / line.size
