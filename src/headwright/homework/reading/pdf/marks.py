@@ -11,9 +11,10 @@ from headwright.homework.reading.pdf.boxes import AXIS, Box, Rule
 from headwright.homework.reading.pdf.fonts import Font, Letter, font
 from headwright.homework.reading.pdf.library import ContentStream
 
-MOST_COMMANDS = 300_000  # of one document
-MOST_LETTERS = 200_000
-MOST_PAGE_BYTES = 4_000_000  # of one page's commands
+MOST_COMMANDS = 150_000  # of one document
+MOST_LETTERS = 150_000
+MOST_PAGE_LETTERS = 15_000
+MOST_PAGE_BYTES = 1_000_000  # of one page's commands
 _DEEPEST_FORM = 4  # pages within pages
 _DEEPEST_STATE = 200
 _THIN = 1.6  # points: a filled rectangle so low is a rule
@@ -73,7 +74,7 @@ class _State:
     stretch: float = 1.0
     leading: float = 0.0
     rise: float = 0.0
-    painting: int = 0
+    painting: float = 0.0
     coloured: bool = False
 
 
@@ -98,7 +99,7 @@ class PageReader:
         """The commands of a page or a form."""
         stream = ContentStream(contents, self._document)
         if len(stream.get_data()) > MOST_PAGE_BYTES:
-            raise LimitReached(f"a page with more than {MOST_PAGE_BYTES // 10**6} MB of commands")
+            raise LimitReached(f"a PDF page with over {MOST_PAGE_BYTES // 10**6} MB of commands")
         before = self._resources
         self._resources = resources
         for operands, operator in stream.operations:
@@ -209,6 +210,8 @@ class PageReader:
             return
         if letter.latex.isspace():
             return
+        if len(self.marks.boxes) >= MOST_PAGE_LETTERS:
+            raise LimitReached(f"more than {MOST_PAGE_LETTERS:,} letters on one page of a PDF")
         a, b, _, d, x, y = _times(self._text, state.place)
         size = state.size * abs(d)
         if abs(b) > 0.01 * abs(a) or a <= 0 or d <= 0 or not 1.0 < size < 200.0:

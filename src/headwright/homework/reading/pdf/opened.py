@@ -77,7 +77,9 @@ def _must_be_text(pages: list[Marks]) -> None:
 
 def _must_be_tex(reader: Any, fonts: dict[int, Font]) -> None:
     if any(font.is_bitmap for font in fonts.values()):
-        raise NotReadable(f"this is a PDF that draws its letters as pictures (Type 3 fonts): {_SOURCE}")
+        raise NotReadable(
+            f"this is a PDF that draws its letters as pictures (Type 3 fonts): {_SOURCE}"
+        )
     if any(font.is_tex for font in fonts.values()):
         return
     made_by = " ".join(str(value) for value in _programs(reader))

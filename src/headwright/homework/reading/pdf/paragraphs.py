@@ -181,7 +181,7 @@ def _continues(last: Written, line: Written) -> bool:
 
 
 def _same_paragraph(last: Written, line: Written, body: float, right: float) -> bool:
-    if last.display or line.display or last.bold != line.bold and line.size > _HEADING * body:
+    if last.display or line.display or (last.bold != line.bold and line.size > _HEADING * body):
         return False
     if last.bold and last.size > _HEADING * body:
         return False
