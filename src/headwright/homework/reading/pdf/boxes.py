@@ -22,6 +22,8 @@ class Box:
     face: Face
     top: float
     bottom: float
+    large: bool = False  # of the font of large signs: it grows with what it holds
+    coloured: bool = False
 
     @property
     def middle(self) -> float:
@@ -52,4 +54,5 @@ def around(boxes: list[Box], latex: str, y: float, size: float) -> Box:
     right = max(box.x1 for box in boxes)
     top = max(box.top for box in boxes)
     bottom = min(box.bottom for box in boxes)
-    return Box(latex, left, right, y, size, "math", top, bottom)
+    coloured = boxes[0].coloured
+    return Box(latex, left, right, y, size, "math", top, bottom, coloured=coloured)

@@ -30,7 +30,7 @@ _LIGATURE_CHARACTERS = str.maketrans(
 )
 _MOST_PROGRAM = 2_000_000  # bytes of a font program
 _FIGURES = re.compile(r"(zero|one|two|three|four|five|six|seven|eight|nine)(?:oldstyle)?$")
-_DIGITS = "zero one two three four five six seven eight nine".split()
+_DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 @dataclass(frozen=True)

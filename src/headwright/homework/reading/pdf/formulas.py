@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 
 from headwright.homework.reading.pdf.boxes import Box
 from headwright.homework.reading.pdf.lines import Line
-from headwright.homework.reading.pdf.scripts import Scripted, joined, scripted
-from headwright.homework.reading.pdf.words import FUNCTIONS, continues
+from headwright.homework.reading.pdf.scripts import (
+    Scripted,
+    is_product,
+    joined,
+    scripted,
+    word_latex,
+    words,
+)
+from headwright.homework.reading.pdf.words import FUNCTIONS
 
 _NEUTRAL = re.compile(r"[0-9=+()\[\];:!|<>*'/\-]{1,40}")
 _OPERATORS = {
@@ -22,10 +29,16 @@ _OPERATORS = {
 _RELATION = re.compile(r"[=<>]|\\(?:gg|ll|approx|neq|leq|geq|sim|to|propto|equiv|in)(?![a-z])")
 _NOT_MATHEMATICS = {r"\bullet", r"\square", r"\blacksquare", r"\dagger"}
 _GREEK = re.compile("[Α-ωϑϕϵ]")
-_WORD_SPACE = 0.19  # ems
-_FORMULA_SPACE = 0.3  # between letters of mathematics, which may be set apart a little
+_TEXT_SPACE = 0.15  # ems: letters of text that are further apart are two words
+_WORD_SPACES = (0.2, 0.29)  # a word space is at least so wide: in a tight line, in a loose one
+_FORMULA_SPACE = 0.3  # letters of mathematics may be set apart a little without being two formulas
+_BAR_SPACE = 0.45  # beside a fraction's bar and around names of functions
+_OPERATOR_SPACE = 1.5
 _WIDE_SPACE = 0.75
-_OPENING = {"(": ")", "[": "]"}
+_OPENING = ("(", "[")
+_CLOSING = re.compile(r"[)\]](?:[_^]|$)")
+_CLOSE_OPERATORS = (",", "/", "|", r"\|")
+_BLANKS = re.compile(r" {2,9}")
 
 
 @dataclass(frozen=True)
@@ -51,79 +64,92 @@ class Run:
     spaced: bool  # from the one before
 
 
+class Row:
+    """The pieces of a line and the spaces between them."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = pieces
+        least, most = _WORD_SPACES
+        # TeX stretches and shrinks all spaces of a line alike: the words tell how far.
+        gaps = [self.gap(i) for i in range(1, len(pieces)) if self._between_words(i)]
+        wide = [gap for gap in gaps if gap > _TEXT_SPACE]
+        self._word_space = min(max(0.85 * min(wide), least), most) if wide else most
+
+    def _between_words(self, i: int) -> bool:
+        return self.pieces[i].kind == "text" and self.pieces[i - 1].kind == "text"
+
+    def gap(self, i: int) -> float:
+        """Ems of space before a piece."""
+        if i == 0:
+            return 0.0
+        return (self.pieces[i].x0 - self.pieces[i - 1].x1) / max(self.pieces[i].size, 1.0)
+
+    def apart(self, i: int) -> bool:
+        """Does a word space stand before a piece? Around operators a space says nothing."""
+        before = self.pieces[i - 1]
+        piece = self.pieces[i]
+        return self.gap(i) > self._allowed(before, piece)
+
+    def _allowed(self, before: Piece, piece: Piece) -> float:
+        if before.written in _OPERATORS or piece.written in _OPERATORS:
+            return _OPERATOR_SPACE
+        if before.written.startswith(r"\frac") or _is_function(before) or _is_function(piece):
+            return _BAR_SPACE
+        both = before.kind == piece.kind == "core"
+        return _FORMULA_SPACE if both else self._word_space
+
+    def stretches(self, marked: list[bool]) -> list[tuple[int, int]]:
+        """Beginnings and ends of what is all text or all one formula."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for i in range(1, len(self.pieces) + 1):
+            is_end = i == len(self.pieces)
+            if is_end or marked[i] != marked[start] or (marked[i] and self.apart(i)):
+                found.append((start, i))
+                start = i
+        return found
+
+
+def _is_function(piece: Piece) -> bool:
+    return piece.written in FUNCTIONS.values()
+
+
 def runs(line: Line) -> list[Run]:
-    pieces = _pieces(scripted(line.boxes))
-    marked = _marked(pieces)
-    found: list[Run] = []
-    start = 0
-    for i in range(1, len(pieces) + 1):
-        if i < len(pieces) and marked[i] == marked[start] and not _breaks(pieces, marked, i):
-            continue
-        found.append(_run(pieces[start:i], marked[start], _gap(pieces, start)))
-        start = i
-    return found
+    row = Row([_piece(word) for word in words(scripted(line.boxes))])
+    if not row.pieces:
+        return []
+    row = Row([_of_the_sentence(row, i) for i in range(len(row.pieces))])
+    marked = _marked(row)
+    return [_run(row, start, end, marked[start]) for start, end in row.stretches(marked)]
 
 
 # -- pieces
 
 
-def _pieces(found: list[Scripted]) -> list[Piece]:
-    pieces: list[Piece] = []
-    word: list[Scripted] = []
-    for one in found:
-        if word and _goes_on(word[-1], one):
-            word.append(one)
-            continue
-        if word:
-            pieces.append(_piece(word))
-        word = [one]
-    if word:
-        pieces.append(_piece(word))
-    return [_of_the_sentence(pieces, i) for i in range(len(pieces))]
-
-
-def _of_the_sentence(pieces: list[Piece], i: int) -> Piece:
+def _of_the_sentence(row: Row, i: int) -> Piece:
     """A colon that stands close to what is before it and away from what follows is a sentence's."""
-    piece = pieces[i]
-    if piece.written not in (":", ";") or piece.kind == "core" or _gap(pieces, i) > 0.15:
+    piece = row.pieces[i]
+    if piece.written not in (":", ";") or piece.kind == "core" or row.gap(i) > _TEXT_SPACE:
         return piece
-    is_last = i + 1 == len(pieces)
-    if is_last or _gap(pieces, i + 1) > _WORD_SPACE:
-        return replace(piece, kind="text")
-    return piece
-
-
-def _goes_on(last: Scripted, one: Scripted) -> bool:
-    scripts = last.below or last.above
-    return not scripts and last.base.face != "math" and continues(last.base, one.base)
+    is_last = i + 1 == len(row.pieces)
+    return replace(piece, kind="text") if is_last or row.gap(i + 1) > 0.2 else piece
 
 
 def _piece(word: list[Scripted]) -> Piece:
     text = "".join(one.base.latex for one in word)
     last = word[-1]
     first = word[0].base
-    is_word = first.face != "math" and text.isalpha() and not text.startswith("\\")
-    has_script = bool(last.below or last.above)
-    if is_word and has_script and _is_footnote(text, last):
-        return Piece(text, first.x0, last.base.x1, "text", first.size)
-    if has_script:
-        return _with_scripts(word, text)
-    kind = _kind(first, text)
+    if last.below or last.above:
+        if first.face != "math" and text.isalpha() and _is_footnote(text, last):
+            return Piece(text, first.x0, last.base.x1, "text", first.size)
+        return Piece(word_latex(word), first.x0, last.x1, "core", first.size)
+    kind = "neutral" if len(word) > 1 and is_product(word) else _kind(first, text)
     return Piece(text, first.x0, last.x1, kind, first.size, first.face == "bold")
 
 
 def _is_footnote(text: str, last: Scripted) -> bool:
     mark = "".join(box.latex for box in last.above)
     return len(text) > 2 and not last.below and (mark.isdigit() or mark in ("*", "st", "nd", "th"))
-
-
-def _with_scripts(word: list[Scripted], text: str) -> Piece:
-    last = word[-1]
-    written = last.latex()
-    if len(word) > 1:
-        tail = written[len(last.base.latex) :]
-        written = rf"\text{{{text}}}{tail}"
-    return Piece(written, word[0].base.x0, last.x1, "core", last.base.size)
 
 
 def _kind(box: Box, text: str) -> str:
@@ -141,73 +167,40 @@ def _kind(box: Box, text: str) -> str:
 # -- which of them are mathematics
 
 
-def _marked(pieces: list[Piece]) -> list[bool]:
+def _marked(row: Row) -> list[bool]:
+    pieces = row.pieces
     marked = [piece.kind == "core" for piece in pieces]
     for i in range(1, len(pieces)):
-        if marked[i - 1] and pieces[i].kind == "neutral" and not _apart(pieces, i):
+        if marked[i - 1] and pieces[i].kind == "neutral" and not row.apart(i):
             marked[i] = True
     for i in range(len(pieces) - 2, -1, -1):
-        if marked[i + 1] and pieces[i].kind == "neutral" and not _apart(pieces, i + 1):
+        if marked[i + 1] and pieces[i].kind == "neutral" and not row.apart(i + 1):
             marked[i] = True
-    _join_calls(pieces, marked)
-    _trim(pieces, marked)
+    _join_calls(row, marked)
+    for start, end in row.stretches(marked):
+        if marked[start]:
+            _trim(pieces, marked, start, end)
     return marked
 
 
-def _gap(pieces: list[Piece], i: int) -> float:
-    """Ems of space before a piece."""
-    if i == 0:
-        return 0.0
-    return (pieces[i].x0 - pieces[i - 1].x1) / max(pieces[i].size, 1.0)
-
-
-def _is_operator(piece: Piece) -> bool:
-    return piece.written in _OPERATORS
-
-
-def _apart(pieces: list[Piece], i: int) -> bool:
-    """Is there a space between words before a piece? Around operators a space says nothing."""
-    gap = _gap(pieces, i)
-    if _is_operator(pieces[i]) or _is_operator(pieces[i - 1]):
-        return gap > 1.5
-    if pieces[i - 1].written.startswith(r"\frac"):
-        return gap > _FORMULA_SPACE  # TeX leaves room beside a bar
-    both = pieces[i].kind == pieces[i - 1].kind == "core"
-    return gap > (_FORMULA_SPACE if both else _WORD_SPACE)
-
-
-def _breaks(pieces: list[Piece], marked: list[bool], i: int) -> bool:
-    return marked[i] and _apart(pieces, i)
-
-
-def _join_calls(pieces: list[Piece], marked: list[bool]) -> None:
+def _join_calls(row: Row, marked: list[bool]) -> None:
     """A word that touches a formula's bracket is the name of a function."""
-    for i, piece in enumerate(pieces[:-1]):
-        follows = marked[i + 1] and pieces[i + 1].written == "(" and _gap(pieces, i + 1) < 0.1
+    for i, piece in enumerate(row.pieces[:-1]):
+        follows = marked[i + 1] and row.pieces[i + 1].written == "(" and row.gap(i + 1) < 0.1
         if follows and not marked[i] and piece.written.isalpha():
             marked[i] = True
 
 
-def _trim(pieces: list[Piece], marked: list[bool]) -> None:
+def _trim(pieces: list[Piece], marked: list[bool], start: int, end: int) -> None:
     """Brackets around a formula that the sentence opened or closes stay with the sentence."""
-    start = 0
-    for i in range(1, len(pieces) + 1):
-        if i < len(pieces) and marked[i] == marked[start] and not _breaks(pieces, marked, i):
-            continue
-        if marked[start]:
-            _trim_run(pieces, marked, start, i)
-        start = i
-
-
-def _trim_run(pieces: list[Piece], marked: list[bool], start: int, end: int) -> None:
     opened: list[int] = []
     pairs: dict[int, int] = {}
     loose: list[int] = []
     for i in range(start, end):
         written = pieces[i].written
-        if written[:1] in _OPENING and len(written) == 1:
+        if written in _OPENING:
             opened.append(i)
-        elif re.match(r"[)\]](?![^_^])", written) is not None:
+        elif _CLOSING.match(written):
             if opened:
                 pairs[opened.pop()] = i
             else:
@@ -225,33 +218,40 @@ def _trim_run(pieces: list[Piece], marked: list[bool], start: int, end: int) -> 
 # -- writing
 
 
-def _run(pieces: list[Piece], is_math: bool, gap: float) -> Run:
-    written = _math(pieces) if is_math else _text(pieces)
-    return Run(written, is_math, pieces[0].x0, pieces[-1].x1, gap > _WORD_SPACE * 0.8)
+def _run(row: Row, start: int, end: int, is_math: bool) -> Run:
+    written = _math(row, start, end) if is_math else _text(row, start, end)
+    spaced = row.gap(start) > _TEXT_SPACE
+    return Run(written, is_math, row.pieces[start].x0, row.pieces[end - 1].x1, spaced)
 
 
-def _math(pieces: list[Piece]) -> str:
+def _math(row: Row, start: int, end: int) -> str:
     written: list[str] = []
-    for i, piece in enumerate(pieces):
-        if i and _gap(pieces, i) > _WIDE_SPACE:
+    for i in range(start, end):
+        if i > start and row.gap(i) > _WIDE_SPACE:
             written.append(r"\quad ")
-        shown = piece.written
-        if shown.isalpha() and len(shown) > 1 and piece.kind == "text":
-            shown = rf"\operatorname{{{shown}}}"
-        elif shown.isalpha() and piece.bold:
-            shown = rf"\mathbf{{{shown}}}"
-        is_spaced = _is_operator(piece) and piece.written not in (",", "/", "|", r"\|")
-        written.append(f" {shown} " if is_spaced else shown)
-    line = re.sub(r" {2,9}", " ", joined(written)).strip()
+        written.append(_sign(row.pieces[i]))
+    line = _BLANKS.sub(" ", joined(written)).strip()
     return line.replace(r"\cdot \cdot \cdot", r"\cdots").replace("...", r"\ldots ")
 
 
-def _text(pieces: list[Piece]) -> str:
+def _sign(piece: Piece) -> str:
+    shown = piece.written
+    if shown in _OPERATORS and shown not in _CLOSE_OPERATORS:
+        return f" {shown} "
+    if not shown.isalpha():
+        return shown
+    if piece.bold and len(shown) <= 3:
+        return "".join(rf"\mathbf{{{letter}}}" for letter in shown)
+    is_name = len(shown) > 1 and piece.kind == "text"
+    return rf"\operatorname{{{shown}}}" if is_name else shown
+
+
+def _text(row: Row, start: int, end: int) -> str:
     written = ""
-    for i, piece in enumerate(pieces):
-        if i and _gap(pieces, i) > _WORD_SPACE * 0.8:
+    for i in range(start, end):
+        if i > start and row.gap(i) > _TEXT_SPACE:
             written += " "
-        written += _plain(piece.written)
+        written += _plain(row.pieces[i].written)
     return written
 
 

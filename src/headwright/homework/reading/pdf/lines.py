@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from headwright.homework.reading.pdf.boxes import SMALL, Box
 
@@ -13,6 +14,7 @@ _LOWEST_SCRIPT = -0.62  # ems from the line
 _HIGHEST_SCRIPT = 0.85
 _GUTTER = 9.0  # points between two columns, at least
 _CELL = 4.0  # points
+_SENTENCE_ENDS = (".", "?", "!", ":", "。", "？", "：", ")", "]")
 _MOST_CROSSING = 0.06  # of the letters of a page, where it has two columns
 
 
@@ -40,6 +42,22 @@ class Line:
     @property
     def x1(self) -> float:
         return max(box.x1 for box in self.boxes)
+
+
+def by_colour(line: Line) -> list[Line]:
+    """A line in two where a sentence ends and the colour changes for the rest of it: many write
+    their answers in a colour, behind the question."""
+    ordered = sorted(line.boxes, key=lambda box: box.x0)
+    changes = [i for i, (a, b) in enumerate(pairwise(ordered), 1) if a.coloured != b.coloured]
+    if len(changes) != 1 or ordered[changes[0] - 1].latex[-1:] not in _SENTENCE_ENDS:
+        return [line]
+    parts: list[Line] = []
+    for boxes in (ordered[: changes[0]], ordered[changes[0] :]):
+        part = Line(line.y, line.size)
+        for box in boxes:
+            part.add(box)
+        parts.append(part)
+    return parts
 
 
 def body_size(boxes: list[Box]) -> float:

@@ -11,13 +11,15 @@ from headwright.homework.reading.pdf.boxes import AXIS, Box, Rule
 from headwright.homework.reading.pdf.fonts import Font, Letter, font
 from headwright.homework.reading.pdf.library import ContentStream
 
-MOST_COMMANDS = 300_000  # of one document
-MOST_LETTERS = 200_000
-MOST_PAGE_BYTES = 4_000_000  # of one page's commands
+MOST_COMMANDS = 150_000  # of one document
+MOST_LETTERS = 150_000
+MOST_PAGE_LETTERS = 15_000
+MOST_PAGE_BYTES = 1_000_000  # of one page's commands
 _DEEPEST_FORM = 4  # pages within pages
 _DEEPEST_STATE = 200
 _THIN = 1.6  # points: a filled rectangle so low is a rule
 _SHORTEST = 2.0  # points
+_COLOURED = 0.25  # the strongest of red, green and blue is ahead of the weakest by so much
 _INVISIBLE = 3  # how text is painted: not at all (the text behind a scan)
 
 Matrix = tuple[float, float, float, float, float, float]
@@ -72,7 +74,8 @@ class _State:
     stretch: float = 1.0
     leading: float = 0.0
     rise: float = 0.0
-    painting: int = 0
+    painting: float = 0.0
+    coloured: bool = False
 
 
 class PageReader:
@@ -96,7 +99,7 @@ class PageReader:
         """The commands of a page or a form."""
         stream = ContentStream(contents, self._document)
         if len(stream.get_data()) > MOST_PAGE_BYTES:
-            raise LimitReached(f"a page with more than {MOST_PAGE_BYTES // 10**6} MB of commands")
+            raise LimitReached(f"a PDF page with over {MOST_PAGE_BYTES // 10**6} MB of commands")
         before = self._resources
         self._resources = resources
         for operands, operator in stream.operations:
@@ -137,6 +140,14 @@ class PageReader:
     def space(self, name: str, operands: Any) -> None:
         value = float(operands[0])
         self._state = replace(self._state, **{name: value})
+
+    def colour(self, operands: Any) -> None:
+        """Grey is no colour; of other colour spaces only the usual three are known by their number
+        of values."""
+        values = [float(value) for value in operands if isinstance(value, (int, float))]
+        light = [1 - value for value in values[:3]] if len(values) == 4 else values
+        spread = max(light) - min(light) if len(light) == 3 else 0.0
+        self._state = replace(self._state, coloured=spread > _COLOURED)
 
     # -- text
 
@@ -199,13 +210,16 @@ class PageReader:
             return
         if letter.latex.isspace():
             return
+        if len(self.marks.boxes) >= MOST_PAGE_LETTERS:
+            raise LimitReached(f"more than {MOST_PAGE_LETTERS:,} letters on one page of a PDF")
         a, b, _, d, x, y = _times(self._text, state.place)
         size = state.size * abs(d)
         if abs(b) > 0.01 * abs(a) or a <= 0 or d <= 0 or not 1.0 < size < 200.0:
             return  # turned or mirrored: a watermark, a label at a figure's side
         width = letter.width * state.size * a
         assert state.font is not None
-        self.marks.boxes.append(_box(letter, state.font, (x, y + state.rise * d), (width, size)))
+        box = _box(letter, state.font, (x, y + state.rise * d), (width, size))
+        self.marks.boxes.append(replace(box, coloured=state.coloured))
 
     # -- lines
 
@@ -279,7 +293,7 @@ def _box(letter: Letter, face: Font, at: tuple[float, float], extent: tuple[floa
     # A large sign hangs from its origin; its middle is on the axis of its line.
     bottom = y - letter.depth * size
     line = (y + bottom) / 2 - AXIS * size
-    return Box(letter.latex, x, x + width, line, size, face.face, y, bottom)
+    return Box(letter.latex, x, x + width, line, size, face.face, y, bottom, True)
 
 
 def _spacing(name: str) -> Callable[[PageReader, Any], None]:
@@ -315,4 +329,9 @@ _COMMANDS: dict[bytes, Callable[[PageReader, Any], None]] = {
     b"re": PageReader.rectangle,
     b"n": PageReader.forget_path,
     b"Do": PageReader.draw_object,
+    b"g": PageReader.colour,
+    b"rg": PageReader.colour,
+    b"k": PageReader.colour,
+    b"sc": PageReader.colour,
+    b"scn": PageReader.colour,
 } | dict.fromkeys((b"S", b"s", b"f", b"F", b"f*", b"B", b"b"), PageReader.paint)

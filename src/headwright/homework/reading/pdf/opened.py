@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from typing import Any
 
 from headwright.homework.limits import LimitReached
@@ -35,22 +36,22 @@ def opened(data: bytes) -> Pages:
         raise
     except Exception as fault:
         what = type(fault).__name__
-        raise NotReadable(f"this PDF is damaged ({what}): {_SOURCE}") from None
+        raise NotReadable(f"this is a PDF that is damaged ({what}): {_SOURCE}") from None
 
 
 def _opened(data: bytes) -> Pages:
     reader = pypdf.PdfReader(BytesIO(data), strict=False)
     if reader.is_encrypted:
-        raise NotReadable("this PDF is encrypted: save it without a password")
+        raise NotReadable("this is a PDF that is encrypted: save it without a password")
     count = len(reader.pages)
     if count > MOST_PAGES:
         raise LimitReached(f"a PDF of {count:,} pages; the limit is {MOST_PAGES}")
     if not count:
-        raise NotReadable("this PDF has no pages")
+        raise NotReadable("this is a PDF without pages")
 
     fonts: dict[int, Font] = {}
     spent = Spent()
-    pages = [_page(reader, page, fonts, spent) for page in reader.pages]
+    pages = [_page(reader, page, fonts, spent) for page in islice(reader.pages, MOST_PAGES)]
     _must_be_text(pages)
     _must_be_tex(reader, fonts)
     return Pages(pages, _notes(pages))
@@ -70,20 +71,22 @@ def _must_be_text(pages: list[Marks]) -> None:
         return
     hidden = sum(page.hidden for page in pages)
     if hidden or any(page.pictures for page in pages):
-        raise NotReadable(f"this PDF is a scan, pictures of pages without text: {_SOURCE}")
-    raise NotReadable(f"this PDF has no text: {_SOURCE}")
+        raise NotReadable(f"this is a PDF of pictures (a scan) without text: {_SOURCE}")
+    raise NotReadable(f"this is a PDF without text: {_SOURCE}")
 
 
 def _must_be_tex(reader: Any, fonts: dict[int, Font]) -> None:
     if any(font.is_bitmap for font in fonts.values()):
-        raise NotReadable(f"this PDF draws its letters as pictures (Type 3 fonts): {_SOURCE}")
+        raise NotReadable(
+            f"this is a PDF that draws its letters as pictures (Type 3 fonts): {_SOURCE}"
+        )
     if any(font.is_tex for font in fonts.values()):
         return
     made_by = " ".join(str(value) for value in _programs(reader))
     if any(name in made_by.lower() for name in _TEX_PROGRAMS):
         return
     raise NotReadable(
-        "this PDF was not made by LaTeX (printed by a browser or an office program), and its "
+        "this is a PDF that LaTeX did not make (printed by a browser or an office program), and its "
         f"formulas cannot be put together: {_SOURCE}"
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from headwright.homework.reading.pdf.formulas import Run, runs
-from headwright.homework.reading.pdf.lines import Line
+from headwright.homework.reading.pdf.lines import Line, by_colour
 
 _PAGE_NUMBER = re.compile(r"(?:page |seite |- ?)?\d{1,3}(?: ?(?:/|of|von|-) ?\d{0,3})?", re.I)
 _LABEL = re.compile(
@@ -19,6 +19,8 @@ _EQUATION_NUMBER = re.compile(r"\(\d{1,2}(?:\.\d{1,2})?\)|\([*†]\)")
 _ENDS_OPEN = re.compile(r"(?:[=+\-<>,(\[]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|sim|in))\s?$")
 _BEGINS_OPEN = re.compile(r"(?:[=+\-<>]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|to|Rightarrow))")
 _LABEL_LETTERS = 12
+_HEADING = 1.05  # of the size of the text
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?(?=[\s,.;:)]|$)")
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -34,6 +36,7 @@ class Written:
     page: int
     bold: bool
     stops: tuple[float, ...]  # where a word begins after a wide space: what follows a label
+    coloured: bool = False
     display: bool = False
 
     @property
@@ -45,7 +48,8 @@ def text_of(pages: list[list[Line]], body: float) -> str:
     """The whole document as Markdown."""
     read: list[list[Written]] = []
     for number, lines in enumerate(pages):
-        read.append([_written(line, number) for line in lines])
+        parts = [part for line in lines for part in by_colour(line)]
+        read.append([_written(part, number) for part in parts])
     kept = [line for page in _without_heads(read) for line in page]
     _mark_displays(kept, body)
     return _assembled(kept, body)
@@ -54,7 +58,9 @@ def text_of(pages: list[list[Line]], body: float) -> str:
 def _written(line: Line, page: int) -> Written:
     letters = [box for box in line.boxes if box.latex.isalpha() and box.face != "math"]
     bold = bool(letters) and all(box.face == "bold" for box in letters)
-    return Written(runs(line), line.y, line.x0, line.x1, line.size, page, bold, _stops(line))
+    coloured = all(box.coloured for box in line.boxes)
+    place = (line.y, line.x0, line.x1, line.size)
+    return Written(runs(line), *place, page, bold, _stops(line), coloured)
 
 
 def _stops(line: Line) -> tuple[float, ...]:
@@ -92,7 +98,7 @@ def _edge_lines(page: list[Written]) -> list[Written]:
 def _is_head(line: Written, edge: list[Written], seen: dict[str, int]) -> bool:
     if not any(line is one for one in edge):
         return False
-    if line is edge[0] and _PAGE_NUMBER.fullmatch(line.plain):
+    if _PAGE_NUMBER.fullmatch(line.plain):
         return True
     return seen[_DIGITS.sub("#", line.plain)] > 1 and line.plain != ""
 
@@ -159,7 +165,7 @@ def _marked_up(line: Written, body: float) -> str:
         touches = written.endswith("$") and shown.startswith("$")
         written += (" " if run.spaced or touches else "") + shown
     written = written.strip()
-    if line.bold and line.size > 1.1 * body and written:
+    if line.bold and line.size > _HEADING * body and written:
         return f"## {written}"
     return written
 
@@ -175,16 +181,16 @@ def _continues(last: Written, line: Written) -> bool:
 
 
 def _same_paragraph(last: Written, line: Written, body: float, right: float) -> bool:
-    if last.display or line.display or last.bold != line.bold and line.size > 1.1 * body:
+    if last.display or line.display or (last.bold != line.bold and line.size > _HEADING * body):
         return False
-    if last.bold and last.size > 1.1 * body:
-        return False
-    if line.runs and not line.runs[0].is_math and _LABEL.match(line.plain):
-        return False
-    if abs(last.size - line.size) > 0.05 * body:
+    if last.bold and last.size > _HEADING * body:
         return False
     if last.runs and last.runs[-1].is_math and _ENDS_OPEN.search(last.plain):
-        return True
+        return True  # a formula goes on, whatever the next line looks like
+    if line.runs and not line.runs[0].is_math and _LABEL.match(line.plain):
+        return False
+    if last.coloured != line.coloured or abs(last.size - line.size) > 0.05 * body:
+        return False
     if last.page != line.page or line.y > last.y:  # the next page or column
         return not last.plain.endswith((".", "。", ":", "?", "!"))
     gap = (last.y - line.y) / line.size
@@ -197,4 +203,7 @@ def _joined(before: str, after: str) -> str:
     open_formula = before.endswith("$") and after.startswith("$")
     if open_formula and _ENDS_OPEN.search(before.rstrip("$")):
         return f"{before[:-1]} {after[1:]}"
+    number = _NUMBER.match(after)
+    if number and before.endswith("$") and _ENDS_OPEN.search(before.rstrip("$")):
+        return f"{before[:-1]} {number[0]}${after[number.end() :]}"
     return f"{before}\n{after}"

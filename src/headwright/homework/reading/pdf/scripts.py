@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from headwright.homework.reading.characters import NO_CHARACTER
 from headwright.homework.reading.pdf.boxes import SMALL, Box
+from headwright.homework.reading.pdf.words import continues
 
 _DEEPEST = 6
 _LEVEL = 0.12  # ems: letters on one line differ by no more
@@ -24,10 +25,15 @@ class Scripted:
     def x1(self) -> float:
         return max(box.x1 for box in (self.base, *self.below, *self.above))
 
+    @property
+    def own(self) -> str:
+        letter = self.base.latex
+        if self.base.face == "bold" and len(letter) == 1 and letter.isalpha():
+            return rf"\mathbf{{{letter}}}"
+        return letter
+
     def latex(self, depth: int = 0) -> str:
-        written = self.base.latex
-        if self.base.face == "bold" and len(written) == 1 and written.isalpha():
-            written = rf"\mathbf{{{written}}}"
+        written = self.own
         if self.below:
             written += f"_{{{formula(self.below, depth + 1)}}}"
         if self.above:
@@ -44,7 +50,41 @@ def formula(boxes: list[Box], depth: int = 0) -> str:
     """Boxes of one formula line as LaTeX."""
     if depth > _DEEPEST:
         return NO_CHARACTER
-    return joined([one.latex(depth) for one in scripted(boxes)])
+    pieces: list[str] = []
+    for word in words(scripted(boxes)):
+        pieces.append(word_latex(word, depth))
+    return joined(pieces)
+
+
+def words(found: list[Scripted]) -> list[list[Scripted]]:
+    """Letters of text that make a word together; every sign of mathematics by itself."""
+    grouped: list[list[Scripted]] = []
+    for one in found:
+        last = grouped[-1][-1] if grouped else None
+        bare = last is not None and not (last.below or last.above)
+        if bare and last.base.face != "math" and continues(last.base, one.base):
+            grouped[-1].append(one)
+        else:
+            grouped.append([one])
+    return grouped
+
+
+def word_latex(word: list[Scripted], depth: int = 0) -> str:
+    """A word inside a formula; bold capitals side by side are a product of matrices."""
+    last = word[-1]
+    text = "".join(one.base.latex for one in word)
+    if len(word) == 1 or is_product(word):
+        return "".join(one.latex(depth) for one in word)
+    tail = last.latex(depth).removeprefix(last.own)
+    return rf"\text{{ {text} }}{tail}" if not tail else rf"\text{{{text}}}{tail}"
+
+
+def is_product(word: list[Scripted]) -> bool:
+    return len(word) <= 3 and all(_is_bold_capital(one.base) for one in word)
+
+
+def _is_bold_capital(box: Box) -> bool:
+    return box.face == "bold" and len(box.latex) == 1 and box.latex.isupper()
 
 
 def joined(pieces: list[str]) -> str:

@@ -15,7 +15,7 @@ _ACCENTS = {
 _COMBINING = {
     r"\hat": "\u0302", r"\tilde": "\u0303", r"\bar": "\u0304", r"\dot": "\u0307",
     r"\ddot": "\u0308", r"\acute": "\u0301", r"\grave": "\u0300", r"\check": "\u030c",
-    r"\breve": "\u0306", r"\mathring": "\u030a", r"\cedilla": "\u0327",
+    r"\breve": "\u0306", r"\mathring": "\u030a", r"\cedilla": "\u0327", r"\vec": "\u20d7",
 }  # fmt: skip
 _PAIRS = {
     (r"\not", "="): r"\neq",
@@ -51,6 +51,10 @@ def _merged(first: Box, second: Box) -> Box | None:
     em = first.size
     if abs(second.size - em) > 0.15 * em or abs(second.y - first.y) > 0.5 * em:
         return None
+    rise = abs(second.y - first.y) / em
+    if second.latex == "." and first.latex in (".", r"\vdots") and rise > 0.2:
+        is_below = abs(second.x0 - first.x0) < 0.1 * em
+        return around([first, second], r"\vdots", second.y, em) if is_below else None
     sign = _PAIRS.get((first.latex, second.latex))
     if sign is not None and second.x0 < first.x0 + 0.9 * em and second.x0 < first.x1 + 0.05 * em:
         return around([first, second], sign, first.y, em)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable
+from dataclasses import replace
 
 from headwright.homework.reading.pdf.boxes import AXIS, SMALL, Box, Rule, around
 from headwright.homework.reading.pdf.scripts import formula
@@ -70,7 +71,8 @@ def _root(shelf: Shelf, rule: Rule, body: float) -> bool:
         return False
     root = rf"\sqrt{{{formula(under)}}}"
     main = max(under, key=lambda box: box.size)
-    shelf.exchange([sign, *under], around([sign, *under], root, main.y, main.size))
+    whole = around([sign, *under], root, main.y, main.size)
+    shelf.exchange([sign, *under], replace(whole, x1=max(whole.x1, rule.x1)))
     return True
 
 
@@ -80,13 +82,18 @@ def _root(shelf: Shelf, rule: Rule, body: float) -> bool:
 def _fraction(shelf: Shelf, rule: Rule, body: float) -> bool:
     over = _row(shelf, rule, body, upwards=True)
     under = _row(shelf, rule, body, upwards=False)
-    if not over or not under or not _fits([*over, *under], rule, body):
+    if not over or not under or not _fits(over, under, rule, body):
+        return False
+    if _runs_on(shelf, over, rule) or _runs_on(shelf, under, rule):
         return False
     part = max(box.size for box in (*over, *under))
     size = _size_of_whole(part, body)
     written = rf"\frac{{{formula(over)}}}{{{formula(under)}}}"
     level = rule.y0 - AXIS * size
-    shelf.exchange([*over, *under], around([*over, *under], written, level, size))
+    whole = around([*over, *under], written, level, size)
+    left = min(whole.x0, rule.x0)
+    right = max(whole.x1, rule.x1)
+    shelf.exchange([*over, *under], replace(whole, x0=left, x1=right))
     return True
 
 
@@ -115,11 +122,29 @@ def _belongs(box: Box, main: Box) -> bool:
     return distance < (0.62 if box.size > 0.6 * main.size else 0.95) * main.size
 
 
-def _fits(parts: list[Box], rule: Rule, body: float) -> bool:
-    """A bar is as wide as the wider of its parts; a table's line is wider."""
-    left = min(box.x0 for box in parts)
-    right = max(box.x1 for box in parts)
-    return left - rule.x0 < 0.45 * body and rule.x1 - right < 0.45 * body
+def _fits(over: list[Box], under: list[Box], rule: Rule, body: float) -> bool:
+    """A bar is as wide as the wider of its parts, and both are centred on it; the lines of tables
+    and frames are wider."""
+    widest = 0.0
+    for part in (over, under):
+        left = min(box.x0 for box in part)
+        right = max(box.x1 for box in part)
+        if abs(left + right - rule.x0 - rule.x1) > 0.6 * body:
+            return False
+        widest = max(widest, right - left)
+    return abs(rule.width - widest) < 0.35 * body
+
+
+def _runs_on(shelf: Shelf, part: list[Box], rule: Rule) -> bool:
+    """Does the line of a part go on beside the bar? Then it is a line of text."""
+    main = max(part, key=lambda box: box.size)
+    level = 0.05 * main.size
+    reach = 0.6 * main.size
+    before = shelf.near(main.y - level, main.y + level, rule.x0 - 2 * reach, rule.x0 - _SLACK)
+    after = shelf.near(main.y - level, main.y + level, rule.x1 + _SLACK, rule.x1 + 2 * reach)
+    beside = [box for box in before if rule.x0 - box.x1 < reach]
+    beside += [box for box in after if box.x0 - rule.x1 < reach]
+    return any(abs(box.size - main.size) < 0.1 * main.size for box in beside)
 
 
 def _size_of_whole(part: float, body: float) -> float:
@@ -161,7 +186,7 @@ def _brackets(shelf: Shelf) -> list[Box]:
     piles: dict[tuple[str, int], list[Box]] = {}
     signs = {*_CLOSING, *_CLOSING.values()}
     for box in shelf.boxes():
-        if box.latex in signs and box.top - box.bottom not in (0.0, 0.9 * box.size):
+        if box.large and box.latex in signs:
             piles.setdefault((box.latex, round(box.x0)), []).append(box)
     found: list[Box] = []
     for pile in piles.values():
@@ -182,7 +207,8 @@ def _one_bracket(shelf: Shelf, parts: list[Box]) -> Box:
     top = max(box.top for box in parts)
     bottom = min(box.bottom for box in parts)
     size = parts[0].size
-    whole = around(parts, parts[0].latex, (top + bottom) / 2 - AXIS * size, size)
+    level = (top + bottom) / 2 - AXIS * size
+    whole = replace(around(parts, parts[0].latex, level, size), large=True)
     shelf.exchange(parts, whole)
     return whole
 
