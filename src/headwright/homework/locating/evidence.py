@@ -6,6 +6,7 @@ is "none of them". Weights of shapes and words come from the bank.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ TITLE = 0.2
 RESTATED = 0.6
 
 _MOST_SEARCHED = 2000  # characters of one stretch of prose
+_FEWEST_SEARCHED = 4
+_CAPITAL_CODE = re.compile(r"\\[A-Z]|\(\?P")
 _NEARBY = 6  # segments on either side that may belong to the same line
 
 
@@ -82,9 +85,25 @@ def _shape_evidence(question: Question, counts: Counter[str]) -> float:
 
 
 def _word_evidence(words: Mapping[str, float], text: str) -> float:
-    searched = text[:_MOST_SEARCHED]
-    weights = words.items()
-    return sum(weight for word, weight in weights if re.search(word, searched, re.IGNORECASE))
+    searched = text[:_MOST_SEARCHED].lower()
+    if len(searched) < _FEWEST_SEARCHED and searched.isascii():  # ", and"
+        return 0.0
+    return sum(weight for word, weight in words.items() if _is_found(word, searched))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_found(word: str, text: str) -> bool:
+    """Questions share words, and documents short stretches between their formulas."""
+    return _pattern(word).search(text) is not None
+
+
+@functools.lru_cache(maxsize=512)
+def _pattern(word: str) -> re.Pattern[str]:
+    """For text in small letters. Ignoring case takes several times as long, so only a word whose
+    capitals mean something else (\\W) does."""
+    if _CAPITAL_CODE.search(word):
+        return re.compile(word, re.IGNORECASE)
+    return re.compile(word.lower())
 
 
 def _word_weight(segments: Sequence[Segment], row: int) -> float:
