@@ -22,11 +22,12 @@ from headwright.homework.reading.document import Segment
 
 # How often a shape counts in one segment; the square root of that is its weight
 MOST_PER_TAG = 2.0
-# Words in a heading, in a bold line, in a title above another heading, in a question restated from
-# the handout
+# Words in a heading, in a bold line, in a title above another heading, in the handout's question;
+# formulas in such a question
 HEADING = 3.0
 BOLD = 2.0
 TITLE = 0.2
+ASKED = 1.5
 RESTATED = 0.6
 
 _MOST_SEARCHED = 2000  # characters of one stretch of prose
@@ -56,11 +57,10 @@ def content_evidence(
             shapes.setdefault(row, Counter()).update(shapes_of(piece.chain) - ambiguous)
 
     for row, counts in shapes.items():
-        evidence[row, :-1] += [_shape_evidence(question, counts) for question in bank]
-    for row, segment in enumerate(segments):
-        # A restated question tells where we are, but less than an answer
-        if segment.voice == "question":
-            evidence[row] *= RESTATED
+        speaks = np.array([_shape_evidence(question, counts) for question in bank])
+        # What a question gives tells where we are, but less than an answer
+        restated = segments[row].voice == "question"
+        evidence[row, :-1] += RESTATED * speaks if restated else speaks
     return evidence
 
 
@@ -111,6 +111,8 @@ def _word_weight(segments: Sequence[Segment], row: int) -> float:
     whole section."""
     if is_bold_line(segments[row]):
         return BOLD
+    if segments[row].voice == "question" and segments[row].kind == "prose":
+        return ASKED
     if segments[row].kind != "heading" or _is_sentence(segments, row):
         return 1.0
     if row + 1 < len(segments):
