@@ -1,7 +1,8 @@
 """Which answer belongs to which question.
 
-Reading order: `locate` tells the way; `numbering` (what labels say), `evidence` (what speaks for a
-question at a segment) and `walk` (the best sequence of questions) are its steps. `unanswered` adds
-what is asked and was not found: in the handout's words (`asked`) or by its numbers (`editions`).
-`answer` is the result as the judges get it.
+Reading order: `locate` tells the way; `numbering` (where labels lead), `evidence` (what content
+speaks for), `label_evidence` (what labels and titles speak for, course by course) and `walk` (the
+best sequence of questions) are its steps. `unanswered` adds what is asked and was not found: in the
+handout's words (`asked`) or by its numbers (`editions`). `answer` is the result as the judges get
+it.
 """

@@ -6,6 +6,7 @@ is "none of them". Weights of shapes and words come from the bank.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,14 +22,17 @@ from headwright.homework.reading.document import Segment
 
 # How often a shape counts in one segment; the square root of that is its weight
 MOST_PER_TAG = 2.0
-# Words in a heading, in a bold line, in a title above another heading, in a question restated from
-# the handout
+# Words in a heading, in a bold line, in a title above another heading, in the handout's question;
+# formulas in such a question
 HEADING = 3.0
 BOLD = 2.0
 TITLE = 0.2
+ASKED = 1.5
 RESTATED = 0.6
 
 _MOST_SEARCHED = 2000  # characters of one stretch of prose
+_FEWEST_SEARCHED = 4
+_CAPITAL_CODE = re.compile(r"\\[A-Z]|\(\?P")
 _NEARBY = 6  # segments on either side that may belong to the same line
 
 
@@ -53,11 +57,10 @@ def content_evidence(
             shapes.setdefault(row, Counter()).update(shapes_of(piece.chain) - ambiguous)
 
     for row, counts in shapes.items():
-        evidence[row, :-1] += [_shape_evidence(question, counts) for question in bank]
-    for row, segment in enumerate(segments):
-        # A restated question tells where we are, but less than an answer
-        if segment.voice == "question":
-            evidence[row] *= RESTATED
+        speaks = np.array([_shape_evidence(question, counts) for question in bank])
+        # What a question gives tells where we are, but less than an answer
+        restated = segments[row].voice == "question"
+        evidence[row, :-1] += RESTATED * speaks if restated else speaks
     return evidence
 
 
@@ -82,9 +85,25 @@ def _shape_evidence(question: Question, counts: Counter[str]) -> float:
 
 
 def _word_evidence(words: Mapping[str, float], text: str) -> float:
-    searched = text[:_MOST_SEARCHED]
-    weights = words.items()
-    return sum(weight for word, weight in weights if re.search(word, searched, re.IGNORECASE))
+    searched = text[:_MOST_SEARCHED].lower()
+    if len(searched) < _FEWEST_SEARCHED and searched.isascii():  # ", and"
+        return 0.0
+    return sum(weight for word, weight in words.items() if _is_found(word, searched))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_found(word: str, text: str) -> bool:
+    """Questions share words, and documents short stretches between their formulas."""
+    return _pattern(word).search(text) is not None
+
+
+@functools.lru_cache(maxsize=512)
+def _pattern(word: str) -> re.Pattern[str]:
+    """For text in small letters. Ignoring case takes several times as long, so only a word whose
+    capitals mean something else (\\W) does."""
+    if _CAPITAL_CODE.search(word):
+        return re.compile(word, re.IGNORECASE)
+    return re.compile(word.lower())
 
 
 def _word_weight(segments: Sequence[Segment], row: int) -> float:
@@ -92,6 +111,8 @@ def _word_weight(segments: Sequence[Segment], row: int) -> float:
     whole section."""
     if is_bold_line(segments[row]):
         return BOLD
+    if segments[row].voice == "question" and segments[row].kind == "prose":
+        return ASKED
     if segments[row].kind != "heading" or _is_sentence(segments, row):
         return 1.0
     if row + 1 < len(segments):

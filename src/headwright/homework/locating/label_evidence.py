@@ -72,8 +72,8 @@ def label_evidence(sheet: Sheet, numbering: Numbering) -> np.ndarray:
     title: np.ndarray | None = None
     introduction = True
     for row, number in enumerate(places):
-        title = titles.get(row, title)
         if row in titles:
+            title = titles[row]
             held = title
             evidence[row] = LABEL_READ + title - PART_FITS
         elif number is not None and sheet.foreign[row]:

@@ -8,6 +8,7 @@ differently.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,12 +23,21 @@ from headwright.homework.locating.label_evidence import (
     label_evidence,
 )
 from headwright.homework.locating.numbering import is_own_number, readings, without_lists
-from headwright.homework.locating.walk import best_walk
+from headwright.homework.locating.walk import Walk, best_walk
 from headwright.homework.meaning.statements import Piece
 from headwright.homework.reading.document import Document, Segment
 
-LEAST_CONFIDENCE = 0.05
+LEAST_CONFIDENCE = 0.2
 MOST_CONFIDENCE = 0.99
+# What a label, content of its own and the lead over other walks add, and where more adds nothing
+BY_LABEL = 0.2
+BY_CONTENT = 0.3
+BY_MARGIN = 0.3
+CLEAR_CONTENT = 6.0
+CLEAR_MARGIN = 8.0
+# What each doubling beyond this number of segments takes away
+LONG_ANSWER = 8
+LONGER = 0.06
 
 
 @dataclass(frozen=True)
@@ -57,12 +67,12 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     sheet = Sheet(segments, bank, content, foreign_rows(segments, content))
     tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
     tables.append(content)  # numbering may mean nothing at all
-    best, walk = best_walk(segments, parts, np.stack(tables))
-    chosen = numberings[min(best, len(numberings) - 1)].course
+    walk = best_walk(segments, parts, np.stack(tables))
+    chosen = numberings[min(walk.table, len(numberings) - 1)].course
 
     out: list[Located] = []
     for column, question in enumerate(bank):
-        rows = [row for row, reached in enumerate(walk) if reached == column]
+        rows = [row for row, reached in enumerate(walk.questions) if reached == column]
         rows = _without_introduction(segments, rows, content[:, column])
         if not rows:
             continue
@@ -71,7 +81,7 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
         if empty and not _is_left_out(segments, rows, question.part, labels):
             continue
         span = (segments[rows[0]].start, segments[rows[-1]].end)
-        confidence = _confidence(segments, rows, content, column)
+        confidence = _confidence(segments, rows, walk, content[:, column])
         places = tuple(indices[row] for row in rows)
         out.append(Located(question.id, places, span, confidence, empty))
     return out
@@ -88,16 +98,20 @@ def _without_introduction(
 
 
 def _confidence(
-    segments: Sequence[Segment], rows: list[int], content: np.ndarray, column: int
+    segments: Sequence[Segment], rows: list[int], walk: Walk, evidence: np.ndarray
 ) -> float:
-    """More with a label and with evidence of its own, less where another question has more."""
+    """More where a label leads here, where the answer itself speaks for the question, and where
+    every walk that says something else is much worse; less in a long answer, which has more in it
+    to be taken for the final word."""
+    spoken = [row for row in rows if not _is_silent(segments[row])] or rows
     labelled = any(segments[row].label for row in rows)
-    own = max(content[row, column] for row in rows)
-    rival = max(content[row, :-1].max() - content[row, column] for row in rows)
+    own = max(float(evidence[row]) for row in spoken)
+    margin = float(np.median(walk.margins[spoken]))
 
-    confidence = 0.5 + 0.2 * labelled
-    confidence += 0.1 * min(max(own, 0.0) / 2.5, 2.0)
-    confidence -= 0.05 * min(rival, 4.0)
+    confidence = LEAST_CONFIDENCE + BY_LABEL * labelled
+    confidence += BY_CONTENT * min(max(own, 0.0) / CLEAR_CONTENT, 1.0)
+    confidence += BY_MARGIN * min(margin / CLEAR_MARGIN, 1.0)
+    confidence -= LONGER * math.log2(max(len(spoken) / LONG_ANSWER, 1.0))
     return round(min(max(confidence, LEAST_CONFIDENCE), MOST_CONFIDENCE), 2)
 
 

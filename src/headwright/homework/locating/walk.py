@@ -7,8 +7,10 @@ middle of a sentence. The best walk is found exactly (Viterbi). Costs are in uni
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,25 +36,51 @@ ASIDE = 0.8  # to or from the section on positions, which stands in various plac
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{3,200}\1:?")
 
 
-def best_walk(
-    segments: Sequence[Segment], parts: tuple[str, ...], tables: np.ndarray
-) -> tuple[int, list[int]]:
-    """Of several tables of evidence the one with the best walk, and that walk's question for each
-    segment (`len(parts)`: none)."""
-    entering = np.array([ENTER] * len(parts) + [0.0])
-    score = tables[:, 0] - entering
-    came_from: list[np.ndarray] = []
-    for row in range(1, len(segments)):
-        between = _boundary(segments[row - 1], segments[row])
-        reached = score[:, :, None] - _costs(parts, between)
-        came_from.append(reached.argmax(axis=1))
-        score = reached.max(axis=1) + tables[:, row]
+@dataclass(frozen=True)
+class Walk:
+    """The question behind each segment (the number of questions: none), by how much the best other
+    walk that says something else there is worse, and which table of evidence led to it."""
 
-    best = int(score.max(axis=1).argmax())
-    walk = [int(score[best].argmax())]
+    questions: list[int]
+    margins: np.ndarray
+    table: int
+
+
+def best_walk(segments: Sequence[Segment], parts: tuple[str, ...], tables: np.ndarray) -> Walk:
+    """The best walk of all under several tables of evidence."""
+    pairs = itertools.pairwise(segments)
+    costs = [_costs(parts, _boundary(before, here)) for before, here in pairs]
+    entering = np.array([ENTER] * len(parts) + [0.0])
+    scores = [tables[:, 0] - entering]
+    came_from: list[np.ndarray] = []
+    for row, cost in enumerate(costs, start=1):
+        reached = scores[-1][:, :, None] - cost
+        came_from.append(reached.argmax(axis=1))
+        scores.append(reached.max(axis=1) + tables[:, row])
+
+    best = int(scores[-1].max(axis=1).argmax())
+    walk = [int(scores[-1][best].argmax())]
     for before in reversed(came_from):
         walk.append(int(before[best, walk[-1]]))
-    return best, walk[::-1]
+    walk.reverse()
+
+    forward = np.array([score[best] for score in scores])
+    return Walk(walk, _margins(forward, tables[best], costs, walk), best)
+
+
+def _margins(
+    forward: np.ndarray, evidence: np.ndarray, costs: list[np.ndarray], walk: list[int]
+) -> np.ndarray:
+    """For every segment, the score of the best walk less that of the best walk that says something
+    else there. `forward`: the best score up to each segment."""
+    onward = np.zeros_like(forward)  # the best score from each segment on
+    for row in range(len(walk) - 2, -1, -1):
+        onward[row] = (onward[row + 1] + evidence[row + 1] - costs[row]).max(axis=1)
+    through = forward + onward
+    rows = np.arange(len(walk))
+    chosen = through[rows, walk]
+    through[rows, walk] = -np.inf
+    return chosen - through.max(axis=1)
 
 
 def is_bold_line(segment: Segment) -> bool:
