@@ -86,6 +86,8 @@ def test_files_and_masks(tmp_path):
         ("symmetry", "numpy:tanh", "--shape", "3"),
         ("symmetry", "numpy:tanh", "--shape", "0,3"),
         ("bench", "nothing"),
+        ("bench", "check_real"),
+        ("bench", "check", "a folder"),
         ("no-such-command",),
     ],
 )

@@ -1,10 +1,12 @@
-"""`headwright bench NAME`: runs `benchmarks/NAME.py` of the source tree and shows its table of
-ratios."""
+"""`headwright bench NAME [PATH ...]`: runs `benchmarks/NAME.py` of the source tree and shows its
+table of ratios."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,13 @@ _NONE = "none: benchmarks come with the source tree, not with the installed pack
 
 @headwright_command("bench")
 @click.argument("name", required=False)
+@click.argument("paths", nargs=-1, metavar="[PATH ...]")
 @click.option("--quick", is_flag=True, help="Small sizes, seconds instead of minutes.")
-def command(name: str | None, quick: bool) -> Reply:
-    """Run one benchmark and print its ratios. Without NAME: list the benchmarks."""
+def command(name: str | None, paths: tuple[str, ...], quick: bool) -> Reply:
+    """Run one benchmark and print its ratios. Without NAME: list the benchmarks.
+
+    Some benchmarks measure files of yours and take their paths.
+    """
     known = _benchmarks()
     names = ", ".join(known)
     if name is None and known:
@@ -33,8 +39,22 @@ def command(name: str | None, quick: bool) -> Reply:
         wanted = f"a benchmark ({names or _NONE})"
         raise InputError(wanted=wanted, got=repr(name), attempt="headwright bench, in a clone")
 
-    result = _load(name).run(quick=quick)
+    run = _load(name).run
+    _insist_on_paths(name, run, paths)
+    result = run(*paths, quick=quick)
     return Reply(result, lambda console: _render(console, result))
+
+
+def _insist_on_paths(name: str, run: Callable[..., Any], paths: tuple[str, ...]) -> None:
+    """A benchmark's paths are the parameters of its `run` that have a position."""
+    parameters = inspect.signature(run).parameters.values()
+    asked = [p.name.upper() for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if len(paths) != len(asked):
+        raise InputError(
+            wanted=f"{len(asked)} paths for the benchmark {name}",
+            got=str(len(paths)),
+            attempt=" ".join(["headwright bench", name, *asked]),
+        )
 
 
 def _benchmarks() -> list[str]:
