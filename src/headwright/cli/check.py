@@ -19,6 +19,7 @@ from headwright.files import write_json, write_text
 _STANDARD_INPUT = "-"
 _PAGES = "One page per document, and an index of the class."
 _GRADESCOPE = "Write Gradescope's results.json."
+_HUMAN = "What a person should look at, the most doubtful first, as CSV."
 _BANK = "Your own questions and points, in TOML."
 
 
@@ -51,6 +52,7 @@ def _nothing_judged(report: Any) -> bool:
 @headwright_command("check")
 @click.argument("paths", nargs=-1, metavar="FILE|DIR ...")
 @click.option("--csv", "csv_file", type=click.Path(), help="One row per document and question.")
+@click.option("--human", "human_file", type=click.Path(), help=_HUMAN)
 @click.option("--html", "html_folder", type=click.Path(), help=_PAGES)
 @click.option("--gradescope", "gradescope_file", type=click.Path(), help=_GRADESCOPE)
 @click.option("--bank", "bank_file", type=click.Path(), help=_BANK)
@@ -86,11 +88,13 @@ def _judge(
     bank: Any,
     *,
     csv_file: str | None,
+    human_file: str | None,
     html_folder: str | None,
     gradescope_file: str | None,
 ) -> Reply:
     """Judge everything and write every output that can be written."""
     from headwright.homework import exports
+    from headwright.homework.human_queue import human_queue
 
     outputs = Outputs()
     documents = _documents(paths)
@@ -101,6 +105,8 @@ def _judge(
 
     if csv_file:
         outputs.attempt(lambda: write_text(csv_file, exports.as_csv(reports)))
+    if human_file:
+        outputs.attempt(lambda: write_text(human_file, human_queue(reports)))
     if gradescope_file:
         outputs.attempt(lambda: write_json(gradescope_file, exports.gradescope(reports, bank)))
     return _Verdicts(reports, bank, outputs)

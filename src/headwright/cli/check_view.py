@@ -29,7 +29,7 @@ _NAME = 16  # characters that a document's name has at least
 _UNDER_THE_ANSWER = (0, 0, 0, 9)
 _UNDER_THE_TITLE = (0, 0, 0, 8)
 _MOST_OF_A_STEP = 60  # characters
-_MORE = "more: --html DIR for pages, --csv FILE for a table, --json for everything"
+_MORE = "more: --html DIR (pages), --csv FILE, --human FILE (what to read yourself), --json"
 
 
 def verdicts(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:

@@ -61,21 +61,21 @@ def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
     if verdict.counterexample:
         example = json.dumps(plain(verdict.counterexample), ensure_ascii=False)
     return {
-        "document": _inert(report.document),
+        "document": inert(report.document),
         "question": verdict.question,
         "status": verdict.status,
         "line_start": span.line_start if span else "",
         "line_end": span.line_end if span else "",
-        "answer": _inert(verdict.answer),
-        "reason": _inert(verdict.reason),
+        "answer": inert(verdict.answer),
+        "reason": inert(verdict.reason),
         "counterexample": example,
-        "repair": _inert(verdict.repair or ""),
-        "remarks": _inert(" ".join(verdict.remarks)),
+        "repair": inert(verdict.repair or ""),
+        "remarks": inert(" ".join(verdict.remarks)),
         "confidence": f"{verdict.confidence:.2f}",
     }
 
 
-def _inert(cell: str) -> str:
+def inert(cell: str) -> str:
     """A spreadsheet runs cells that begin like a formula; an apostrophe makes them text."""
     return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
