@@ -150,7 +150,7 @@ def test_pages_escape_everything_and_mark_the_spans(tmp_path):
     page = (tmp_path / entries[0].file).read_text("utf-8")
     assert re.search(r'<mark id="at0"[^>]*><a href="#v0">q = half<sup>', page)
     assert "0.146 at n = 10" in page
-    assert page.count("key ") >= 10
+    assert "9 others, each" in page
     index = (tmp_path / "index.html").read_text("utf-8")
     assert "the document is empty" in index
     assert "2×" in index

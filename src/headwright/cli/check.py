@@ -143,7 +143,10 @@ def _index(entries: Any, reports: Sequence[Any], bank: Any) -> str:
     from headwright.homework import batch, class_page, exports, pages
 
     titles = {question.id: question.title for question in bank}
-    drawn = batch.draw([fault.answer for fault in exports.faults(reports)])
+    wanted: list[str] = []
+    for fault in exports.faults(reports):
+        pages.shown(fault.answer, lambda latex: wanted.append(latex) or "")
+    drawn = batch.draw(wanted)
 
     def draw(latex: str) -> str:
         return drawn.get(latex) or pages.as_text(latex)

@@ -87,12 +87,12 @@ def instances(seed: int = SEED) -> tuple[Instance, ...]:
 
 
 def smallest() -> Instance:
-    """The instance whose arrays are shown in a counterexample."""
+    """The instance on which formulas are tried first."""
     return instances()[0]
 
 
 def of_ten_keys() -> Instance:
-    """The instance whose numbers are quoted in a verdict: n = 10 throughout."""
+    """The instance whose numbers a verdict quotes and whose arrays it shows: n = 10 throughout."""
     return instances()[1]
 
 

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from headwright.homework.exports import STATUSES, Fault, faults, tallies
-from headwright.homework.pages import CSS, SIGNS, Draw, Titles, as_text, counted
+from headwright.homework.pages import CSS, SIGNS, Draw, Titles, as_text, counted, shown
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.page import page
 
@@ -83,7 +83,7 @@ def _fault(fault: Fault, draw: Draw) -> str:
     number = f'<td class="number">{len(fault.documents)}×</td>'
     question = f"<td>{escape(fault.question)}</td>"
     status = f'<span class="status">{SIGNS[fault.status]}</span>'
-    said = f"<td>{status} {draw(fault.answer)}<br>{escape(fault.reason)}</td>"
+    said = f"<td>{status} {shown(fault.answer, draw)}<br>{escape(fault.reason)}</td>"
     return f'<tr class="s-{fault.status}">{number}{question}{said}</tr>'
 
 

@@ -27,13 +27,15 @@ from headwright.homework.locating.locate import Located
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import parse
 from headwright.homework.meaning.statements import Piece, Statement
+from headwright.homework.quoting import aligned_as_one, shortened, without_markup
 from headwright.homework.reading.document import Document
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.queries import WrittenQueries
 from headwright.homework.verdict import Outcome, Span, Verdict, our_fault
 
-MOST_QUOTED = 400  # characters of an answer
-MOST_SPELLED = 120  # characters of one statement
+MOST_QUOTED = 600  # characters of an answer
+MOST_LOOKED_AT = 5 * MOST_QUOTED  # of which markup may be the larger part
+MOST_SPELLED = 300  # characters of one statement
 
 
 def _prose(answer: Answer) -> Judged:
@@ -177,19 +179,20 @@ def _spelled(statement: Statement) -> str:
     for piece in _BETWEEN.split(statement.source):
         items = parse(piece, quantity=words.large_number)
         if any(item == statement.chain for item in items):
-            text = _OPENING.sub("", " ".join(piece.split()))
-            return text[:MOST_SPELLED].strip()
-    return " ".join(statement.source.split())[:MOST_SPELLED]
+            text = _OPENING.sub("", aligned_as_one(piece))
+            return shortened(text.strip(), MOST_SPELLED)
+    return shortened(aligned_as_one(statement.source), MOST_SPELLED)
 
 
 def _text(answer: Answer, judged: Judged) -> str:
     """The deciding statements as written; the whole answer where none decides."""
     if judged.chosen:
         distinct = dict.fromkeys(_spelled(statement) for statement in judged.chosen)
-        return "; ".join(distinct)[:MOST_QUOTED]
+        return shortened("; ".join(distinct), MOST_QUOTED)
     spoken = [answer.document.segments[k] for k in _spoken(answer)]
-    text = answer.document.text[spoken[0].start : spoken[-1].end]
-    return " ".join(text.split())[:MOST_QUOTED]
+    start = spoken[0].start
+    end = min(spoken[-1].end, start + MOST_LOOKED_AT)
+    return shortened(without_markup(answer.document.text[start:end]), MOST_QUOTED)
 
 
 def _spoken(answer: Answer) -> list[int]:

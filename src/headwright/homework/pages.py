@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
+from headwright.homework.example_tables import counterexample
 from headwright.homework.exports import STATUSES
+from headwright.homework.quoting import formulas_and_words
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.formula import formula
 from headwright.report.page import page
-from headwright.result import plain
 
 SIGNS = {"correct": "✓", "incomplete": "◐", "wrong": "✗", "missing": "–", "unread": "?"}
 Titles = Mapping[str, str]  # question id -> what it asks about
@@ -43,12 +43,14 @@ mark sup{color:var(--s);font-weight:600;font-size:.7em;margin-left:.15em}
 .bar .s-missing,.bar .s-unread{opacity:.45}
 .bar .s-incomplete{background-image:\
 repeating-linear-gradient(135deg,transparent 0 4px,rgba(255,255,255,.35) 4px 7px)}
+table.numbers{font-size:.82rem;margin:.2rem 0}
+.numbers td,.numbers th{padding:.1rem .45rem;text-align:right;white-space:nowrap}
+.numbers th:first-child{text-align:left}
 .matrix td,.matrix th{padding:.15rem .35rem;text-align:center}
 .matrix td:first-child,.matrix th:first-child{text-align:left}
-.weights{display:grid;grid-template-columns:auto 1fr auto;gap:.15rem .6rem;
-align-items:center;max-width:26rem;font-size:.85rem}
 .number span{white-space:nowrap}
-.weights i{display:block;height:.7rem;background:var(--key);border-radius:2px;min-width:1px}
+.bar-of-weight{width:12rem;min-width:5rem}
+.bar-of-weight i{display:block;height:.7rem;background:var(--key);border-radius:2px;min-width:1px}
 .legend>span{margin-right:1rem;white-space:nowrap}
 h1{overflow-wrap:anywhere}
 blockquote{margin:.4rem 0;padding-left:.8rem;border-left:2px solid var(--line);color:var(--soft)}
@@ -106,7 +108,7 @@ def _card(i: int, verdict: Verdict, title: str, draw: Draw) -> str:
         f'<p class="soft">{escape(title)}</p>' if title else "",
         _answer(verdict, draw),
         f"<p>{escape(verdict.reason)}</p>",
-        _counterexample(verdict.counterexample),
+        counterexample(verdict.counterexample),
         f"<p><b>Smallest repair:</b> {escape(verdict.repair)}</p>" if verdict.repair else "",
         *(f'<p class="soft">{escape(remark)}</p>' for remark in verdict.remarks),
         _steps(verdict.steps, draw),
@@ -126,9 +128,24 @@ def _heading(i: int, verdict: Verdict) -> str:
 def _answer(verdict: Verdict, draw: Draw) -> str:
     if not verdict.answer:
         return ""
-    if verdict.status == "unread":
-        return f"<blockquote>{escape(verdict.answer[:2000])}</blockquote>"
-    return f'<div class="answer">{draw(verdict.answer)}</div>'
+    said = shown(verdict.answer, draw)
+    if is_prose(verdict.answer):
+        return f"<blockquote>{said}</blockquote>"
+    return f'<div class="answer">{said}</div>'
+
+
+def is_prose(answer: str) -> bool:
+    return any(not formula for formula, _ in formulas_and_words(answer))
+
+
+def shown(answer: str, draw: Draw) -> str:
+    """Words as words, formulas drawn."""
+    pieces = formulas_and_words(answer)
+    if all(formula for formula, _ in pieces):
+        return draw(answer)
+    html = [draw(text.strip()) if formula else escape(text) for formula, text in pieces]
+    between = "" if "$" in answer else " "  # what stands between dollar signs brings its spaces
+    return between.join(html)
 
 
 def _steps(steps: Sequence[Verdict], draw: Draw) -> str:
@@ -141,62 +158,8 @@ def _steps(steps: Sequence[Verdict], draw: Draw) -> str:
 
 def _step(step: Verdict, draw: Draw) -> str:
     status = f'<td class="status">{SIGNS[step.status]} {step.status}</td>'
-    answer = draw(step.answer) if step.answer else ""
+    answer = shown(step.answer, draw) if step.answer else ""
     return f'<tr class="s-{step.status}">{status}<td>{answer}<br>{escape(step.reason)}</td></tr>'
-
-
-# ---------------------------------------------------------------------------------- counterexamples
-
-
-def _counterexample(example: Any) -> str:
-    if not example:
-        return ""
-    fields = plain(dict(example))
-    claim = fields.pop("claim", None) or fields.pop("story", None)
-    head = f"<b>Counterexample.</b> {escape(str(claim))}" if claim else "<b>Counterexample.</b>"
-    rows = [
-        f"<tr><th>{escape(str(name))}</th><td><code>{escape(_short(value))}</code></td></tr>"
-        for name, value in fields.items()
-    ]
-    table = f'<div class="wide"><table>{"".join(rows)}</table></div>'
-    return f"<p>{head}</p>{_picture(fields)}{table}"
-
-
-def _picture(fields: Mapping[str, Any]) -> str:
-    """The weights as bars, where the counterexample has some."""
-    weights = next((fields[k] for k in ("weights", "alpha") if _is_short_row(fields.get(k))), None)
-    if not weights:
-        return ""
-    names = {fields[k]: k for k in ("j", "a", "b") if isinstance(fields.get(k), int)}
-    if isinstance(fields.get("order"), list):
-        names = {i: str(name) for i, name in enumerate(fields["order"])}
-    return _bars(weights, names)
-
-
-def _is_short_row(value: Any) -> bool:
-    if not isinstance(value, list) or not 0 < len(value) <= 24:
-        return False
-    return all(isinstance(x, (int, float)) for x in value)
-
-
-def _bars(weights: list[float], names: dict[int, str]) -> str:
-    """What the answer really attends to. Keys are counted from 0, as everywhere."""
-    bars = []
-    for i, weight in enumerate(weights):
-        width = 100 * max(0.0, min(1.0, weight))
-        bar = f"<i style='width:{width:.1f}%'></i>"
-        bars.append(f"<span>key {names.get(i, i)}</span>{bar}<span>{weight:.3f}</span>")
-    picture = '<div class="weights" role="img" aria-label="attention weights">'
-    return f"<figure>{picture}{''.join(bars)}</div></figure>"
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value + 0.0:.4g}"  # + 0.0: no "-0"
-    if isinstance(value, list):
-        shown = ", ".join(_short(x) for x in value[:12])
-        return f"[{shown}, …]" if len(value) > 12 else f"[{shown}]"
-    return str(value)
 
 
 # ------------------------------------------------------------------------------- the student's text

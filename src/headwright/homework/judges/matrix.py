@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from headwright.exercise.instances import Instance, instances
@@ -71,7 +73,10 @@ def _of(expression: Node, rows: bool) -> Outcome:
         return Outcome("unread", f"could not tell {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the matrix has no value: {error}", repair=REPAIR)
-    return _judged(results, uses_vectors=any(s.name in ("v", "V") for s in used))
+    outcome = _judged(results, uses_vectors=any(s.name in ("v", "V") for s in used))
+    if outcome.status != "wrong":
+        return outcome
+    return replace(outcome, counterexample=_smallest_case(expression, rows))
 
 
 def _scene(instance: Instance, rows: bool) -> Scene:
@@ -100,10 +105,9 @@ def _fault(instance: Instance, M: Value) -> Outcome | None:
     """What is wrong with M in one instance: its shape, or what it makes of v_a + v_b."""
     if not isinstance(M, np.ndarray):
         return Outcome("wrong", "M is a number here, not a d x d matrix", repair=REPAIR)
-    example = _example(instance, M)
     if M.shape[1] != instance.d:
         applied = f"cannot be applied to v_a + v_b in R^{instance.d} (m = {instance.m})"
-        return Outcome("wrong", f"M is {describe(M)} and {applied}", example, REPAIR)
+        return Outcome("wrong", f"M is {describe(M)} and {applied}", repair=REPAIR)
 
     found = M @ (instance.v_a + instance.v_b)
     if M.shape[0] != instance.d:
@@ -113,25 +117,35 @@ def _fault(instance: Instance, M: Value) -> Outcome | None:
             what = f"a vector of {len(found)}"
         missed = f"M(v_a + v_b) is {what}, not v_a itself, which lies in R^{instance.d}"
         repair = f"multiply by A from the left: {REPAIR}" if coordinates else REPAIR
-        return Outcome("wrong", f"M is {describe(M)}: {missed}", example, repair)
+        return Outcome("wrong", f"M is {describe(M)}: {missed}", repair=repair)
 
     error = float(np.linalg.norm(found - instance.v_a) / np.linalg.norm(instance.v_a))
     if error > EXACT * instance.d:
         missed = f"{100 * error:.0f} % of its length ({_size(instance)})"
-        return Outcome("wrong", f"M(v_a + v_b) differs from v_a by {missed}", example, REPAIR)
+        return Outcome("wrong", f"M(v_a + v_b) differs from v_a by {missed}", repair=REPAIR)
     return None
 
 
-def _example(instance: Instance, M: np.ndarray) -> dict[str, object]:
-    """The smallest case with m < d: A = e_1, B = e_2 in R^3."""
-    return {
-        "d": instance.d,
-        "m": instance.m,
-        "shape of M": list(M.shape),
-        "small case": {
-            "A": [[1], [0], [0]],
-            "B": [[0], [1], [0]],
-            "v_a": [2, 0, 0],
-            "v_b": [0, 5, 0],
-        },
+def _smallest_case(expression: Node, rows: bool) -> dict[str, object]:
+    """The smallest case with m < d, A = e_1 and B = e_2 in R^3, and what M makes of v_a + v_b."""
+    case = _in_three_dimensions()
+    shown: dict[str, object] = {
+        "story": "A = e_1 and B = e_2 in R^3",
+        "v_a": case.v_a,
+        "v_b": case.v_b,
     }
+    try:
+        M = evaluate(expression, _scene(case, rows))
+        made = M @ (case.v_a + case.v_b)
+    except (Unknown, Mismatch, TypeError, ValueError):
+        return shown
+    return {**shown, "M": np.round(M, 3), "M(v_a + v_b)": np.round(made, 3), "wanted": case.v_a}
+
+
+def _in_three_dimensions() -> Instance:
+    e = np.eye(3)
+    V = np.zeros((4, 3))
+    blank = Instance(np.zeros((4, 3)), V, e[:, :1], e[:, 1:2])
+    V[blank.a] = 2 * e[0]
+    V[blank.b] = 5 * e[1]
+    return blank

@@ -86,7 +86,8 @@ def _worst_of_a_half_truth(fitting: list[Example]) -> Example | None:
         return _worst(fitting)
     orthonormal = [example for example in fitting if example.orthonormal]
     if orthonormal and all(example.j_leads for example in orthonormal):
-        return _worst(orthonormal)
+        weakest = _worst(orthonormal)
+        return weakest if weakest.weight_of_j < ENOUGH else _worst(fitting)
     return None
 
 
@@ -101,7 +102,7 @@ def _short(x: float) -> str:
 def _shown(example: Example) -> dict[str, object]:
     return {
         "story": example.story,
-        "scores": example.scores.round(3),
+        "scores": example.scores.round(3) + 0.0,  # no "-0"
         "weights": example.weights.round(4),
         "j": J,
     }

@@ -1,14 +1,15 @@
 """What to say about a query that was computed: it passes, it lacks a scale, it misses; with numbers
-and a repair. Numbers are those at n = 10, counterexamples the smallest instance."""
+and a repair. Numbers and counterexamples are those at n = 10."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from headwright.design.closed_form import sharpness
-from headwright.exercise.instances import Instance, instances, of_ten_keys, smallest
+from headwright.exercise.instances import Instance, instances, of_ten_keys
 from headwright.homework.meaning.formula import Symbol
 from headwright.homework.scenes.queries import (
     GROWING,
@@ -24,7 +25,10 @@ from headwright.homework.verdict import Outcome
 LEAK = 0.01
 NEAR_ENOUGH = 2 * LEAK  # how far a weight may be from its target where the scale is a number
 SHARP = 30.0  # a scale at which whatever can be sharp is
+BETA = 10.0  # the scale of an example in which the scale is not at fault
+LONGER = 1.5  # the length of k_a in a sample that shows what equal heads do
 LONG = 1e4  # times which a query without a scale would reach its target, if its direction is right
+_ONE_TIMES = 1 - 1e-9  # below it a factor shortens the query, above its inverse one lengthens it
 # P(gamma < 0) for gamma ~ N(1, 1/2): Phi(-sqrt 2) = erfc(1) / 2.
 FLIP = (
     f"with probability {50 * math.erfc(1.0):.2f} % (gamma < 0, k_a points away) head 1 loses v_a; "
@@ -44,18 +48,28 @@ def passes(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
 
 def different(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     """Several heads that reach the target must not be one head written twice."""
-    instance = smallest()
-    Q = queries_at(heads, instance, 10.0)
+    Q = queries_at(heads, of_ten_keys(), BETA)
     if np.allclose(Q, Q[0]):
-        first = head_weights(Q, instance)[0]
         return Outcome(
             "incomplete",
             "both heads have the same query: their outputs are equal in every sample, "
             "so a second head changes nothing",
-            example(instance, Q, first),
+            _with_a_longer_key(Q),
             "give each head its own mean: q_1 = beta mu_a, q_2 = beta mu_b",
         )
     return random_keys() if "keys" in roles_of(heads) else passes(heads, target)
+
+
+def _with_a_longer_key(Q: np.ndarray) -> dict[str, object]:
+    """A sample in which equal heads fail together; at the means they look right."""
+    ten = of_ten_keys()
+    lengths = np.ones((ten.n, 1))
+    lengths[ten.a] = LONGER
+    drawn = replace(ten, K=lengths * ten.K)
+    story = (
+        f"k_a is drawn {LONGER:g} times as long as its mean: both heads lose v_b, at the same time"
+    )
+    return {"story": story, **example(drawn, Q, mixed(Q, drawn))}
 
 
 def roles_of(heads: WrittenQueries) -> set[str]:
@@ -64,13 +78,11 @@ def roles_of(heads: WrittenQueries) -> set[str]:
 
 
 def random_keys() -> Outcome:
-    instance = smallest()
     return Outcome(
         "incomplete",
         "the keys are random here, and the query must be given in terms of their means; "
         "at the means the formula works",
-        {"claim": "q uses k_a, k_b", "means": instance.K[[instance.a, instance.b]].round(3)},
-        "write mu_a and mu_b for k_a and k_b",
+        repair="write mu_a and mu_b for k_a and k_b",
     )
 
 
@@ -100,17 +112,23 @@ def _passes_as_number(heads: WrittenQueries, target: dict[str, float]) -> Outcom
 def no_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     lengths = np.linalg.norm(queries_at(heads, of_ten_keys(), 1.0), axis=1)
     bare_length = _length_of_bare_sum(heads, target)
-    shrunk = float(lengths.min()) < (1 - 1e-9) * bare_length
     factor = enough(heads, target) * bare_length / float(lengths.max())
 
-    fault = "the factor makes the query too short" if shrunk else "the scale is missing"
+    times = float(lengths.min()) / bare_length
     gives = f"{weights_at_ten(heads, target, 1.0)} instead of {wanted_weights(target)}"
     return Outcome(
-        "wrong" if shrunk else "incomplete",
-        f"{fault}: at n = 10 it gives {gives}",
+        "wrong" if times < _ONE_TIMES else "incomplete",
+        f"{_scale_fault(times)}: at n = 10 it gives {gives}",
         example_at(heads, 1.0),
         f"multiply by beta >= {factor:.2f} for a leak of 1 % at n = 10",
     )
+
+
+def _scale_fault(times: float) -> str:
+    """What is wrong with the scale of a query that is so many times the bare sum."""
+    if times < _ONE_TIMES:
+        return "the factor makes the query too short"
+    return "the scale is missing" if times < 1 / _ONE_TIMES else "the factor is too small"
 
 
 def _length_of_bare_sum(heads: WrittenQueries, target: dict[str, float]) -> float:
@@ -174,9 +192,9 @@ def wanted_weights(target: dict[str, float]) -> str:
 
 
 def example_at(heads: WrittenQueries, scale: float) -> dict[str, object]:
-    instance = smallest()
-    Q = queries_at(heads, instance, scale)
-    return example(instance, Q, mixed(Q, instance))
+    ten = of_ten_keys()
+    Q = queries_at(heads, ten, scale)
+    return example(ten, Q, mixed(Q, ten))
 
 
 def example(instance: Instance, Q: np.ndarray, alpha: np.ndarray) -> dict[str, object]:
@@ -184,10 +202,10 @@ def example(instance: Instance, Q: np.ndarray, alpha: np.ndarray) -> dict[str, o
     scores."""
     names = {place: letter for letter, place in instance.places if letter != "j"}
     order = [names.get(k, f"k{k + 1}") for k in range(instance.n)]
-    scores = Q @ instance.K.T
+    scores = (Q @ instance.K.T).round(3) + 0.0  # + 0.0: no "-0"
     return {
         "keys": "orthonormal",
         "order": order,
-        "scores": scores.round(3),
+        "scores": scores,
         "weights": alpha.round(4),
     }

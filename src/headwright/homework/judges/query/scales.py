@@ -44,7 +44,8 @@ def size_fault(
         return Outcome("wrong", reason, None, repair)
     if size.said in ("number", "least") and off_by(heads, target, size.number) > NEAR_ENOUGH:
         status = "wrong" if size.said == "number" and size.number < 1 else "incomplete"
-        reason = f"{name} = {size.number:g} is too small"
+        gives = f"{weights_at_ten(heads, target, size.number)} at n = 10"
+        reason = f"{name} = {size.number:g} is too small: it gives {gives}"
         return Outcome(status, reason, example_at(heads, size.number), repair)
     return None
 
