@@ -21,10 +21,10 @@ from typing import Any
 
 from tests.homework.corpus.documents import document
 
-from headwright.homework import exports
 from headwright.homework.batch import JudgedDocument, judge_many
 from headwright.homework.limits import OUR_FAULT
 from headwright.homework.reading.sources import Source, printable
+from headwright.homework.showing import exports
 from headwright.homework.verdict import Verdict
 from headwright.result import plain
 

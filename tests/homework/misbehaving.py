@@ -8,8 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from headwright.homework import judging_process, one_document, pages
+from headwright.homework import judging_process, one_document
 from headwright.homework.reading.document import Document
+from headwright.homework.showing import pages
 from headwright.homework.verdict import Report, Verdict
 
 KEPT: list[bytearray] = []

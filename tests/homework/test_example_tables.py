@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwright.homework.batch import check
-from headwright.homework.example_tables import counterexample
+from headwright.homework.showing.example_tables import counterexample
 
 
 def verdict(question: str, text: str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from headwright.homework.human_queue import human_queue
+from headwright.homework.showing.human_queue import human_queue
 from headwright.homework.verdict import Report, Span, Verdict, unreadable
 
 STEP = Verdict("b.q/step:weights", "alpha_a = 1", "wrong", "differs", confidence=0.7)

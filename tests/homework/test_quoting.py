@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from headwright.homework import pages
 from headwright.homework.batch import check
-from headwright.homework.quoting import formulas_and_words, shortened, without_markup
+from headwright.homework.showing import pages
+from headwright.homework.showing.quoting import formulas_and_words, shortened, without_markup
 from headwright.homework.verdict import Report, Verdict
 
 

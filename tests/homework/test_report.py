@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from headwright.errors import InputError
-from headwright.homework import class_page, exports, page_folder, pages
+from headwright.homework.showing import class_page, exports, page_folder, pages
 from headwright.homework.verdict import Report, Span, Verdict, unreadable
 from headwright.report.formula import MOST_NESTED, formula, nesting
 

@@ -28,7 +28,7 @@ class _Verdicts(Reply):
     that fails (1)."""
 
     def __init__(self, reports: Sequence[Any], bank: Any, outputs: Outputs) -> None:
-        from headwright.homework.exports import rows
+        from headwright.homework.showing.exports import rows
 
         order = [question.id for question in bank]
         Reply.__init__(
@@ -93,8 +93,8 @@ def _judge(
     gradescope_file: str | None,
 ) -> Reply:
     """Judge everything and write every output that can be written."""
-    from headwright.homework import exports
-    from headwright.homework.human_queue import human_queue
+    from headwright.homework.showing import exports
+    from headwright.homework.showing.human_queue import human_queue
 
     outputs = Outputs()
     documents = _documents(paths)
@@ -122,7 +122,7 @@ def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iter
 def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Outputs) -> list[Any]:
     """The reports, with pages written on the way; what cannot be written is noted once and costs no
     verdict."""
-    from headwright.homework import page_folder
+    from headwright.homework.showing import page_folder
 
     reports: list[Any] = []
     left = iter(_judged(documents, bank, pages=True))
@@ -140,7 +140,8 @@ def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Output
 
 def _index(entries: Any, reports: Sequence[Any], bank: Any) -> str:
     """The page of the class. Its formulas are drawn by the same processes that judged."""
-    from headwright.homework import batch, class_page, exports, pages
+    from headwright.homework import batch
+    from headwright.homework.showing import class_page, exports, pages
 
     titles = {question.id: question.title for question in bank}
     wanted: list[str] = []

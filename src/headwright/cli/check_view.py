@@ -58,8 +58,8 @@ def _document(console: Console, report: Any) -> None:
 
 def _counted(reports: Sequence[Any]) -> Text:
     """How many answers are correct, wrong, ..."""
-    from headwright.homework.exports import STATUSES
-    from headwright.homework.pages import SIGNS
+    from headwright.homework.showing.exports import STATUSES
+    from headwright.homework.showing.pages import SIGNS
 
     counts = Counter(verdict.status for report in reports for verdict in report.verdicts)
     parts = []
@@ -95,7 +95,7 @@ def _verdict(console: Console, verdict: Any, said: set[str]) -> None:
 
 
 def _answer_line(verdict: Any) -> Text:
-    from headwright.homework.pages import SIGNS
+    from headwright.homework.showing.pages import SIGNS
 
     style = _STYLES[verdict.status]
     place = f"line {verdict.span.line_start:<5}" if verdict.span else " " * 10
@@ -108,7 +108,7 @@ def _answer_line(verdict: Any) -> Text:
 
 
 def _step_line(step: Any) -> Text:
-    from headwright.homework.pages import SIGNS
+    from headwright.homework.showing.pages import SIGNS
 
     answer = spelled(step.answer)[:_MOST_OF_A_STEP]
     words = f"step {SIGNS[step.status]} {answer}: {step.reason}"
@@ -119,7 +119,7 @@ def _step_line(step: Any) -> Text:
 
 
 def _class(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:
-    from headwright.homework.exports import tallies
+    from headwright.homework.showing.exports import tallies
 
     console.print(Text(f"{len(reports)} documents", style="bold"))
     console.print(_counted(reports))
@@ -149,7 +149,7 @@ def _columns(console: Console, reports: Sequence[Any], questions: Sequence[str])
 
 
 def _row(report: Any, questions: Sequence[str], left: int) -> Text:
-    from headwright.homework.pages import SIGNS
+    from headwright.homework.showing.pages import SIGNS
 
     name = _name(report)
     short = name if len(name) < left else name[: left - 2] + "…"
@@ -170,8 +170,8 @@ def _about_the_whole(report: Any) -> list[Any]:
 
 
 def _frequent_faults(console: Console, reports: Sequence[Any]) -> None:
-    from headwright.homework.exports import faults
-    from headwright.homework.pages import SIGNS
+    from headwright.homework.showing.exports import faults
+    from headwright.homework.showing.pages import SIGNS
 
     for fault in faults(reports, most=_MOST_FAULTS):
         line = Text(f"{len(fault.documents)}x ", style="bold")

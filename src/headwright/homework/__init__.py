@@ -3,8 +3,8 @@
 The way of a document: `batch` (check one, judge many) -> `processes` (who is free) ->
 `judging_process` (its other side) -> `one_document` -> `reading/` (segments) -> `meaning/`
 (statements) -> `locating/` (whose answer is this) -> `one_answer` -> `judges/` (computed in
-`scenes/`) -> `verdict`. Results leave by `exports`, `pages` and `class_page` (written into a
-`page_folder`), and `limits` says what one document may cost.
+`scenes/`) -> `verdict`. Results leave by `showing/` (pages, tables, quotes), and `limits` says what
+one document may cost.
 
 The judges are imported where documents are judged, in the processes, not in the one that asks.
 """

@@ -18,9 +18,9 @@ from typing import Any
 
 from headwright.exercise.bank import Bank, load
 from headwright.homework import limits
-from headwright.homework.pages import document_page
 from headwright.homework.processes import Requests, cores
 from headwright.homework.reading.sources import Source, named
+from headwright.homework.showing.pages import document_page
 from headwright.homework.verdict import Report, restored, unreadable
 from headwright.result import plain
 from headwright.watched import Died, Ended

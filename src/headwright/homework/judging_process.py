@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from headwright.exercise.bank import Bank, load, restored
-from headwright.homework import one_document, pages
+from headwright.homework import one_document
 from headwright.homework.reading.sources import Source
+from headwright.homework.showing import pages
 from headwright.result import plain
 from headwright.watched import answer_lines
 

@@ -27,10 +27,10 @@ from headwright.homework.locating.locate import Located
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import parse
 from headwright.homework.meaning.statements import Piece, Statement
-from headwright.homework.quoting import aligned_as_one, shortened, without_markup
 from headwright.homework.reading.document import Document
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.queries import WrittenQueries
+from headwright.homework.showing.quoting import aligned_as_one, shortened, without_markup
 from headwright.homework.verdict import Outcome, Span, Verdict, our_fault
 
 MOST_QUOTED = 600  # characters of an answer

@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headwright.homework.exports import inert
+from headwright.homework.showing.exports import inert
 from headwright.homework.verdict import Report, Verdict
 
 SURE = 0.6  # the confidence from which a right answer needs no second look

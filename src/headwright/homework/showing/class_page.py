@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from headwright.homework.exports import STATUSES, Fault, faults, tallies
-from headwright.homework.pages import CSS, SIGNS, Draw, Titles, as_text, counted, shown
+from headwright.homework.showing.exports import STATUSES, Fault, faults, tallies
+from headwright.homework.showing.pages import CSS, SIGNS, Draw, Titles, as_text, counted, shown
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.page import page
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from headwright.homework.example_tables import counterexample
-from headwright.homework.exports import STATUSES
-from headwright.homework.quoting import formulas_and_words
+from headwright.homework.showing.example_tables import counterexample
+from headwright.homework.showing.exports import STATUSES
+from headwright.homework.showing.quoting import formulas_and_words
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.formula import formula
 from headwright.report.page import page

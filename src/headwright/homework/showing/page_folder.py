@@ -13,9 +13,9 @@ from typing import BinaryIO
 
 from headwright.errors import InputError
 from headwright.files import write_text
-from headwright.homework.class_page import Entry
-from headwright.homework.pages import DESCRIPTION
 from headwright.homework.reading.sources import printable
+from headwright.homework.showing.class_page import Entry
+from headwright.homework.showing.pages import DESCRIPTION
 from headwright.homework.verdict import Report
 
 _LOCK = ".headwright-check.lock"
