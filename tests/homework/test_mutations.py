@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,7 @@ def _written(text: str, notation: str) -> str:
     return re.sub(r"\$([^$]+)\$", lambda match: NOTATIONS[notation](match[1]), text)
 
 
+@cache  # two tests ask
 def _status(pair: Pair, answer: str, notation: str) -> str:
     """What the answer, or the step in it, is called."""
     text = f"{pair.context}\n\n{pair.label} {answer}\n"

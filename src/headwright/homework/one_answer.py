@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from headwright.exercise.bank import Bank
+from headwright.homework.confidence import confidence
 from headwright.homework.judges.condition.judge import judge_condition
 from headwright.homework.judges.distribution import judge_distribution
 from headwright.homework.judges.matrix import judge_matrix
@@ -91,7 +92,7 @@ def judge_answer(
         span=_span(answer, judged),
         steps=_steps(answer, judged),
         remarks=(*outcome.remarks, *_remarks_on_candidates(judged)),
-        confidence=located.confidence,
+        confidence=confidence(located.confidence, question.test, judged),
     )
 
 
