@@ -62,6 +62,10 @@ def test_a_formula_is_no_prose(formula):
     [
         ("The weights are positive and sum to one", ["The weights are positive and sum to one"]),
         ("c is approximately equal to \\frac{1}{2}(v_a + v_b)", ["is approximately equal to"]),
+        (
+            "the self-attention layer (that is, a sum)",
+            ["the self-attention layer (that is, a sum)"],
+        ),
         ("输出在两个值之间摆动", ["输出在两个值之间摆动"]),
         ("출력은 두 값 사이에서 흔들린다", ["출력은 두 값 사이에서 흔들린다"]),
         ("salida $c$ oscila entre $v_a$ y $v_b$", ["salida ", " oscila entre ", " y "]),

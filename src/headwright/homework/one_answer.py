@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from headwright.exercise.bank import Bank
+from headwright.homework.confidence import confidence
 from headwright.homework.judges.condition.judge import judge_condition
 from headwright.homework.judges.distribution import judge_distribution
 from headwright.homework.judges.matrix import judge_matrix
@@ -37,8 +38,6 @@ from headwright.homework.verdict import Outcome, Span, Verdict, our_fault
 MOST_QUOTED = 600  # characters of an answer
 MOST_LOOKED_AT = 5 * MOST_QUOTED  # of which markup may be the larger part
 MOST_SPELLED = 300  # characters of one statement
-# A reading that finds a fault is more often mistaken than one that finds an answer right
-TRUST = {"wrong": 0.85, "incomplete": 0.85}
 
 
 JUDGES: dict[str, Callable[[Answer], Judged]] = {
@@ -90,7 +89,7 @@ def judge_answer(
         span=_span(answer, judged),
         steps=_steps(answer, judged),
         remarks=(*outcome.remarks, *_remarks_on_candidates(judged)),
-        confidence=round(located.confidence * TRUST.get(outcome.status, 1.0), 2),
+        confidence=confidence(located.confidence, question.test, judged),
     )
 
 

@@ -142,10 +142,17 @@ def shown(answer: str, draw: Draw) -> str:
     """Words as words, formulas drawn."""
     pieces = formulas_and_words(answer)
     if all(formula for formula, _ in pieces):
-        return draw(answer)
-    html = [draw(text.strip()) if formula else escape(text) for formula, text in pieces]
-    between = "" if "$" in answer else " "  # what stands between dollar signs brings its spaces
-    return between.join(html)
+        return draw(answer.strip("$"))
+    return "".join(
+        _drawn_in_text(text, draw) if formula else escape(text) for formula, text in pieces
+    )
+
+
+def _drawn_in_text(formula: str, draw: Draw) -> str:
+    """With the spaces that keep it apart from the words beside it."""
+    before = " " if formula[:1].isspace() else ""
+    after = " " if formula[-1:].isspace() else ""
+    return f"{before}{draw(formula.strip())}{after}"
 
 
 def _steps(steps: Sequence[Verdict], draw: Draw) -> str:

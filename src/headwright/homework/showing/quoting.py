@@ -33,6 +33,7 @@ _WORD_RUN = re.compile(
     r"(?:\s+(?:[^\W\d_]{2,}|[aAIy\u3040-\u9fff\uac00-\ud7af])(?![\w(^_{=])[,.;:!?]?)*"
 )
 _LETTERS = re.compile(r"[^\W\d_]{3,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MATHEMATICAL = re.compile(r"[\\_^=<>≈≫≪≥≤∈→+α-ωₐ-ₜ₀-₉]|^\s*[A-Za-z]\s*$")
 _TEXT_COMMAND = re.compile(r"\\(?:text|textrm|mathrm|mbox|operatorname)\*?\s*\{[^{}]*\}")
 
 
@@ -94,7 +95,26 @@ def _untangled(text: str) -> list[tuple[bool, str]]:
             pieces.append((False, text[run.start() : run.end()]))
             at = run.end()
     pieces.append((True, text[at:]))
-    return [(formula, piece) for formula, piece in pieces if piece.strip()]
+    if len(pieces) == 1:
+        return pieces
+    told = [(formula and _is_mathematics(piece), piece) for formula, piece in pieces if piece]
+    return _joined(told)
+
+
+def _is_mathematics(piece: str) -> bool:
+    """Between words: a lone letter, or something with a sign of mathematics in it."""
+    return _MATHEMATICAL.search(piece) is not None
+
+
+def _joined(pieces: list[tuple[bool, str]]) -> list[tuple[bool, str]]:
+    """Neighbours of one kind as one piece."""
+    joined: list[tuple[bool, str]] = []
+    for formula, piece in pieces:
+        if joined and joined[-1][0] == formula:
+            joined[-1] = (formula, joined[-1][1] + piece)
+        else:
+            joined.append((formula, piece))
+    return joined
 
 
 def _says_something(run: str) -> bool:

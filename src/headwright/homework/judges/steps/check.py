@@ -19,7 +19,7 @@ Step = tuple[str, Statement, Outcome]
 
 def check_steps(answer: Answer, judged: Judged) -> Iterator[Step]:
     """Every step that can be judged: its name, where it stands and what came out."""
-    several = bool(judged.earlier) or _says_two_things(answer)
+    several = bool(judged.others) or _says_two_things(answer)
     context = step_context(answer, several_answers=several)
     # "if x = 1, y = 2" supposes both
     supposed = {s.segment for s in answer.statements if tentative(s)}
