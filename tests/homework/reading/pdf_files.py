@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /AAAAAA+CMR10 /FirstChar 0 /LastChar 127 /Widths [%s] >>" % (
+FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /AAAAAA+CMR10 /LastChar 127 /Widths [%s] >>" % (
     b" ".join([b"500"] * 128)
 )  # fmt: skip
 WORDS = b"BT /F1 10 Tf 100 700 Td (an answer in plain words) Tj ET"

@@ -78,7 +78,7 @@ def font(record: Any) -> Font:
 
 @cache
 def _tables() -> dict[str, Any]:
-    path = resources.files(__package__) / "glyphs.toml"
+    path = resources.files("headwright.homework.reading.pdf") / "glyphs.toml"
     return tomllib.loads(path.read_text("utf-8"))
 
 

@@ -77,17 +77,15 @@ def _must_be_text(pages: list[Marks]) -> None:
 
 def _must_be_tex(reader: Any, fonts: dict[int, Font]) -> None:
     if any(font.is_bitmap for font in fonts.values()):
-        raise NotReadable(
-            f"this is a PDF that draws its letters as pictures (Type 3 fonts): {_SOURCE}"
-        )
+        raise NotReadable(f"this is a PDF with letters as pictures (Type 3 fonts): {_SOURCE}")
     if any(font.is_tex for font in fonts.values()):
         return
     made_by = " ".join(str(value) for value in _programs(reader))
     if any(name in made_by.lower() for name in _TEX_PROGRAMS):
         return
     raise NotReadable(
-        "this is a PDF that LaTeX did not make (printed by a browser or an office program), and its "
-        f"formulas cannot be put together: {_SOURCE}"
+        "this is a PDF that LaTeX did not make (printed by a browser or an office program), and "
+        f"its formulas cannot be put together: {_SOURCE}"
     )
 
 

@@ -61,8 +61,9 @@ def words(found: list[Scripted]) -> list[list[Scripted]]:
     grouped: list[list[Scripted]] = []
     for one in found:
         last = grouped[-1][-1] if grouped else None
-        bare = last is not None and not (last.below or last.above)
-        if bare and last.base.face != "math" and continues(last.base, one.base):
+        if last is None or last.below or last.above:
+            grouped.append([one])
+        elif last.base.face != "math" and continues(last.base, one.base):
             grouped[-1].append(one)
         else:
             grouped.append([one])

@@ -47,7 +47,8 @@ def stacked(boxes: list[Box], rules: list[Rule], body: float) -> list[Box]:
     flat = sorted((rule for rule in rules if rule.flat), key=lambda rule: rule.width)
     if len(flat) <= _MOST_RULES:
         for rule in flat:
-            _root(shelf, rule, body) or _fraction(shelf, rule, body)
+            if not _root(shelf, rule, body):
+                _fraction(shelf, rule, body)
     _limits(shelf, body)
     _matrices(shelf, body)
     return shelf.boxes()

@@ -12,7 +12,7 @@ FUNCTIONS = {
     for name in ("exp", "log", "ln", "max", "min", "lim", "sup", "inf", "cos", "sin", "tan", "det")
 } | {
     name: rf"\operatorname{{{name}}}"
-    for name in ("softmax", "Softmax", "Var", "Cov", "diag", "tr", "span", "argmax", "argmin", "ReLU", "MLP")
+    for name in ("softmax", "Softmax", "Var", "Cov", "diag", "tr", "argmax", "argmin", "ReLU")
 }  # fmt: skip
 _TOUCH = 0.12  # ems between letters of one word, at most
 
