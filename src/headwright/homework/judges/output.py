@@ -16,7 +16,7 @@ from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tr
 from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR
 from headwright.homework.meaning.shapes import shapes_of
 from headwright.homework.meaning.statements import Statement
-from headwright.homework.meaning.terms import bare
+from headwright.homework.meaning.terms import bare, indices_in
 from headwright.homework.meaning.winning_key import winning_letter
 from headwright.homework.scenes.arithmetic import Mismatch, Value, agree
 from headwright.homework.scenes.roles import Roles
@@ -35,7 +35,15 @@ def judge_output(answer: Answer) -> Judged:
     stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
     conditions = [s for s in stated if "scores compared" in shapes_of(s.chain)]
     winner = winning_letter(answer.everything, conditions)
+    if not conditions:  # who wins was said in words, or not at all: the author's letter counts
+        winner = _letter_of_values(found) or winner
     return decide(found, lambda statement: _outcome(statement.chain, winner))
+
+
+def _letter_of_values(found: list[Statement]) -> str:
+    """The index of the values in these statements, where there is but one."""
+    used = {index for s in found for index in indices_in(s.chain, VALUE_ROLES)} & INDEX_LETTERS
+    return next(iter(used)) if len(used) == 1 else ""
 
 
 def _says_output(chain: Chain) -> bool:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Node, Symbol
-from headwright.homework.meaning.formula.tree import Call
+from headwright.homework.meaning.formula.tree import Add, Call, Negate
 from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS
 from headwright.homework.meaning.statements import Piece, Statement
 from headwright.homework.meaning.terms import bare, indices_in, is_score
@@ -55,12 +55,17 @@ def _told(sentence: Sentence) -> Outcome | None:
     text = sentence.marked[:MOST_READ]
     if _says("negation", text) or _says("hedged", text):
         return None
-    if not _says("score", text):
+    if "⟨lead⟩" not in text and not _says("score", text):
         if _says("far_more_similar", text):
             return None  # a score for some, a direction for others
         only = _says("aligned", text) and _names_key_and_query(text)
         lacking = "in words it says where the query points, and nothing about sizes"
         return Outcome("incomplete", lacking, repair=REPAIR) if only else None
+
+    if "⟨lead⟩" in text:
+        if not _says("large", text):
+            return None
+        return Outcome("correct", "in words it says that one score leads every other by a lot")
 
     compared = _compared(text)
     if compared == "much":
@@ -156,6 +161,8 @@ def _mark(piece: Piece, winner: str) -> str:
 def _mark_of(term: Node, winner: str) -> str:
     if isinstance(term, Call) and term.function == "exp":
         term = term.arguments[0]
+    if _is_lead(term, winner):
+        return "⟨lead⟩"
     if is_score(term):
         return "⟨s⟩"
     symbol = bare(term)
@@ -166,6 +173,17 @@ def _mark_of(term: Node, winner: str) -> str:
     if symbol.name in KEYS and symbol.index:
         return "⟨kj⟩" if symbol.index == winner else "⟨k⟩"
     return "⟨⟩"
+
+
+def _is_lead(term: Node, winner: str) -> bool:
+    """`k_j'q - k_i'q`: a difference of scores speaks of both, the winner's first."""
+    if not isinstance(term, Add) or len(term.terms) != 2:
+        return False
+    ahead, behind = term.terms
+    if not isinstance(behind, Negate):
+        return False
+    scores = is_score(ahead) and is_score(behind.of)
+    return scores and winner in indices_in(ahead, KEYS)
 
 
 # -------------------------------------------------------------------------------- phrases
