@@ -18,7 +18,7 @@ from typing import Any
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.segments.asking import ASKING, act_of
 from headwright.homework.reading.segments.sentences import Sentence, sentences
-from headwright.homework.reading.segments.who_speaks import items
+from headwright.homework.reading.segments.who_speaks import items, only_announces
 
 _LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
 _MOST_READ = 4000  # characters of one question
@@ -138,7 +138,10 @@ def is_silent(segment: Segment) -> bool:
     """A title, or nothing but "Answer:", dots or "TODO"."""
     if segment.kind == "heading" or segment.voice == "question":
         return True
-    return segment.kind != "math" and _PLACEHOLDER.fullmatch(segment.text[:200]) is not None
+    if segment.kind == "math":
+        return False
+    beginning = segment.text[:200]
+    return only_announces(beginning) or _PLACEHOLDER.fullmatch(beginning) is not None
 
 
 def _named(spoken: list[Sentence], before: str, scene: str) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.exercise.bank import Bank
+from headwright.homework.locating.asked import is_silent
 from headwright.homework.locating.evidence import content_evidence
 from headwright.homework.locating.label_evidence import (
     Numbering,
@@ -77,7 +78,7 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
         if not rows:
             continue
         labels = chosen.labels.get(question.id, ())
-        empty = all(_is_silent(segments[row]) for row in rows)
+        empty = all(is_silent(segments[row]) for row in rows)
         if empty and not _is_left_out(segments, rows, question.part, labels):
             continue
         span = (segments[rows[0]].start, segments[rows[-1]].end)
@@ -103,7 +104,7 @@ def _confidence(
     """More where a label leads here, where the answer itself speaks for the question, and where
     every walk that says something else is much worse; less in a long answer, which has more in it
     to be taken for the final word."""
-    spoken = [row for row in rows if not _is_silent(segments[row])] or rows
+    spoken = [row for row in rows if not is_silent(segments[row])] or rows
     labelled = any(segments[row].label for row in rows)
     own = max(float(evidence[row]) for row in spoken)
     margin = float(np.median(walk.margins[spoken]))
@@ -113,12 +114,6 @@ def _confidence(
     confidence += BY_MARGIN * min(margin / CLEAR_MARGIN, 1.0)
     confidence -= LONGER * math.log2(max(len(spoken) / LONG_ANSWER, 1.0))
     return round(min(max(confidence, LEAST_CONFIDENCE), MOST_CONFIDENCE), 2)
-
-
-def _is_silent(segment: Segment) -> bool:
-    if segment.kind == "heading" or segment.voice == "question":
-        return True
-    return not segment.text.strip(" .:()-*")
 
 
 def _is_left_out(

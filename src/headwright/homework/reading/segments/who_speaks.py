@@ -39,6 +39,11 @@ def announces_answer(line: str) -> bool:
     return _ANSWER.match(line) is not None
 
 
+def only_announces(text: str) -> bool:
+    """Nothing but "Answer:", "*Solución.*" or the like."""
+    return _ANSWER_ALONE.fullmatch(text) is not None
+
+
 def with_voices(segments: Sequence[Segment], lines: LineNumbers) -> tuple[Segment, ...]:
     """The segments with `voice` filled in, item by item. One in which both speak is cut in two."""
     plain = items(segments)
@@ -63,7 +68,7 @@ def items(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _opens_item(segment: Segment) -> bool:
     if segment.label is not None:
         return True
-    return segment.kind == "heading" and not _ANSWER_ALONE.fullmatch(segment.text)
+    return segment.kind == "heading" and not only_announces(segment.text)
 
 
 def _item_with_voices(item: list[Segment], lines: LineNumbers) -> list[Segment]:
