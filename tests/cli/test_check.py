@@ -57,8 +57,8 @@ def folder(tmp_path):
         ("", 2),
         ("\\def\\x{\\x}\\x", 2),
         ("Once upon a time there was a query.", 2),  # nothing to judge
-        ("(a) iv. The output is a copy of a value.", 2),  # an answer in words, and nothing else
-        (RIGHT + "\n(a) iv. The output is a copy of a value.", 0),
+        ("(a) iv. That is quite a nice thing to have.", 2),  # words that say none of the points
+        (RIGHT + "\n(a) iv. That is quite a nice thing to have.", 0),
     ],
 )
 def test_exit_codes(tmp_path, text, code):

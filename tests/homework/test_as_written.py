@@ -65,8 +65,8 @@ def test_equal_heads_are_shown_a_sample_that_they_miss():
     text = r"$q_1 = q_2 = \beta(\mu_a + \mu_b)$, $\beta \gg 0$"
     (verdict,) = judge([{"question": "d.q", "text": text}])
     example = verdict["counterexample"]
-    at = example["order"].index("a")
-    assert example["weights"][at] < 0.1, "a short k_a loses its weight in both heads"
+    at = example["order"].index("b")
+    assert example["weights"][at] < 0.1, "beside a long k_a both heads lose v_b"
 
 
 def test_a_number_that_is_too_small_is_no_missing_scale():

@@ -116,6 +116,6 @@ def test_formulas_are_spelled_as_words():
 
 def test_a_denial_among_much_that_was_not_understood_is_left_to_a_person():
     denial = "The word order is preserved."
-    beside = "Consider the third sheet of our notes, where the author goes on at length about it. "
+    beside = "The third sheet of our notes goes on about it, at length and with more examples. "
     assert judged("p.why", denial).status == "wrong"
     assert judged("p.why", f"{denial} {beside * 3}").status == "unread"

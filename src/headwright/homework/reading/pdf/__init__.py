@@ -1,9 +1,8 @@
 """The text layer of PDFs that LaTeX made, as text with formulas in dollars.
 
-    bytes -> pages (`opened`) -> letters and rules with their places (`marks`, `fonts`)
-          -> fractions, roots, limits, matrices (`stacks`)
-          -> lines with their scripts (`lines`, `scripts`)
-          -> text and formulas (`formulas`) -> paragraphs (`paragraphs`)
+    bytes -> `page/`: pages, fonts, letters and rules with their places (`boxes`)
+          -> `layout/`: fractions and roots, lines and scripts, formulas, paragraphs
+          -> `text`
 
 The result is the text that the student's spans point into; the Markdown reader takes it from there.
 """

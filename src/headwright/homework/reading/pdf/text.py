@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from headwright.homework.reading.pdf.boxes import Box
-from headwright.homework.reading.pdf.lines import Line, body_size, page_lines
-from headwright.homework.reading.pdf.marks import Marks
-from headwright.homework.reading.pdf.opened import NotReadable, opened
-from headwright.homework.reading.pdf.paragraphs import text_of
-from headwright.homework.reading.pdf.signs import with_whole_signs
-from headwright.homework.reading.pdf.stacks import stacked
-from headwright.homework.reading.pdf.strikes import without_struck
-from headwright.homework.reading.pdf.words import with_functions
+from headwright.homework.reading.pdf.layout.lines import Line, body_size, page_lines
+from headwright.homework.reading.pdf.layout.paragraphs import text_of
+from headwright.homework.reading.pdf.layout.signs import with_whole_signs
+from headwright.homework.reading.pdf.layout.stacks import stacked
+from headwright.homework.reading.pdf.layout.strikes import without_struck
+from headwright.homework.reading.pdf.layout.words import with_functions
+from headwright.homework.reading.pdf.page.opened import NotReadable, opened
+from headwright.homework.reading.pdf.page.state import Marks
 
 __all__ = ["NotReadable", "pdf_text"]
 

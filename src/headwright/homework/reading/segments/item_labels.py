@@ -61,7 +61,8 @@ _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}|{_CHAIN}"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}"
+    rf"|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
     # (a)We and （2）c: behind a closing bracket a sentence may begin at once
     r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=[）】])(?=\w))"

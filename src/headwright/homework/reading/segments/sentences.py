@@ -17,7 +17,8 @@ _END = re.compile(
     r"|[。！？][”’」)）*_]{0,3}|\n\s*\n"
 )
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:i\.\s?e|e\.\s?g|cf|vs|resp|eqs?|figs?|w\.r\.t|s\.t|z\.\s?B|d\.\s?h|p\.\s?ex|approx"
+    r"(?:^|[\s(])(?:i\.\s?e|e\.\s?g|cf|vs|resp|eqs?|figs?"
+    r"|w\.r\.t|s\.t|z\.\s?B|d\.\s?h|p\.\s?ex|approx"
     r"|bzw|ca|no|nr|etc)\.$",
     re.IGNORECASE,
 )

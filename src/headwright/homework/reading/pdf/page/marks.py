@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from headwright.homework.limits import LimitReached
 from headwright.homework.reading.pdf.boxes import AXIS, Box, Rule
-from headwright.homework.reading.pdf.fonts import Font, Letter, font
-from headwright.homework.reading.pdf.library import ContentStream
+from headwright.homework.reading.pdf.page.fonts import Font, Letter, font
+from headwright.homework.reading.pdf.page.library import ContentStream
+from headwright.homework.reading.pdf.page.state import UNMOVED, Marks, Matrix, Spent, State, times
 
-MOST_COMMANDS = 150_000  # of one document
-MOST_LETTERS = 150_000
 MOST_PAGE_LETTERS = 15_000
 MOST_PAGE_BYTES = 1_000_000  # of one page's commands
 _DEEPEST_FORM = 4  # pages within pages
@@ -21,61 +20,6 @@ _THIN = 1.6  # points: a filled rectangle so low is a rule
 _SHORTEST = 2.0  # points
 _COLOURED = 0.25  # the strongest of red, green and blue is ahead of the weakest by so much
 _INVISIBLE = 3  # how text is painted: not at all (the text behind a scan)
-
-Matrix = tuple[float, float, float, float, float, float]
-_UNMOVED: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-
-
-def _times(a: Matrix, b: Matrix) -> Matrix:
-    """First a, then b."""
-    return (
-        a[0] * b[0] + a[1] * b[2],
-        a[0] * b[1] + a[1] * b[3],
-        a[2] * b[0] + a[3] * b[2],
-        a[2] * b[1] + a[3] * b[3],
-        a[4] * b[0] + a[5] * b[2] + b[4],
-        a[4] * b[1] + a[5] * b[3] + b[5],
-    )
-
-
-@dataclass
-class Marks:
-    """What the pages read so far have drawn, and what it has cost."""
-
-    boxes: list[Box] = field(default_factory=list)
-    rules: list[Rule] = field(default_factory=list)
-    hidden: int = 0  # letters that no reader of the page sees
-    pictures: int = 0
-
-
-@dataclass
-class Spent:
-    commands: int = 0
-    letters: int = 0
-
-    def add(self, commands: int, letters: int) -> None:
-        self.commands += commands
-        self.letters += letters
-        if self.commands > MOST_COMMANDS:
-            raise LimitReached(f"more than {MOST_COMMANDS:,} drawing commands in a PDF")
-        if self.letters > MOST_LETTERS:
-            raise LimitReached(f"more than {MOST_LETTERS:,} letters in a PDF")
-
-
-@dataclass(frozen=True)
-class _State:
-    """What `q` saves and `Q` brings back."""
-
-    place: Matrix = _UNMOVED
-    font: Font | None = None
-    size: float = 1.0
-    letter_space: float = 0.0
-    word_space: float = 0.0
-    stretch: float = 1.0
-    leading: float = 0.0
-    rise: float = 0.0
-    painting: float = 0.0
-    coloured: bool = False
 
 
 class PageReader:
@@ -86,10 +30,10 @@ class PageReader:
         self._document = document
         self._fonts = fonts  # by their number in the file: pages share them
         self._spent = spent
-        self._state = _State()
-        self._saved: list[_State] = []
-        self._text = _UNMOVED
-        self._line = _UNMOVED
+        self._state = State()
+        self._saved: list[State] = []
+        self._text = UNMOVED
+        self._line = UNMOVED
         self._path: list[tuple[float, float]] = []
         self._drawn: list[Rule] = []
         self._resources: Any = {}
@@ -120,7 +64,7 @@ class PageReader:
             self._state = self._saved.pop()
 
     def move(self, operands: Any) -> None:
-        self._state = replace(self._state, place=_times(_matrix(operands), self._state.place))
+        self._state = replace(self._state, place=times(_matrix(operands), self._state.place))
 
     def choose_font(self, operands: Any) -> None:
         size = float(operands[1])
@@ -152,12 +96,12 @@ class PageReader:
     # -- text
 
     def begin_text(self, _: Any) -> None:
-        self._text = _UNMOVED
-        self._line = _UNMOVED
+        self._text = UNMOVED
+        self._line = UNMOVED
 
     def next_line(self, operands: Any) -> None:
         shift: Matrix = (1.0, 0.0, 0.0, 1.0, float(operands[0]), float(operands[1]))
-        self._line = _times(shift, self._line)
+        self._line = times(shift, self._line)
         self._text = self._line
 
     def next_line_leading(self, operands: Any) -> None:
@@ -187,7 +131,7 @@ class PageReader:
 
     def _advance(self, width: float) -> None:
         shift: Matrix = (1.0, 0.0, 0.0, 1.0, width, 0.0)
-        self._text = _times(shift, self._text)
+        self._text = times(shift, self._text)
 
     def _write(self, string: Any) -> None:
         state = self._state
@@ -204,7 +148,7 @@ class PageReader:
             self._mark(letter, state)
             self._advance(width * state.stretch)
 
-    def _mark(self, letter: Letter, state: _State) -> None:
+    def _mark(self, letter: Letter, state: State) -> None:
         if state.painting == _INVISIBLE:
             self.marks.hidden += 1
             return
@@ -212,7 +156,7 @@ class PageReader:
             return
         if len(self.marks.boxes) >= MOST_PAGE_LETTERS:
             raise LimitReached(f"more than {MOST_PAGE_LETTERS:,} letters on one page of a PDF")
-        a, b, _, d, x, y = _times(self._text, state.place)
+        a, b, _, d, x, y = times(self._text, state.place)
         size = state.size * abs(d)
         if abs(b) > 0.01 * abs(a) or a <= 0 or d <= 0 or not 1.0 < size < 200.0:
             return  # turned or mirrored: a watermark, a label at a figure's side
@@ -272,7 +216,7 @@ class PageReader:
             return
         self._depth += 1
         outside = self._state
-        self.move(drawn.get("/Matrix", _UNMOVED))
+        self.move(drawn.get("/Matrix", UNMOVED))
         own = drawn.get("/Resources")
         self.read(drawn, own.get_object() if own is not None else self._resources)
         self._state = outside

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headwright.homework.reading.characters import NO_CHARACTER
 from headwright.homework.reading.pdf.boxes import SMALL, Box
-from headwright.homework.reading.pdf.words import continues
+from headwright.homework.reading.pdf.layout.words import continues
 
 _DEEPEST = 6
 _LEVEL = 0.12  # ems: letters on one line differ by no more

@@ -16,8 +16,8 @@ from typing import Any
 
 from headwright.homework.reading.characters import NO_CHARACTER
 from headwright.homework.reading.pdf.boxes import Face
-from headwright.homework.reading.pdf.library import adobe_glyphs
-from headwright.homework.reading.pdf.unicode_maps import Codes, unicode_map
+from headwright.homework.reading.pdf.page.library import adobe_glyphs
+from headwright.homework.reading.pdf.page.unicode_maps import Codes, unicode_map
 
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
 _NUMBERED = re.compile(rb"dup\s{1,9}(\d{1,3})\s{0,9}/([A-Za-z0-9._]{1,40})\s{1,9}put")
@@ -78,7 +78,7 @@ def font(record: Any) -> Font:
 
 @cache
 def _tables() -> dict[str, Any]:
-    path = resources.files("headwright.homework.reading.pdf") / "glyphs.toml"
+    path = resources.files("headwright.homework.reading.pdf.page") / "glyphs.toml"
     return tomllib.loads(path.read_text("utf-8"))
 
 

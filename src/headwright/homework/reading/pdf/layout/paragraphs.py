@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.reading.pdf.formulas import Run, runs
-from headwright.homework.reading.pdf.lines import Line, by_colour
+from headwright.homework.reading.pdf.layout.formulas import Run, runs
+from headwright.homework.reading.pdf.layout.lines import Line, by_colour
 
 _PAGE_NUMBER = re.compile(r"(?:page |seite |- ?)?\d{1,3}(?: ?(?:/|of|von|-) ?\d{0,3})?", re.I)
 _LABEL = re.compile(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headwright.homework.reading.pdf.boxes import AXIS, SMALL, Box, Rule, around
-from headwright.homework.reading.pdf.scripts import formula
+from headwright.homework.reading.pdf.layout.scripts import formula
 
 _MOST_RULES = 400  # of one page; a page with more is a drawing
 _LARGE_SIGNS = {r"\sum", r"\prod", r"\cup", r"\cap", r"\wedge", r"\vee"}

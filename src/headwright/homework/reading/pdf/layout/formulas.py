@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, replace
 
 from headwright.homework.reading.pdf.boxes import Box
-from headwright.homework.reading.pdf.lines import Line
-from headwright.homework.reading.pdf.scripts import (
+from headwright.homework.reading.pdf.layout.lines import Line
+from headwright.homework.reading.pdf.layout.scripts import (
     Scripted,
     is_product,
     joined,
@@ -16,7 +16,7 @@ from headwright.homework.reading.pdf.scripts import (
     word_latex,
     words,
 )
-from headwright.homework.reading.pdf.words import FUNCTIONS
+from headwright.homework.reading.pdf.layout.words import FUNCTIONS
 
 _NEUTRAL = re.compile(r"[0-9=+()\[\];:!|<>*'/\-]{1,40}")
 _OPERATORS = {

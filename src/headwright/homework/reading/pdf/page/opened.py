@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Any
 
 from headwright.homework.limits import LimitReached
-from headwright.homework.reading.pdf.fonts import Font
-from headwright.homework.reading.pdf.library import pypdf
-from headwright.homework.reading.pdf.marks import Marks, PageReader, Spent
+from headwright.homework.reading.pdf.page.fonts import Font
+from headwright.homework.reading.pdf.page.library import pypdf
+from headwright.homework.reading.pdf.page.marks import PageReader
+from headwright.homework.reading.pdf.page.state import Marks, Spent
 
 MOST_PAGES = 120
 _TEX_PROGRAMS = ("pdftex", "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "latex")
