@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Face = Literal["text", "bold", "italic", "math"]
+Face = Literal["text", "bold", "italic", "math", "either"]  # either: italic text or mathematics
 AXIS = 0.25  # height of a fraction's bar above the line, in ems
 SMALL = 0.86  # a script is at most this part of the size of its base
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headwright.homework.reading.pdf.boxes import Box
+from headwright.homework.reading.pdf.layout.italics import told_apart
 from headwright.homework.reading.pdf.layout.lines import Line, body_size, page_lines
 from headwright.homework.reading.pdf.layout.paragraphs import text_of
 from headwright.homework.reading.pdf.layout.signs import with_whole_signs
@@ -27,5 +28,5 @@ def pdf_text(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 def _lines(page: Marks, body: float) -> list[Line]:
     shown = without_struck(page.boxes, page.rules)
-    boxes = with_functions(with_whole_signs(shown))
+    boxes = with_functions(with_whole_signs(told_apart(shown, body)))
     return page_lines(stacked(boxes, page.rules, body))

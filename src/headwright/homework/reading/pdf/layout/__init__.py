@@ -1,4 +1,4 @@
 """From letters with places to text with formulas.
 
-Reading order: `signs`, `strikes`, `stacks`, `words`, `lines`, `scripts`, `formulas`, `paragraphs`.
+Reading order: `strikes`, `italics`, `signs`, `stacks`, `words`, `lines`, `scripts`, `formulas`, `paragraphs`.
 """

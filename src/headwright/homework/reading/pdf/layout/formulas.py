@@ -261,4 +261,4 @@ def _plain(text: str) -> str:
         return text.removeprefix(r"\operatorname{").strip("\\{}")
     if text in _NOT_MATHEMATICS:
         return "" if text != r"\bullet" else "- "
-    return text.replace("$", r"\$")
+    return text.replace("$", r"\$").replace("\u2019", "'")

@@ -24,6 +24,7 @@ class Line:
     size: float
     boxes: list[Box] = field(default_factory=list)
     cells: set[int] = field(default_factory=set)  # where on the line there is something
+    column: int = 0  # of several beside each other: 1, 2
 
     def add(self, box: Box) -> None:
         self.boxes.append(box)
@@ -53,7 +54,7 @@ def by_colour(line: Line) -> list[Line]:
         return [line]
     parts: list[Line] = []
     for boxes in (ordered[: changes[0]], ordered[changes[0] :]):
-        part = Line(line.y, line.size)
+        part = Line(line.y, line.size, column=line.column)
         for box in boxes:
             part.add(box)
         parts.append(part)
@@ -69,8 +70,10 @@ def body_size(boxes: list[Box]) -> float:
 def page_lines(boxes: list[Box]) -> list[Line]:
     """In reading order."""
     ordered: list[Line] = []
-    for part in _columns(boxes):
-        ordered += sorted(_lines(part), key=lambda line: (-line.y, line.x0))
+    for column, part in enumerate(_columns(boxes)):
+        for line in sorted(_lines(part), key=lambda line: (-line.y, line.x0)):
+            line.column = column
+            ordered.append(line)
     return ordered
 
 
@@ -124,7 +127,7 @@ def _columns(boxes: list[Box]) -> list[list[Box]]:
     rest = [box for box in boxes if round(box.y) not in wide]
     left = [box for box in rest if box.middle < gutter]
     right = [box for box in rest if box.middle >= gutter]
-    return [part for part in (top, left, right) if part]
+    return [top, left, right]
 
 
 def _gutter(boxes: list[Box]) -> float | None:

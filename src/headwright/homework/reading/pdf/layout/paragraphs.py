@@ -19,6 +19,8 @@ _EQUATION_NUMBER = re.compile(r"\(\d{1,2}(?:\.\d{1,2})?\)|\([*†]\)")
 _ENDS_OPEN = re.compile(r"(?:[=+\-<>,(\[]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|sim|in))\s?$")
 _BEGINS_OPEN = re.compile(r"(?:[=+\-<>]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|to|Rightarrow))")
 _LABEL_LETTERS = 12
+_FIRST_IDEOGRAPH = "\u2e80"
+_WORD_SPACE = 0.5  # ems, the widest that is usual
 _HEADING = 1.05  # of the size of the text
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?(?=[\s,.;:)]|$)")
 _DIGITS = re.compile(r"\d{1,9}")
@@ -36,6 +38,8 @@ class Written:
     page: int
     bold: bool
     stops: tuple[float, ...]  # where a word begins after a wide space: what follows a label
+    column: int
+    first_word: float  # its width
     coloured: bool = False
     display: bool = False
 
@@ -60,7 +64,24 @@ def _written(line: Line, page: int) -> Written:
     bold = bool(letters) and all(box.face == "bold" for box in letters)
     coloured = all(box.coloured for box in line.boxes)
     place = (line.y, line.x0, line.x1, line.size)
-    return Written(runs(line), *place, page, bold, _stops(line), coloured)
+    written = runs(line)
+    first = _first_word(line, written)
+    return Written(written, *place, page, bold, _stops(line), line.column, first, coloured)
+
+
+def _first_word(line: Line, written: list[Run]) -> float:
+    """How wide the part is that no line break can divide; of a formula the whole."""
+    if written and written[0].is_math:
+        return written[0].x1 - written[0].x0
+    ordered = sorted(line.boxes, key=lambda box: box.x0)
+    if not ordered or ordered[0].latex > _FIRST_IDEOGRAPH:
+        return line.size
+    end = ordered[0].x1
+    for box in ordered[1:]:
+        if box.x0 - end > 0.15 * line.size:
+            break
+        end = max(end, box.x1)
+    return end - line.x0
 
 
 def _stops(line: Line) -> tuple[float, ...]:
@@ -139,7 +160,7 @@ def _drop_equation_number(line: Written, body: float) -> None:
 def _assembled(lines: list[Written], body: float) -> str:
     out: list[str] = []
     last: Written | None = None
-    right = max((line.x1 for line in lines if not line.display), default=0.0)
+    margins = _right_margins(lines)
     for line in lines:
         text = _marked_up(line, body)
         if not text:
@@ -148,12 +169,21 @@ def _assembled(lines: list[Written], body: float) -> str:
             out.append(text)
         elif line.display and last.display and _continues(last, line):
             out[-1] = out[-1].removesuffix("$$").rstrip() + r" \\ " + text.removeprefix("$$")
-        elif _same_paragraph(last, line, body, right):
+        elif _same_paragraph(last, line, body, margins[last.column]):
             out[-1] = _joined(out[-1], text)
         else:
             out.append(text)
         last = line
     return "\n\n".join(out) + "\n"
+
+
+def _right_margins(lines: list[Written]) -> dict[int, float]:
+    """Where the lines of each column end at the latest."""
+    margins: dict[int, float] = {}
+    for line in lines:
+        end = 0.0 if line.display else line.x1
+        margins[line.column] = max(margins.get(line.column, 0.0), end)
+    return margins
 
 
 def _marked_up(line: Written, body: float) -> str:
@@ -193,6 +223,8 @@ def _same_paragraph(last: Written, line: Written, body: float, right: float) -> 
         return False
     if last.page != line.page or line.y > last.y:  # the next page or column
         return not last.plain.endswith((".", "。", ":", "?", "!"))
+    if last.x1 + _WORD_SPACE * body + line.first_word < right:
+        return False  # the next word would have fitted: the author ended the line
     gap = (last.y - line.y) / line.size
     return gap < (2.4 if last.x1 > right - 2 * body else 1.75)
 
@@ -206,4 +238,4 @@ def _joined(before: str, after: str) -> str:
     number = _NUMBER.match(after)
     if number and before.endswith("$") and _ENDS_OPEN.search(before.rstrip("$")):
         return f"{before[:-1]} {number[0]}${after[number.end() :]}"
-    return f"{before}\n{after}"
+    return f"{before} {after}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -21,6 +22,7 @@ from headwright.homework.reading.pdf.page.unicode_maps import Codes, unicode_map
 
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
 _NUMBERED = re.compile(rb"dup\s{1,9}(\d{1,3})\s{0,9}/([A-Za-z0-9._]{1,40})\s{1,9}put")
+_PICTURE = re.compile(r"a\d{1,3}")  # how pdfTeX calls a letter that it draws as a picture
 _LARGE = re.compile(r"(display|text|bigg|Bigg|big|Big|tp|bt|mid|ex|single|double)$")
 _DOUBLE_STRUCK = "MSBM"
 _SCRIPT = ("CMSY", "CMBSY", "LMMathSymbols", "EUSM", "RSFS")
@@ -28,6 +30,16 @@ _LIGATURES = {"ff": "ff", "fi": "fi", "fl": "fl", "ffi": "ffi", "ffl": "ffl"}
 _LIGATURE_CHARACTERS = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl"}
 )
+_TEXT_LETTERS = "T1"  # encodings of the fonts that pdfTeX draws as pictures
+_SIGNS_FOR_TEXT = "TS1"
+_FIRST_BEYOND_ASCII = 128
+_ALPHABETS = ("\U0001d400", "\U0001d7ff")  # letters in bold, italic, script, ... of mathematics
+_ALPHABET_COMMANDS = {
+    "DOUBLE-STRUCK": r"\mathbb",
+    "SCRIPT": r"\mathcal",
+    "BOLD": r"\mathbf",
+}
+_RADICAL_DEPTH = 1.0  # ems: even the smallest root hangs from its roof
 _MOST_PROGRAM = 2_000_000  # bytes of a font program
 _FIGURES = re.compile(r"(zero|one|two|three|four|five|six|seven|eight|nine)(?:oldstyle)?$")
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
@@ -65,9 +77,11 @@ def font(record: Any) -> Font:
     face, is_tex = _face(name)
     codes = unicode_map(record)
     is_bitmap = record.get("/Subtype") == "/Type3" and not codes.unicode
+    if is_bitmap:
+        name = _bitmap_family(record)
     letters: dict[int, Letter] = {}
     for code, text in codes.unicode.items():
-        letters[code] = Letter(text.translate(_LIGATURE_CHARACTERS), codes.width(code))
+        letters[code] = Letter(_as_latex(text), codes.width(code))
     if not codes.wide:
         for code, glyph in _glyph_names(record, name).items():
             letter = _letter(glyph, name, face, codes.width(code))
@@ -80,6 +94,23 @@ def font(record: Any) -> Font:
 def _tables() -> dict[str, Any]:
     path = resources.files("headwright.homework.reading.pdf.page") / "glyphs.toml"
     return tomllib.loads(path.read_text("utf-8"))
+
+
+def _as_latex(text: str) -> str:
+    """What a Unicode number stands for: signs of mathematics by their command, the mathematical
+    alphabets by the letter."""
+    if text in _tables()["unicode"]:
+        return _tables()["unicode"][text]
+    plain = text.translate(_LIGATURE_CHARACTERS)
+    if len(plain) != 1 or not _ALPHABETS[0] <= plain <= _ALPHABETS[1]:
+        return plain
+    letter = unicodedata.normalize("NFKC", plain)
+    letter = _tables()["unicode"].get(letter, letter)
+    name = unicodedata.name(plain, "")
+    for word, command in _ALPHABET_COMMANDS.items():
+        if word in name:
+            return f"{command}{{{letter}}}"
+    return letter
 
 
 def _face(name: str) -> tuple[Face, bool]:
@@ -97,9 +128,15 @@ def _glyph_names(record: Any, name: str) -> dict[int, str]:
     """What each code is called: by the family's custom, the font program, the file; the last of
     them wins."""
     names = dict(_family(name))
-    names |= _program_names(record)
+    if name in (_TEXT_LETTERS, _SIGNS_FOR_TEXT):
+        return names
+    return names | _program_names(record) | _listed_names(record)
+
+
+def _listed_names(record: Any) -> dict[int, str]:
     encoding = record.get("/Encoding")
     differences = encoding.get_object() if encoding is not None else None
+    names: dict[int, str] = {}
     if isinstance(differences, dict):
         code = 0
         for entry in differences.get("/Differences", [])[:600]:
@@ -111,8 +148,19 @@ def _glyph_names(record: Any, name: str) -> dict[int, str]:
     return names
 
 
+def _bitmap_family(record: Any) -> str:
+    """Letters as pictures have no names. pdfTeX keeps their numbers, and the only fonts that it
+    still draws are those of the encodings T1 (text) and TS1 (signs for text)."""
+    used = {code: name for code, name in _listed_names(record).items() if name != ".notdef"}
+    if not used or not all(_PICTURE.fullmatch(name) for name in used.values()):
+        return ""
+    return _SIGNS_FOR_TEXT if min(used) >= _FIRST_BEYOND_ASCII else _TEXT_LETTERS
+
+
 @cache
 def _family(name: str) -> dict[int, str]:
+    if name == _SIGNS_FOR_TEXT:
+        return {136: "bullet"}
     numberings = _tables()["families"]
     families = [family for family in numberings if name.startswith(family)]
     if not families:
@@ -144,6 +192,8 @@ def _letter(glyph: str, name: str, face: Face, width: float) -> Letter | None:
         return Letter(str(_DIGITS.index(figure[1])), width)
     if len(glyph) == 1:
         return Letter(_alphabet(glyph, name), width)
+    if glyph == "radical" and face == "math":
+        return Letter(r"\sqrt", width, _RADICAL_DEPTH)
 
     latex = _tables()["latex"]
     ending = _LARGE.search(glyph) if name.startswith(("CMEX", "LMMathExtension")) else None

@@ -14,7 +14,8 @@ from headwright.homework.reading.pdf.page.marks import PageReader
 from headwright.homework.reading.pdf.page.state import Marks, Spent
 
 MOST_PAGES = 120
-_TEX_PROGRAMS = ("pdftex", "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "latex")
+_PDFTEX = "pdftex"
+_TEX_PROGRAMS = (_PDFTEX, "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "latex")
 _SOURCE = "give its LaTeX source or the text pulled out of it"
 
 
@@ -77,12 +78,13 @@ def _must_be_text(pages: list[Marks]) -> None:
 
 
 def _must_be_tex(reader: Any, fonts: dict[int, Font]) -> None:
-    if any(font.is_bitmap for font in fonts.values()):
+    made_by = " ".join(str(value) for value in _programs(reader)).lower()
+    pictures = [font for font in fonts.values() if font.is_bitmap]
+    if any(not font.letters for font in pictures) or (pictures and _PDFTEX not in made_by):
         raise NotReadable(f"this is a PDF with letters as pictures (Type 3 fonts): {_SOURCE}")
     if any(font.is_tex for font in fonts.values()):
         return
-    made_by = " ".join(str(value) for value in _programs(reader))
-    if any(name in made_by.lower() for name in _TEX_PROGRAMS):
+    if any(name in made_by for name in _TEX_PROGRAMS):
         return
     raise NotReadable(
         "this is a PDF that LaTeX did not make (printed by a browser or an office program), and "

@@ -40,8 +40,15 @@ def unicode_map(record: Any) -> Codes:
     first = int(record.get("/FirstChar", 0))
     listed = record.get("/Widths")
     widths = listed.get_object()[:256] if listed is not None else []
-    numbered = {first + i: float(width) for i, width in enumerate(widths)}
+    unit = _unit(record)
+    numbered = {first + i: float(width) * unit for i, width in enumerate(widths)}
     return Codes(False, unicode, numbered, 500.0)
+
+
+def _unit(record: Any) -> float:
+    """Thousandths of an em that a font measures in; fonts of pictures say it themselves."""
+    matrix = record.get("/FontMatrix")
+    return 1000 * float(matrix.get_object()[0]) if matrix is not None else 1.0
 
 
 def _wide_widths(descendant: Any) -> dict[int, float]:
