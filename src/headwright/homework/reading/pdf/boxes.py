@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Face = Literal["text", "bold", "italic", "math", "either"]  # either: italic text or mathematics
+UNKNOWN = r"\unreadable"  # a sign that is not known: no formula with it is judged
 AXIS = 0.25  # height of a fraction's bar above the line, in ems
 SMALL = 0.86  # a script is at most this part of the size of its base
 
@@ -24,6 +25,7 @@ class Box:
     bottom: float
     large: bool = False  # of the font of large signs: it grows with what it holds
     coloured: bool = False
+    part: bool = False  # of a bracket that is put together from several
 
     @property
     def middle(self) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
 
 from headwright.homework.reading.pdf.boxes import Box
 from headwright.homework.reading.pdf.layout.lines import Line
@@ -67,13 +69,13 @@ class Run:
 class Row:
     """The pieces of a line and the spaces between them."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
+    def __init__(self, pieces: list[Piece], usual_space: float) -> None:
         self.pieces = pieces
         least, most = _WORD_SPACES
         # TeX stretches and shrinks all spaces of a line alike: the words tell how far.
         gaps = [self.gap(i) for i in range(1, len(pieces)) if self._between_words(i)]
         wide = [gap for gap in gaps if gap > _TEXT_SPACE]
-        self._word_space = min(max(0.85 * min(wide), least), most) if wide else most
+        self._word_space = min(max(0.85 * min(wide, default=usual_space), least), most)
 
     def _between_words(self, i: int) -> bool:
         return self.pieces[i].kind == "text" and self.pieces[i - 1].kind == "text"
@@ -96,7 +98,8 @@ class Row:
         if before.written.startswith(r"\frac") or _is_function(before) or _is_function(piece):
             return _BAR_SPACE
         both = before.kind == piece.kind == "core"
-        return _FORMULA_SPACE if both else self._word_space
+        is_factor = before.kind == "core" and piece.written in _OPENING
+        return _FORMULA_SPACE if both or is_factor else self._word_space
 
     def stretches(self, marked: list[bool]) -> list[tuple[int, int]]:
         """Beginnings and ends of what is all text or all one formula."""
@@ -114,11 +117,25 @@ def _is_function(piece: Piece) -> bool:
     return piece.written in FUNCTIONS.values()
 
 
-def runs(line: Line) -> list[Run]:
-    row = Row([_piece(word) for word in words(scripted(line.boxes))])
+def usual_space(lines: list[Line]) -> float:
+    """Ems between two words of a document: a quarter with Times, a third with Knuth's fonts."""
+    spaces: list[float] = []
+    for line in lines:
+        ordered = sorted(line.boxes, key=lambda box: box.x0)
+        for before, box in pairwise(ordered):
+            gap = (box.x0 - before.x1) / line.size
+            letters = before.latex.isalpha() and box.latex.isalpha()
+            if letters and "math" not in (before.face, box.face) and gap > _TEXT_SPACE:
+                spaces.append(gap)
+    return median(spaces) if spaces else _WORD_SPACES[1]
+
+
+def runs(line: Line, space: float) -> list[Run]:
+    """`space` is the document's usual one between words."""
+    row = Row([_piece(word) for word in words(scripted(line.boxes))], space)
     if not row.pieces:
         return []
-    row = Row([_of_the_sentence(row, i) for i in range(len(row.pieces))])
+    row = Row([_of_the_sentence(row, i) for i in range(len(row.pieces))], space)
     marked = _marked(row)
     return [_run(row, start, end, marked[start]) for start, end in row.stretches(marked)]
 
@@ -153,8 +170,10 @@ def _is_footnote(text: str, last: Scripted) -> bool:
 
 
 def _kind(box: Box, text: str) -> str:
+    if text in _NOT_MATHEMATICS:
+        return "text"
     if box.face == "math":
-        return "text" if text in _NOT_MATHEMATICS else "core"
+        return "core"
     if text in FUNCTIONS.values() or _NEUTRAL.fullmatch(text):
         return "neutral"
     if text.startswith("\\") or _GREEK.fullmatch(text):
@@ -207,6 +226,8 @@ def _trim(pieces: list[Piece], marked: list[bool], start: int, end: int) -> None
                 loose.append(i)
     if opened and opened[0] == start:
         marked[start] = False
+    if opened and opened[-1] == end - 1:
+        marked[end - 1] = False
     if loose and loose[-1] == end - 1:
         marked[end - 1] = False
     inside = joined([piece.written for piece in pieces[start + 1 : end - 1]])
@@ -238,10 +259,10 @@ def _sign(piece: Piece) -> str:
     shown = piece.written
     if shown in _OPERATORS and shown not in _CLOSE_OPERATORS:
         return f" {shown} "
+    if piece.bold and len(shown) <= 3 and shown.isalnum():
+        return "".join(rf"\mathbf{{{letter}}}" for letter in shown)
     if not shown.isalpha():
         return shown
-    if piece.bold and len(shown) <= 3:
-        return "".join(rf"\mathbf{{{letter}}}" for letter in shown)
     is_name = len(shown) > 1 and piece.kind == "text"
     return rf"\operatorname{{{shown}}}" if is_name else shown
 

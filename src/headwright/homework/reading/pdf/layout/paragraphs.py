@@ -7,19 +7,23 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.reading.pdf.layout.formulas import Run, runs
+from headwright.homework.reading.pdf.layout.formulas import Run, runs, usual_space
 from headwright.homework.reading.pdf.layout.lines import Line, by_colour
 
 _PAGE_NUMBER = re.compile(r"(?:page |seite |- ?)?\d{1,3}(?: ?(?:/|of|von|-) ?\d{0,3})?", re.I)
 _LABEL = re.compile(
     r"(?:\*\*)?(?:[(（]?[a-h][)）.:]|[(（]?(?:i{1,3}|iv|v)[)）.:]|[(（]?\d{1,2}[)）.:]"
-    r"|\d{1,2}(?:\.\d{1,2}){1,2}|(?:Problem|Question|Q|Part|Answer|Solution)\b)"
+    r"|\d{1,2}(?:\.\d{1,2}){1,2}|\d{1,2} ?[(（]?[a-h][)）]?[ .]?(?:[(（]?(?:i{1,3}|iv|v))?[)）.:]{0,2}(?=\s|$)"
+    r"|(?:Problem|Question|Q|Part|Answer|Solution|Aufgabe|Antwort|Lösung|Exercice|Réponse|Pregunta"
+    r"|Respuesta|Solución|Questão|Resposta|Solução)\b|(?:问题|答案|解|答|問題|解答|풀이|답)[:：])"
 )
 _EQUATION_NUMBER = re.compile(r"\(\d{1,2}(?:\.\d{1,2})?\)|\([*†]\)")
 _ENDS_OPEN = re.compile(r"(?:[=+\-<>,(\[]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|sim|in))\s?$")
 _BEGINS_OPEN = re.compile(r"(?:[=+\-<>]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times|to|Rightarrow))")
 _LABEL_LETTERS = 12
 _FIRST_IDEOGRAPH = "\u2e80"
+_OTHER_SIZE = 0.08  # a footnote is smaller by 0.1; formulas and text may differ by half of that
+_SAME_END = 0.7  # points
 _WORD_SPACE = 0.5  # ems, the widest that is usual
 _HEADING = 1.05  # of the size of the text
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?(?=[\s,.;:)]|$)")
@@ -51,20 +55,21 @@ class Written:
 def text_of(pages: list[list[Line]], body: float) -> str:
     """The whole document as Markdown."""
     read: list[list[Written]] = []
+    space = usual_space([line for lines in pages for line in lines])
     for number, lines in enumerate(pages):
         parts = [part for line in lines for part in by_colour(line)]
-        read.append([_written(part, number) for part in parts])
+        read.append([_written(part, number, space) for part in parts])
     kept = [line for page in _without_heads(read) for line in page]
     _mark_displays(kept, body)
     return _assembled(kept, body)
 
 
-def _written(line: Line, page: int) -> Written:
+def _written(line: Line, page: int, space: float) -> Written:
     letters = [box for box in line.boxes if box.latex.isalpha() and box.face != "math"]
     bold = bool(letters) and all(box.face == "bold" for box in letters)
     coloured = all(box.coloured for box in line.boxes)
     place = (line.y, line.x0, line.x1, line.size)
-    written = runs(line)
+    written = runs(line, space)
     first = _first_word(line, written)
     return Written(written, *place, page, bold, _stops(line), line.column, first, coloured)
 
@@ -131,7 +136,7 @@ def _mark_displays(lines: list[Written], body: float) -> None:
     """A display is a formula that begins where no line of text begins."""
     stops: set[int] = set()
     for line in lines:
-        if line.runs and not line.runs[0].is_math:
+        if line.runs and not line.runs[0].is_math and not _BEGINS_OPEN.match(line.plain):
             stops.update(round(stop) for stop in line.stops)
     for line in lines:
         _drop_equation_number(line, body)
@@ -178,12 +183,21 @@ def _assembled(lines: list[Written], body: float) -> str:
 
 
 def _right_margins(lines: list[Written]) -> dict[int, float]:
-    """Where the lines of each column end at the latest."""
-    margins: dict[int, float] = {}
+    """Where the lines of each column end: the furthest place that two of them share, since a
+    single one may stick out."""
+    ends: dict[int, list[float]] = {}
     for line in lines:
-        end = 0.0 if line.display else line.x1
-        margins[line.column] = max(margins.get(line.column, 0.0), end)
-    return margins
+        column = ends.setdefault(line.column, [])
+        if not line.display:
+            column.append(line.x1)
+    return {column: _margin(sorted(places, reverse=True)) for column, places in ends.items()}
+
+
+def _margin(ends: list[float]) -> float:
+    for further, nearer in pairwise(ends):
+        if further - nearer < _SAME_END:
+            return nearer
+    return max(ends, default=0.0)
 
 
 def _marked_up(line: Written, body: float) -> str:
@@ -219,7 +233,7 @@ def _same_paragraph(last: Written, line: Written, body: float, right: float) -> 
         return True  # a formula goes on, whatever the next line looks like
     if line.runs and not line.runs[0].is_math and _LABEL.match(line.plain):
         return False
-    if last.coloured != line.coloured or abs(last.size - line.size) > 0.05 * body:
+    if last.coloured != line.coloured or abs(last.size - line.size) > _OTHER_SIZE * body:
         return False
     if last.page != line.page or line.y > last.y:  # the next page or column
         return not last.plain.endswith((".", "。", ":", "?", "!"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from headwright.homework.reading.characters import NO_CHARACTER
-from headwright.homework.reading.pdf.boxes import SMALL, Box
+from headwright.homework.reading.pdf.boxes import SMALL, UNKNOWN, Box
 from headwright.homework.reading.pdf.layout.words import continues
 
 _DEEPEST = 6
+_PRIME = r"\prime"
 _LEVEL = 0.12  # ems: letters on one line differ by no more
 
 
@@ -28,7 +28,7 @@ class Scripted:
     @property
     def own(self) -> str:
         letter = self.base.latex
-        if self.base.face == "bold" and len(letter) == 1 and letter.isalpha():
+        if self.base.face == "bold" and len(letter) == 1 and letter.isalnum():
             return rf"\mathbf{{{letter}}}"
         return letter
 
@@ -37,19 +37,24 @@ class Scripted:
         if self.below:
             written += f"_{{{formula(self.below, depth + 1)}}}"
         if self.above:
-            power = formula(self.above, depth + 1)
-            written += "'" * power.count("prime") if _is_prime(power) else f"^{{{power}}}"
+            written += _power(formula(self.above, depth + 1))
         return written
 
 
-def _is_prime(power: str) -> bool:
-    return not power.replace(r"\prime", "").strip()
+def _power(written: str) -> str:
+    """Primes come first, and stand outside the braces."""
+    rest = written.lstrip()
+    primes = ""
+    while rest.startswith(_PRIME):
+        rest = rest.removeprefix(_PRIME).lstrip()
+        primes += "'"
+    return f"{primes}^{{{rest}}}" if rest else primes
 
 
 def formula(boxes: list[Box], depth: int = 0) -> str:
     """Boxes of one formula line as LaTeX."""
     if depth > _DEEPEST:
-        return NO_CHARACTER
+        return UNKNOWN
     pieces: list[str] = []
     for word in words(scripted(boxes)):
         pieces.append(word_latex(word, depth))

@@ -186,15 +186,17 @@ def _brackets(shelf: Shelf) -> list[Box]:
     """Large brackets; the pieces of the largest, which stand one below the other, made one."""
     piles: dict[tuple[str, int], list[Box]] = {}
     signs = {*_CLOSING, *_CLOSING.values()}
-    for box in shelf.boxes():
-        if box.large and box.latex in signs:
-            piles.setdefault((box.latex, round(box.x0)), []).append(box)
     found: list[Box] = []
+    for box in shelf.boxes():
+        if box.part and box.latex in signs:
+            piles.setdefault((box.latex, round(box.x0)), []).append(box)
+        elif box.large and box.latex in signs:
+            found.append(box)
     for pile in piles.values():
         pile.sort(key=lambda box: -box.top)
         parts: list[Box] = []
         for box in pile:
-            if parts and min(one.bottom for one in parts) - box.top > 0.6 * box.size:
+            if parts and min(one.bottom for one in parts) - box.top > 0.2 * box.size:
                 found.append(_one_bracket(shelf, parts))
                 parts = []
             parts.append(box)

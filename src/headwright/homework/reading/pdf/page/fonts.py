@@ -15,8 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from headwright.homework.reading.characters import NO_CHARACTER
-from headwright.homework.reading.pdf.boxes import Face
+from headwright.homework.reading.pdf.boxes import UNKNOWN, Face
 from headwright.homework.reading.pdf.page.library import adobe_glyphs
 from headwright.homework.reading.pdf.page.unicode_maps import Codes, unicode_map
 
@@ -24,6 +23,7 @@ _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
 _NUMBERED = re.compile(rb"dup\s{1,9}(\d{1,3})\s{0,9}/([A-Za-z0-9._]{1,40})\s{1,9}put")
 _PICTURE = re.compile(r"a\d{1,3}")  # how pdfTeX calls a letter that it draws as a picture
 _LARGE = re.compile(r"(display|text|bigg|Bigg|big|Big|tp|bt|mid|ex|single|double)$")
+_PARTS = ("tp", "bt", "mid", "ex")
 _DOUBLE_STRUCK = "MSBM"
 _SCRIPT = ("CMSY", "CMBSY", "LMMathSymbols", "EUSM", "RSFS")
 _LIGATURES = {"ff": "ff", "fi": "fi", "fl": "fl", "ffi": "ffi", "ffl": "ffl"}
@@ -39,7 +39,8 @@ _ALPHABET_COMMANDS = {
     "SCRIPT": r"\mathcal",
     "BOLD": r"\mathbf",
 }
-_RADICAL_DEPTH = 1.0  # ems: even the smallest root hangs from its roof
+_RADICAL_DEPTH = 1.0  # ems
+_HANGING_ROOTS = ("CM", "LM", "LatinModernMath")
 _MOST_PROGRAM = 2_000_000  # bytes of a font program
 _FIGURES = re.compile(r"(zero|one|two|three|four|five|six|seven|eight|nine)(?:oldstyle)?$")
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
@@ -50,6 +51,7 @@ class Letter:
     latex: str
     width: float  # in ems
     depth: float = 0.0  # of a large sign, in ems below its origin; 0 for all others
+    is_part: bool = False  # of a bracket that is put together from several
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Font:
         return found
 
     def _unknown(self, code: int) -> Letter:
-        return Letter(NO_CHARACTER, self.codes.width(code))
+        return Letter(UNKNOWN, self.codes.width(code))
 
 
 def font(record: Any) -> Font:
@@ -81,7 +83,8 @@ def font(record: Any) -> Font:
         name = _bitmap_family(record)
     letters: dict[int, Letter] = {}
     for code, text in codes.unicode.items():
-        letters[code] = Letter(_as_latex(text), codes.width(code))
+        latex = _as_latex(text)
+        letters[code] = Letter(latex, codes.width(code), _depth(latex, name))
     if not codes.wide:
         for code, glyph in _glyph_names(record, name).items():
             letter = _letter(glyph, name, face, codes.width(code))
@@ -192,20 +195,24 @@ def _letter(glyph: str, name: str, face: Face, width: float) -> Letter | None:
         return Letter(str(_DIGITS.index(figure[1])), width)
     if len(glyph) == 1:
         return Letter(_alphabet(glyph, name), width)
-    if glyph == "radical" and face == "math":
-        return Letter(r"\sqrt", width, _RADICAL_DEPTH)
 
     latex = _tables()["latex"]
     ending = _LARGE.search(glyph) if name.startswith(("CMEX", "LMMathExtension")) else None
     if ending:
         base = glyph[: ending.start()]
-        sign = latex.get(glyph) or latex.get(base, NO_CHARACTER)
-        return Letter(sign, width, _tables()["depths"][ending[1]])
+        sign = latex.get(glyph) or latex.get(base, UNKNOWN)
+        depth = _tables()["depths"][ending[1]]
+        return Letter(sign, width, depth, ending[1] in _PARTS)
     is_greek = latex.get(glyph) == f"\\{glyph}"
     if glyph in latex and (face == "math" or is_greek or not _text_letter(glyph)):
-        return Letter(latex[glyph], width)
+        return Letter(latex[glyph], width, _depth(latex[glyph], name))
     text = _text_letter(glyph)
     return Letter(text, width) if text else None
+
+
+def _depth(latex: str, name: str) -> float:
+    """Of a sign that hangs from its origin: with Knuth's fonts even the smallest root does."""
+    return _RADICAL_DEPTH if latex == r"\sqrt" and name.startswith(_HANGING_ROOTS) else 0.0
 
 
 def _alphabet(letter: str, name: str) -> str:

@@ -237,7 +237,8 @@ def _box(letter: Letter, face: Font, at: tuple[float, float], extent: tuple[floa
     # A large sign hangs from its origin; its middle is on the axis of its line.
     bottom = y - letter.depth * size
     line = (y + bottom) / 2 - AXIS * size
-    return Box(letter.latex, x, x + width, line, size, face.face, y, bottom, True)
+    part = letter.is_part
+    return Box(letter.latex, x, x + width, line, size, face.face, y, bottom, True, part=part)
 
 
 def _spacing(name: str) -> Callable[[PageReader, Any], None]:

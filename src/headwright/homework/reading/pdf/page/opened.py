@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from headwright.homework.limits import LimitReached
+from headwright.homework.reading.pdf.boxes import UNKNOWN
 from headwright.homework.reading.pdf.page.fonts import Font
 from headwright.homework.reading.pdf.page.library import pypdf
 from headwright.homework.reading.pdf.page.marks import PageReader
@@ -16,6 +17,7 @@ from headwright.homework.reading.pdf.page.state import Marks, Spent
 MOST_PAGES = 120
 _PDFTEX = "pdftex"
 _TEX_PROGRAMS = (_PDFTEX, "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "latex")
+_MOST_UNKNOWN = 0.02  # of the letters
 _SOURCE = "give its LaTeX source or the text pulled out of it"
 
 
@@ -56,6 +58,7 @@ def _opened(data: bytes) -> Pages:
     pages = [_page(reader, page, fonts, spent) for page in islice(reader.pages, MOST_PAGES)]
     _must_be_text(pages)
     _must_be_tex(reader, fonts)
+    _must_be_known(pages)
     return Pages(pages, _notes(pages))
 
 
@@ -90,6 +93,15 @@ def _must_be_tex(reader: Any, fonts: dict[int, Font]) -> None:
         "this is a PDF that LaTeX did not make (printed by a browser or an office program), and "
         f"its formulas cannot be put together: {_SOURCE}"
     )
+
+
+def _must_be_known(pages: list[Marks]) -> None:
+    """A file may draw letters without saying which they are (Chinese fonts without a table)."""
+    letters = [box.latex for page in pages for box in page.boxes]
+    unknown = letters.count(UNKNOWN)
+    if unknown > _MOST_UNKNOWN * len(letters):
+        share = f"{unknown:,} of {len(letters):,} letters"
+        raise NotReadable(f"this is a PDF whose fonts do not name {share}: {_SOURCE}")
 
 
 def _programs(reader: Any) -> list[Any]:
