@@ -11,6 +11,7 @@ from headwright.homework.reading.pdf.boxes import SMALL, Box
 from headwright.homework.reading.pdf.layout.words import continues
 
 _SYMBOLS = re.compile(r"[A-Za-z]|[A-Z]{2,4}|[b-df-hj-np-tv-z]{2}")
+_LONGEST_PRODUCT = 3
 _BESIDE = 0.7  # ems: what stands further away is not beside it
 
 
@@ -27,7 +28,9 @@ def told_apart(boxes: list[Box], body: float) -> list[Box]:
         beside = [words[k] for k in (i - 1, i + 1) if 0 <= k < len(words)]
         in_words = any(_is_wordy(other) and _stands_beside(word, other) for other in beside)
         is_script = word[0].size < SMALL * body
-        face = "math" if is_script or (_is_symbol(word) and not in_words) else "italic"
+        is_base = i + 1 < len(words) and _carries(word, words[i + 1][0])
+        is_math = is_script or is_base or (_is_symbol(word) and not in_words)
+        face = "math" if is_math else "italic"
         found += [replace(box, face=face) for box in word]
     return found
 
@@ -44,6 +47,13 @@ def _words(boxes: list[Box]) -> list[list[Box]]:
 
 def _is_symbol(word: list[Box]) -> bool:
     return _SYMBOLS.fullmatch("".join(box.latex for box in word)) is not None
+
+
+def _carries(word: list[Box], following: Box) -> bool:
+    """A short product with an index or a power on its last letter."""
+    em = word[0].size
+    is_small = following.size < SMALL * em and abs(following.y - word[0].y) > 0.1 * em
+    return len(word) <= _LONGEST_PRODUCT and is_small and following.x0 - word[-1].x1 < 0.1 * em
 
 
 def _is_wordy(word: list[Box]) -> bool:

@@ -15,6 +15,9 @@ _HIGHEST_SCRIPT = 0.85
 _GUTTER = 9.0  # points between two columns, at least
 _CELL = 4.0  # points
 _SENTENCE_ENDS = (".", "?", "!", ":", "。", "？", "：", ")", "]")
+_LEAST_COLUMN = 25  # letters
+_NEAR_GUTTER = 25.0  # points
+_FULL_LINES = 3
 _MOST_CROSSING = 0.06  # of the letters of a page, where it has two columns
 
 
@@ -148,7 +151,17 @@ def _gutter(boxes: list[Box]) -> float | None:
 def _is_gutter(boxes: list[Box], place: float) -> bool:
     half = _GUTTER / 2
     inside = sum(box.x0 < place + half and box.x1 > place - half for box in boxes)
-    before = sum(box.x1 <= place - half for box in boxes)
-    after = len(boxes) - inside - before
-    most = _MOST_CROSSING * len(boxes) / 10
-    return inside <= most and min(before, after) > 0.25 * len(boxes)
+    before = [box for box in boxes if box.x1 <= place - half]
+    after = len(boxes) - inside - len(before)
+    is_free = inside <= _MOST_CROSSING * len(boxes) / 10
+    return is_free and min(len(before), after) > _LEAST_COLUMN and _ends_at(before, place)
+
+
+def _ends_at(boxes: list[Box], place: float) -> bool:
+    """Do lines of text end together before a place? Then a column ends there."""
+    ends: dict[int, float] = {}
+    for box in boxes:
+        level = round(box.y)
+        ends[level] = max(ends.get(level, 0.0), box.x1)
+    together = Counter(round(end) for end in ends.values() if place - end < _NEAR_GUTTER)
+    return max(together.values(), default=0) >= _FULL_LINES

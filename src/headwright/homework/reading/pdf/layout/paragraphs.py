@@ -13,7 +13,8 @@ from headwright.homework.reading.pdf.layout.lines import Line, by_colour
 _PAGE_NUMBER = re.compile(r"(?:page |seite |- ?)?\d{1,3}(?: ?(?:/|of|von|-) ?\d{0,3})?", re.I)
 _LABEL = re.compile(
     r"(?:\*\*)?(?:[(（]?[a-h][)）.:]|[(（]?(?:i{1,3}|iv|v)[)）.:]|[(（]?\d{1,2}[)）.:]"
-    r"|\d{1,2}(?:\.\d{1,2}){1,2}|\d{1,2} ?[(（]?[a-h][)）]?[ .]?(?:[(（]?(?:i{1,3}|iv|v))?[)）.:]{0,2}(?=\s|$)"
+    r"|\d{1,2}(?:\.\d{1,2}){1,2}"
+    r"|Q?\d{1,2}[ .]?[(（]?[a-h][)）]?[ .]?(?:[(（]?(?:i{1,3}|iv|v))?[)）.:]{0,2}(?=\s|$)"
     r"|(?:Problem|Question|Q|Part|Answer|Solution|Aufgabe|Antwort|Lösung|Exercice|Réponse|Pregunta"
     r"|Respuesta|Solución|Questão|Resposta|Solução)\b|(?:问题|答案|解|答|問題|解答|풀이|답)[:：])"
 )
@@ -23,6 +24,7 @@ _BEGINS_OPEN = re.compile(r"(?:[=+\-<>]|\\(?:gg|ll|approx|leq|geq|neq|cdot|times
 _LABEL_LETTERS = 12
 _FIRST_IDEOGRAPH = "\u2e80"
 _OTHER_SIZE = 0.08  # a footnote is smaller by 0.1; formulas and text may differ by half of that
+_FAR_END = 0.9
 _SAME_END = 0.7  # points
 _WORD_SPACE = 0.5  # ems, the widest that is usual
 _HEADING = 1.05  # of the size of the text
@@ -183,8 +185,7 @@ def _assembled(lines: list[Written], body: float) -> str:
 
 
 def _right_margins(lines: list[Written]) -> dict[int, float]:
-    """Where the lines of each column end: the furthest place that two of them share, since a
-    single one may stick out."""
+    """Where the lines of each column end."""
     ends: dict[int, list[float]] = {}
     for line in lines:
         column = ends.setdefault(line.column, [])
@@ -194,10 +195,12 @@ def _right_margins(lines: list[Written]) -> dict[int, float]:
 
 
 def _margin(ends: list[float]) -> float:
-    for further, nearer in pairwise(ends):
-        if further - nearer < _SAME_END:
-            return nearer
-    return max(ends, default=0.0)
+    """The furthest end, or one not far from it that three lines share: a line may stick out."""
+    furthest = ends[0] if ends else 0.0
+    for end, third in zip(ends, ends[2:], strict=False):
+        if end - third < _SAME_END and end > _FAR_END * furthest:
+            return third
+    return furthest
 
 
 def _marked_up(line: Written, body: float) -> str:

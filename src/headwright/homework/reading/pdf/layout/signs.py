@@ -20,6 +20,8 @@ _COMBINING = {
 _PAIRS = {
     (r"\not", "="): r"\neq",
     (r"\not", r"\in"): r"\notin",
+    (r"\in", "/"): r"\notin",
+    ("/", r"\in"): r"\notin",
     (r"\not", r"\equiv"): r"\not\equiv",
     (r"\not", r"\approx"): r"\not\approx",
     (r"\not", r"\gg"): r"\not\gg",

@@ -12,6 +12,7 @@ from headwright.homework.reading.pdf.layout.scripts import formula
 
 _MOST_RULES = 400  # of one page; a page with more is a drawing
 _LARGE_SIGNS = {r"\sum", r"\prod", r"\cup", r"\cap", r"\wedge", r"\vee"}
+_MIDDLE_OF_SUM = 0.322  # ems above the origin, in the font Symbol
 _SLACK = 1.5  # points by which letters stick out of a bar's ends
 
 
@@ -246,8 +247,9 @@ def _cells(row: list[Box], body: float) -> str:
 
 
 def _limits(shelf: Shelf, body: float) -> None:
-    for sign in [box for box in shelf.boxes() if _takes_limits(box)]:
-        em = sign.size
+    for drawn in [box for box in shelf.boxes() if _takes_limits(box)]:
+        sign = _on_its_line(shelf, drawn, body)
+        em = drawn.size
         below = _limit(shelf, sign, sign.bottom - 1.2 * em, sign.bottom - 0.25 * em)
         above = _limit(shelf, sign, sign.top + 0.02 * em, sign.top + 0.9 * em)
         written = sign.latex
@@ -258,6 +260,16 @@ def _limits(shelf: Shelf, body: float) -> None:
         if below or above:
             whole = around([sign, *below, *above], written, sign.y, sign.size)
             shelf.exchange([sign, *below, *above], whole)
+
+
+def _on_its_line(shelf: Shelf, sign: Box, body: float) -> Box:
+    """The sums of Times are letters of text, enlarged and lowered."""
+    if sign.large or sign.latex not in _LARGE_SIGNS or sign.size < 1.2 * body:
+        return sign
+    line = sign.y + _MIDDLE_OF_SUM * sign.size - AXIS * body
+    placed = replace(sign, y=line, size=body)
+    shelf.exchange([sign], placed)
+    return placed
 
 
 def _takes_limits(box: Box) -> bool:

@@ -25,7 +25,7 @@ _PICTURE = re.compile(r"a\d{1,3}")  # how pdfTeX calls a letter that it draws as
 _LARGE = re.compile(r"(display|text|bigg|Bigg|big|Big|tp|bt|mid|ex|single|double)$")
 _PARTS = ("tp", "bt", "mid", "ex")
 _DOUBLE_STRUCK = "MSBM"
-_SCRIPT = ("CMSY", "CMBSY", "LMMathSymbols", "EUSM", "RSFS")
+_SCRIPT = ("CMSY", "CMBSY", "LMMathSymbols", "EUSM", "RSFS", "URWChancery")
 _LIGATURES = {"ff": "ff", "fi": "fi", "fl": "fl", "ffi": "ffi", "ffl": "ffl"}
 _LIGATURE_CHARACTERS = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl"}
