@@ -255,4 +255,5 @@ def _joined(before: str, after: str) -> str:
     number = _NUMBER.match(after)
     if number and before.endswith("$") and _ENDS_OPEN.search(before.rstrip("$")):
         return f"{before[:-1]} {number[0]}${after[number.end() :]}"
-    return f"{before} {after}"
+    between = "" if before[-1] > _FIRST_IDEOGRAPH and after[0] > _FIRST_IDEOGRAPH else " "
+    return before + between + after

@@ -60,7 +60,7 @@ def _merged(first: Box, second: Box) -> Box | None:
     sign = _PAIRS.get((first.latex, second.latex))
     if sign is not None and second.x0 < first.x0 + 0.9 * em and second.x0 < first.x1 + 0.05 * em:
         return around([first, second], sign, first.y, em)
-    if not _stands_over(first, second):
+    if not _stands_over(first, second) and not _hangs_over(first, second):
         return None
     if _is_accent(first):
         return _accented(first, second)
@@ -75,6 +75,13 @@ def _stands_over(a: Box, b: Box) -> bool:
     shared = min(a.x1, b.x1) - max(a.x0, b.x0)
     narrower = min(a.x1 - a.x0, b.x1 - b.x0)
     return shared > 0.4 * narrower and shared > 0
+
+
+def _hangs_over(accent: Box, letter: Box) -> bool:
+    """Accents of Unicode fonts have no width: they stand at the right edge and reach back."""
+    has_width = accent.x1 - accent.x0 > 0.01
+    reaches = letter.x0 <= accent.x0 <= letter.x1 + 0.35 * letter.size
+    return not has_width and reaches and accent.y >= letter.y - 0.05 * letter.size
 
 
 def _accented(accent: Box, letter: Box) -> Box | None:

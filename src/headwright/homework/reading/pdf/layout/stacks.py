@@ -44,7 +44,7 @@ class Shelf:
 
 def stacked(boxes: list[Box], rules: list[Rule], body: float) -> list[Box]:
     """The page's boxes with all stacks built."""
-    shelf = Shelf(boxes)
+    shelf = Shelf([_as_large_as_text(box, body) for box in boxes])
     flat = sorted((rule for rule in rules if rule.flat), key=lambda rule: rule.width)
     if len(flat) <= _MOST_RULES:
         for rule in flat:
@@ -53,6 +53,12 @@ def stacked(boxes: list[Box], rules: list[Rule], body: float) -> list[Box]:
     _limits(shelf, body)
     _matrices(shelf, body)
     return shelf.boxes()
+
+
+def _as_large_as_text(box: Box, body: float) -> Box:
+    """Some families have their large signs in one size only, beside text of 11 or 12 points."""
+    is_smaller = box.large and 0.75 * body < box.size < body
+    return replace(box, size=body) if is_smaller else box
 
 
 # -- roots
@@ -293,6 +299,14 @@ def _limit(shelf: Shelf, sign: Box, low: float, high: float) -> list[Box]:
     for piece in pieces:
         left = min(box.x0 for box in piece)
         right = max(box.x1 for box in piece)
-        if left <= sign.middle <= right or (left >= sign.x0 and right <= sign.x1):
+        is_centred = left <= sign.middle <= right or (left >= sign.x0 and right <= sign.x1)
+        if is_centred and not _has_base(shelf, piece[0], em):
             return piece
     return []
+
+
+def _has_base(shelf: Shelf, script: Box, em: float) -> bool:
+    """Does a small letter hang on a letter of the line above or below the sign?"""
+    left = script.x0 - 2 * em
+    beside = shelf.near(script.y - 0.7 * em, script.y + 0.5 * em, left, script.x0)
+    return any(box.size > SMALL * em and script.x0 - box.x1 < 0.15 * em for box in beside)
