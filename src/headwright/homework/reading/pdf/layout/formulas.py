@@ -33,8 +33,9 @@ _NOT_MATHEMATICS = {r"\bullet", r"\square", r"\blacksquare", r"\dagger"}
 _GREEK = re.compile("[Α-ωϑϕϵ]")
 _TEXT_SPACE = 0.15  # ems: letters of text that are further apart are two words
 _WORD_SPACES = (0.2, 0.29)  # a word space is at least so wide: in a tight line, in a loose one
-_FORMULA_SPACE = 0.3  # letters of mathematics may be set apart a little without being two formulas
+_FORMULA_SPACE = 0.32  # letters of mathematics may be set apart a little without being two formulas
 _BAR_SPACE = 0.45  # beside a fraction's bar and around names of functions
+_THIN_SPACE = 0.2  # behind a comma in a formula there is less, behind one in a sentence more
 _OPERATOR_SPACE = 1.5
 _WIDE_SPACE = 0.75
 _OPENING = ("(", "[")
@@ -144,12 +145,19 @@ def runs(line: Line, space: float) -> list[Run]:
 
 
 def _of_the_sentence(row: Row, i: int) -> Piece:
-    """A colon that stands close to what is before it and away from what follows is a sentence's."""
+    """Signs that sentences and formulas share are told by the space behind them. A colon that
+    stands close to what is before it and away from what follows is the sentence's; a comma with a
+    thin space behind it is the formula's."""
     piece = row.pieces[i]
-    if piece.written not in (":", ";") or piece.kind == "core" or row.gap(i) > _TEXT_SPACE:
+    if piece.kind == "core" or row.gap(i) > _TEXT_SPACE:
         return piece
     is_last = i + 1 == len(row.pieces)
-    return replace(piece, kind="text") if is_last or row.gap(i + 1) > 0.2 else piece
+    space = _WIDE_SPACE if is_last else row.gap(i + 1)
+    if piece.written in (":", ";") and space > _THIN_SPACE:
+        return replace(piece, kind="text")
+    if piece.written == "," and space < _THIN_SPACE:
+        return replace(piece, kind="neutral")
+    return piece
 
 
 def _piece(word: list[Scripted]) -> Piece:

@@ -15,10 +15,9 @@ _HIGHEST_SCRIPT = 0.85
 _GUTTER = 9.0  # points between two columns, at least
 _CELL = 4.0  # points
 _SENTENCE_ENDS = (".", "?", "!", ":", "。", "？", "：", ")", "]")
-_LEAST_COLUMN = 25  # letters
 _NEAR_GUTTER = 25.0  # points
 _FULL_LINES = 3
-_MOST_CROSSING = 0.06  # of the letters of a page, where it has two columns
+_MOST_CROSSING = 0.15  # of the lines of a page, where it has two columns
 
 
 @dataclass
@@ -120,17 +119,23 @@ def _script_of(box: Box, near: list[Line]) -> Line | None:
 
 
 def _columns(boxes: list[Box]) -> list[list[Box]]:
-    """The page in parts to be read one after the other: wide lines, left column, right column."""
+    """The page in parts to be read one after the other: a title, left column, right column."""
     gutter = _gutter(boxes)
     if gutter is None:
         return [boxes]
-    crossing = {round(box.y) for box in boxes if box.x0 < gutter < box.x1}
-    wide = {level + step for level in crossing for step in (-1, 0, 1)}
-    top = [box for box in boxes if round(box.y) in wide]
-    rest = [box for box in boxes if round(box.y) not in wide]
-    left = [box for box in rest if box.middle < gutter]
-    right = [box for box in rest if box.middle >= gutter]
-    return [top, left, right]
+    wide = _crossed(boxes, gutter)
+    right = [box for box in boxes if box.middle >= gutter and round(box.y) not in wide]
+    first = max((box.y for box in right), default=0.0)
+    title = [box for box in boxes if round(box.y) in wide and box.y > first]
+    # A formula too wide for the left column belongs to it
+    left = [box for box in boxes if (box.middle < gutter or round(box.y) in wide)]
+    return [title, [box for box in left if box not in title], right]
+
+
+def _crossed(boxes: list[Box], place: float) -> set[int]:
+    """The heights of lines that go through a place, to the point."""
+    levels = {round(box.y) for box in boxes if box.x0 < place < box.x1}
+    return {level + step for level in levels for step in (-1, 0, 1)}
 
 
 def _gutter(boxes: list[Box]) -> float | None:
@@ -149,19 +154,24 @@ def _gutter(boxes: list[Box]) -> float | None:
 
 
 def _is_gutter(boxes: list[Box], place: float) -> bool:
+    """Lines of text end together on one side of the strip and begin together on the other; few
+    lines go through it."""
     half = _GUTTER / 2
-    inside = sum(box.x0 < place + half and box.x1 > place - half for box in boxes)
-    before = [box for box in boxes if box.x1 <= place - half]
-    after = len(boxes) - inside - len(before)
-    is_free = inside <= _MOST_CROSSING * len(boxes) / 10
-    return is_free and min(len(before), after) > _LEAST_COLUMN and _ends_at(before, place)
-
-
-def _ends_at(boxes: list[Box], place: float) -> bool:
-    """Do lines of text end together before a place? Then a column ends there."""
     ends: dict[int, float] = {}
+    begins: dict[int, float] = {}
+    crossing: set[int] = set()
     for box in boxes:
         level = round(box.y)
-        ends[level] = max(ends.get(level, 0.0), box.x1)
-    together = Counter(round(end) for end in ends.values() if place - end < _NEAR_GUTTER)
-    return max(together.values(), default=0) >= _FULL_LINES
+        if box.x1 <= place - half:
+            ends[level] = max(ends.get(level, 0.0), box.x1)
+        elif box.x0 >= place + half:
+            begins[level] = min(begins.get(level, box.x0), box.x0)
+        else:
+            crossing.add(level)
+    few = len(crossing) <= _MOST_CROSSING * max(len(ends), 1)
+    return few and _together(ends, place) and _together(begins, place)
+
+
+def _together(edges: dict[int, float], place: float) -> bool:
+    near = Counter(round(edge) for edge in edges.values() if abs(place - edge) < _NEAR_GUTTER)
+    return max(near.values(), default=0) >= _FULL_LINES

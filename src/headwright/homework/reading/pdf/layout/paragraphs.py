@@ -26,6 +26,7 @@ _FIRST_IDEOGRAPH = "\u2e80"
 _OTHER_SIZE = 0.08  # a footnote is smaller by 0.1; formulas and text may differ by half of that
 _FAR_END = 0.9
 _SAME_END = 0.7  # points
+_WIDE_SPACE = 0.75  # ems
 _WORD_SPACE = 0.5  # ems, the widest that is usual
 _HEADING = 1.05  # of the size of the text
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?(?=[\s,.;:)]|$)")
@@ -189,7 +190,7 @@ def _right_margins(lines: list[Written]) -> dict[int, float]:
     ends: dict[int, list[float]] = {}
     for line in lines:
         column = ends.setdefault(line.column, [])
-        if not line.display:
+        if any(not run.is_math for run in line.runs):
             column.append(line.x1)
     return {column: _margin(sorted(places, reverse=True)) for column, places in ends.items()}
 
@@ -218,7 +219,12 @@ def _marked_up(line: Written, body: float) -> str:
 
 
 def _formula(line: Written) -> str:
-    return r" \quad ".join(run.written for run in line.runs)
+    """A display has no words: its parts belong together unless a wide space divides them."""
+    written = line.runs[0].written
+    for before, run in pairwise(line.runs):
+        is_apart = run.x0 - before.x1 > _WIDE_SPACE * line.size
+        written += (r" \quad " if is_apart else " ") + run.written
+    return written
 
 
 def _continues(last: Written, line: Written) -> bool:
@@ -251,7 +257,8 @@ def _joined(before: str, after: str) -> str:
         return before[:-1] + after
     open_formula = before.endswith("$") and after.startswith("$")
     if open_formula and _ENDS_OPEN.search(before.rstrip("$")):
-        return f"{before[:-1]} {after[1:]}"
+        between = r" \quad " if before[:-1].rstrip().endswith(",") else " "
+        return before[:-1] + between + after[1:]
     number = _NUMBER.match(after)
     if number and before.endswith("$") and _ENDS_OPEN.search(before.rstrip("$")):
         return f"{before[:-1]} {number[0]}${after[number.end() :]}"

@@ -82,7 +82,8 @@ def word_latex(word: list[Scripted], depth: int = 0) -> str:
     if len(word) == 1 or is_product(word):
         return "".join(one.latex(depth) for one in word)
     tail = last.latex(depth).removeprefix(last.own)
-    return rf"\text{{ {text} }}{tail}" if not tail else rf"\text{{{text}}}{tail}"
+    is_name = tail or depth > 0
+    return rf"\text{{{text}}}{tail}" if is_name else rf"\text{{ {text} }}"
 
 
 def is_product(word: list[Scripted]) -> bool:

@@ -152,7 +152,7 @@ class PageReader:
         if state.painting == _INVISIBLE:
             self.marks.hidden += 1
             return
-        if letter.latex.isspace():
+        if not letter.latex.strip():
             return
         if len(self.marks.boxes) >= MOST_PAGE_LETTERS:
             raise LimitReached(f"more than {MOST_PAGE_LETTERS:,} letters on one page of a PDF")
