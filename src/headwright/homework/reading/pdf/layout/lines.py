@@ -17,7 +17,8 @@ _CELL = 4.0  # points
 _SENTENCE_ENDS = (".", "?", "!", ":", "。", "？", "：", ")", "]")
 _NEAR_GUTTER = 25.0  # points
 _FULL_LINES = 3
-_MOST_CROSSING = 0.15  # of the lines of a page, where it has two columns
+_BETWEEN_ROWS = 0.3  # of the lines on the right
+_MOST_CROSSING = 0.3  # of the lines of a page, where it has two columns
 
 
 @dataclass
@@ -142,6 +143,8 @@ def _gutter(boxes: list[Box]) -> float | None:
     """The middle of the empty strip between two columns."""
     if len(boxes) < 200:
         return None
+    size = body_size(boxes)
+    boxes = [box for box in boxes if box.size > SMALL * size]
     left = min(box.x0 for box in boxes)
     right = max(box.x1 for box in boxes)
     middle = (left + right) / 2
@@ -154,8 +157,8 @@ def _gutter(boxes: list[Box]) -> float | None:
 
 
 def _is_gutter(boxes: list[Box], place: float) -> bool:
-    """Lines of text end together on one side of the strip and begin together on the other; few
-    lines go through it."""
+    """Few lines go through the strip, and lines begin together on its right. On its left they end
+    together, or stand at other heights than those on the right: the rows of a table do not."""
     half = _GUTTER / 2
     ends: dict[int, float] = {}
     begins: dict[int, float] = {}
@@ -168,10 +171,16 @@ def _is_gutter(boxes: list[Box], place: float) -> bool:
             begins[level] = min(begins.get(level, box.x0), box.x0)
         else:
             crossing.add(level)
-    few = len(crossing) <= _MOST_CROSSING * max(len(ends), 1)
-    return few and _together(ends, place) and _together(begins, place)
+    if len(crossing) > _MOST_CROSSING * len(ends) or _together(begins, place) < _FULL_LINES:
+        return False
+    if _together(ends, place) >= _FULL_LINES:
+        return True
+    apart = [level for level in begins if not {level - 1, level, level + 1} & set(ends)]
+    is_no_table = len(apart) > _BETWEEN_ROWS * len(begins)
+    return is_no_table and len(crossing) <= 1 and _together(begins, place) > _FULL_LINES
 
 
-def _together(edges: dict[int, float], place: float) -> bool:
+def _together(edges: dict[int, float], place: float) -> int:
+    """How many lines share an edge near a place."""
     near = Counter(round(edge) for edge in edges.values() if abs(place - edge) < _NEAR_GUTTER)
-    return max(near.values(), default=0) >= _FULL_LINES
+    return max(near.values(), default=0)
