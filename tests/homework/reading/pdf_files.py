@@ -35,13 +35,16 @@ def stream(data: bytes, extra: bytes = b"", *, packed: bool = False) -> bytes:
 
 def one_page(commands: bytes, **parts: bytes) -> bytes:
     """A document of one page with these commands. Parts: `font`, `objects` (XObject entries),
-    `form` (object 6), `producer`; `packed` compresses the commands."""
+    `form` (object 6), `annotation`, `producer`; `packed` compresses the commands."""
     resources = b"<< /Font << /F1 5 0 R >> /XObject << %s >> >>" % parts.get("objects", b"")
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources %s >>"
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources %s "
+        b"/Annots [%s] >>"
+    )
     objects = {
         1: b"<< /Type /Catalog /Pages 2 0 R >>",
         2: b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        3: page % resources,
+        3: page % (resources, parts.get("annotation", b"")),
         4: stream(commands, packed="packed" in parts),
         5: parts.get("font", FONT),
     }

@@ -20,7 +20,7 @@ from .pdf_files import FONT, WORDS, one_page, pdf, stream
 pypdf = pytest.importorskip("pypdf", reason="the extra `pdf` is not installed")
 
 DOCUMENTS = Path(__file__).with_name("pdf_documents")
-COMPILED = sorted(DOCUMENTS.glob("*.pdf"))
+COMPILED = sorted(DOCUMENTS.rglob("*.pdf"))  # those in `fonts` need more than CI's LaTeX has
 SOURCES = sorted(DOCUMENTS.glob("*.tex"))
 
 
@@ -38,7 +38,7 @@ def statuses(*paths: Path) -> list[dict[str, str]]:
 
 
 def test_a_compiled_document_is_judged_as_its_source():
-    assert len(COMPILED) == 3
+    assert len(COMPILED) == 6
     sources = [path.with_suffix(".tex") for path in COMPILED]
     assert statuses(*COMPILED) == statuses(*sources)
 
@@ -121,6 +121,17 @@ BITMAP = (
     b"<< /Type /Font /Subtype /Type3 /FirstChar 0 /Widths [500] /CharProcs << >> "
     b"/Encoding << /Differences [65 /a65] >> /FontMatrix [0.01 0 0 0.01 0 0] >>"
 )
+NAMELESS = (
+    b"<< /Type /Font /Subtype /Type0 /BaseFont /AAAAAA+FandolSong-Regular /DescendantFonts "
+    b"[<< /DW 500 >>] >>"
+)
+_CODES = sorted({*b"an answer in plain words"})
+PDFTEX_BITMAP = (
+    b"<< /Type /Font /Subtype /Type3 /FirstChar 0 /Widths [%s] /FontMatrix [0.01 0 0 0.01 0 0] "
+    b"/CharProcs << >> /Encoding << /Differences [%s] >> >>"
+) % (b" ".join([b"50"] * 128), b" ".join(b"%d /a%d" % (code, code) for code in _CODES))
+INK = b"<< /Type /Annot /Subtype /Ink /Rect [0 0 9 9] >>"
+FIELD = b"<< /Type /Annot /Subtype /Widget /FT /Tx /V (q = k_a) /Rect [0 0 9 9] >>"
 PICTURE = stream(b"\0", b"/Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8")
 
 
@@ -128,16 +139,40 @@ PICTURE = stream(b"\0", b"/Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8
     ("data", "reason"),
     [
         (one_page(WORDS, font=WIDE, producer=b"Skia/PDF m126"), "LaTeX did not make"),
-        (one_page(WORDS, font=BITMAP), "letters as pictures"),
+        (one_page(WORDS, font=BITMAP, producer=b"GPL Ghostscript"), "letters as pictures"),
+        (one_page(WORDS, font=NAMELESS), "do not name"),
+        (one_page(WORDS, annotation=INK), "on top of its pages"),
+        (one_page(WORDS, annotation=FIELD), "on top of its pages"),
         (one_page(b"/I1 Do", objects=b"/I1 6 0 R", form=PICTURE), "scan"),
         (one_page(b"3 Tr " + WORDS), "scan"),
         (one_page(b""), "without text"),
         (b"%PDF-1.7 stuff", "damaged"),
     ],
-    ids=["browser", "bitmap fonts", "scan", "scan with hidden text", "empty", "stuff"],
+    ids=[
+        "browser",
+        "bitmap fonts",
+        "nameless letters",
+        "ink",
+        "filled field",
+        "scan",
+        "scan with hidden text",
+        "empty",
+        "stuff",
+    ],
 )
 def test_what_cannot_be_put_together_is_unread(data, reason):
     assert reason in read_bytes(data, name="t.pdf").unread
+
+
+def test_letters_that_pdftex_drew_as_pictures_are_read():
+    """Where only bitmaps of the T1 fonts are installed, pdfTeX keeps the letters' numbers."""
+    document = read_bytes(one_page(WORDS, font=PDFTEX_BITMAP), name="t.pdf")
+    assert document.text == "an answer in plain words\n"
+
+
+def test_a_file_that_only_forbids_printing_is_read():
+    document = read_bytes(encrypted(password=""), name="t.pdf")
+    assert "an answer in plain words" in document.text
 
 
 def test_without_the_extra_the_reason_is_the_install_line(monkeypatch):
@@ -151,9 +186,9 @@ def test_without_the_extra_the_reason_is_the_install_line(monkeypatch):
 # ------------------------------------------------------------------------------------ made to hurt
 
 
-def encrypted() -> bytes:
+def encrypted(password: str = "secret") -> bytes:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(one_page(WORDS)))
-    writer.encrypt("secret", algorithm="RC4-128")
+    writer.encrypt(password, "owner", algorithm="RC4-128")
     written = io.BytesIO()
     writer.write(written)
     return written.getvalue()

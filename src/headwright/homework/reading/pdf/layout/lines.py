@@ -15,10 +15,10 @@ _HIGHEST_SCRIPT = 0.85
 _GUTTER = 9.0  # points between two columns, at least
 _CELL = 4.0  # points
 _SENTENCE_ENDS = (".", "?", "!", ":", "。", "？", "：", ")", "]")
-_NEAR_GUTTER = 25.0  # points
+_NEAR_GUTTER = 16.0  # points
 _FULL_LINES = 3
 _BETWEEN_ROWS = 0.3  # of the lines on the right
-_MOST_CROSSING = 0.3  # of the lines of a page, where it has two columns
+_MOST_CROSSING = 0.15  # of the lines on both sides
 
 
 @dataclass
@@ -171,7 +171,8 @@ def _is_gutter(boxes: list[Box], place: float) -> bool:
             begins[level] = min(begins.get(level, box.x0), box.x0)
         else:
             crossing.add(level)
-    if len(crossing) > _MOST_CROSSING * len(ends) or _together(begins, place) < _FULL_LINES:
+    lines = len(ends) + len(begins)
+    if len(crossing) > _MOST_CROSSING * lines or _together(begins, place) < _FULL_LINES:
         return False
     if _together(ends, place) >= _FULL_LINES:
         return True

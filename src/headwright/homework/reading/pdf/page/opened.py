@@ -17,6 +17,8 @@ from headwright.homework.reading.pdf.page.state import Marks, Spent
 MOST_PAGES = 120
 _PDFTEX = "pdftex"
 _TEX_PROGRAMS = (_PDFTEX, "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "latex")
+_MOST_ANNOTATIONS = 500  # of one page
+_WRITTEN_ON_TOP = ("/FreeText", "/Ink", "/Stamp")
 _MOST_UNKNOWN = 0.02  # of the letters
 _SOURCE = "give its LaTeX source or the text pulled out of it"
 
@@ -38,14 +40,13 @@ def opened(data: bytes) -> Pages:
         return _opened(data)
     except (LimitReached, NotReadable, MemoryError):
         raise
-    except Exception as fault:
-        what = type(fault).__name__
-        raise NotReadable(f"this is a PDF that is damaged ({what}): {_SOURCE}") from None
+    except Exception:
+        raise NotReadable(f"this is a PDF that is damaged: {_SOURCE}") from None
 
 
 def _opened(data: bytes) -> Pages:
     reader = pypdf.PdfReader(BytesIO(data), strict=False)
-    if reader.is_encrypted:
+    if reader.is_encrypted and not _opens_without_password(reader):
         raise NotReadable("this is a PDF that is encrypted: save it without a password")
     count = len(reader.pages)
     if count > MOST_PAGES:
@@ -53,6 +54,7 @@ def _opened(data: bytes) -> Pages:
     if not count:
         raise NotReadable("this is a PDF without pages")
 
+    _must_be_printed(reader)
     fonts: dict[int, Font] = {}
     spent = Spent()
     pages = [_page(reader, page, fonts, spent) for page in islice(reader.pages, MOST_PAGES)]
@@ -69,6 +71,33 @@ def _page(reader: Any, page: Any, fonts: dict[int, Font], spent: Spent) -> Marks
     if contents is not None:
         following.read(contents.get_object(), resources.get_object() if resources else {})
     return following.marks
+
+
+def _opens_without_password(reader: Any) -> bool:
+    """Some files only forbid printing. The library may lack what a cipher needs."""
+    try:
+        return bool(reader.decrypt(""))
+    except Exception:
+        return False
+
+
+def _must_be_printed(reader: Any) -> None:
+    """What is typed or drawn on top of the pages is not part of them: its author would be told
+    that answers are missing."""
+    for page in islice(reader.pages, MOST_PAGES):
+        annotations = page.get("/Annots")
+        for reference in annotations.get_object()[:_MOST_ANNOTATIONS] if annotations else ():
+            if _holds_an_answer(reference.get_object()):
+                raise NotReadable(
+                    "this is a PDF with text or handwriting on top of its pages (a form, comments, "
+                    "ink), which is not read: print it to a new PDF, or give the text"
+                )
+
+
+def _holds_an_answer(annotation: Any) -> bool:
+    kind = annotation.get("/Subtype")
+    is_filled = annotation.get("/FT") == "/Tx" and bool(str(annotation.get("/V", "")).strip())
+    return kind in _WRITTEN_ON_TOP or (kind == "/Widget" and is_filled)
 
 
 def _must_be_text(pages: list[Marks]) -> None:
