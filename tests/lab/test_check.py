@@ -42,6 +42,20 @@ def test_verdicts_spans_and_repairs(open_page):
     assert page.locator("#text").is_visible()
 
 
+def test_answers_and_counterexamples_are_shown_as_on_the_pages(open_page):
+    """Formulas drawn, numbers in a table: no value as a program writes it."""
+    page = open_page("check.html")
+    judge(page, "(b) ii. $q = \\frac{1}{2}(k_a + k_b)$")
+    card = page.locator(".verdict").first
+    assert card.locator(".read svg").count() == 1
+    card.locator("summary", has_text="Counterexample").click()
+    shown = card.locator(".example").inner_text()
+    assert "0.1459" in shown
+    assert not set(shown) & set("[]{}\"")
+    bars = card.locator(".bar-of-weight i")
+    assert bars.first.evaluate("bar => bar.style.width") == "14.6%"
+
+
 def test_a_counterexample_opens_in_the_plane_with_its_weights(open_page):
     page = open_page("check.html")
     judge(

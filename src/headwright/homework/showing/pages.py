@@ -155,6 +155,12 @@ def _drawn_in_text(formula: str, draw: Draw) -> str:
     return f"{before}{draw(formula.strip())}{after}"
 
 
+def as_shown(verdict: Verdict) -> dict[str, str]:
+    """The answer and its counterexample in the markup of these pages, for the lab."""
+    answer = _answer(verdict, drawn)
+    return {"answer": answer, "counterexample": counterexample(verdict.counterexample)}
+
+
 def _steps(steps: Sequence[Verdict], draw: Draw) -> str:
     if not steps:
         return ""

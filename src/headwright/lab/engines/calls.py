@@ -18,6 +18,8 @@ from headwright.errors import HeadwrightError, InputError
 from headwright.exercise.bank import load
 from headwright.homework.one_document import judge_document
 from headwright.homework.reading.formats import read_text
+from headwright.homework.showing.pages import as_shown
+from headwright.homework.verdict import Verdict
 from headwright.keys import GaussianKeys
 from headwright.lab import limits
 from headwright.noise import moments as exact_moments
@@ -159,9 +161,19 @@ def check(body: dict[str, Any]) -> dict[str, Any]:
 
     # Not hw.check: it opens a file when the text names one, and this text comes from a browser.
     document = read_text(text, name="answer")
-    report = plain(judge_document(document))
+    judged = judge_document(document)
+    report = plain(judged)
+    for verdict, record in zip(judged.verdicts, report["verdicts"], strict=True):
+        _add_markup(verdict, record)
     titles = {question.id: question.title for question in load(None).questions}
     return {**report, "text": document.text, "titles": titles}
+
+
+def _add_markup(verdict: Verdict, record: dict[str, Any]) -> None:
+    """The pages of `headwright check --html` and the lab show an answer alike."""
+    record["shown"] = as_shown(verdict)
+    for step, part in zip(verdict.steps, record["steps"], strict=True):
+        _add_markup(step, part)
 
 
 # kind -> who designs it, and how its target is read

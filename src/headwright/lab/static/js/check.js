@@ -1,10 +1,11 @@
 /**
- * The check page: text goes to the engine, verdicts come back with the places they speak about. The text is only
- * ever put into text nodes.
+ * The check page: text goes to the engine, verdicts come back with the places they speak about. The pasted text is
+ * only ever put into text nodes.
  * @typedef {{start: number, end: number, line_start: number, line_end: number}} Span
  * @typedef {{
  *   question: string, answer: string | null, status: string, reason: string, repair: string | null,
  *   counterexample: {[name: string]: unknown} | null, span: Span | null, steps?: Verdict[], remarks?: string[],
+ *   shown: {answer: string, counterexample: string},
  * }} Verdict
  */
 import { planeLink } from "./panels/counterexample.js";
@@ -55,10 +56,18 @@ function mark(text, placed) {
   find("marked").replaceChildren(...parts, slice(done, characters.length));
 }
 
-/** @param {unknown} thing */
-function words(thing) {
-  const round = (/** @type {unknown} */ x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x);
-  return typeof thing === "string" ? thing : JSON.stringify(thing, (_, x) => round(x))?.replaceAll(",", ", ") ?? "";
+/** Markup that the engine made, the same as on the pages of `headwright check --html`; scripts in it would not run.
+ * The server forbids styles in markup, so they are set one by one.
+ * @param {string} made @param {string} name */
+function markup(made, name) {
+  const host = element("div", "", name);
+  const unstyled = made.replaceAll(' style="', ' data-style="');
+  host.append(...new DOMParser().parseFromString(unstyled, "text/html").body.childNodes);
+  for (const part of host.querySelectorAll("[data-style]")) {
+    const drawn = /** @type {HTMLElement} */ (part);
+    drawn.style.cssText = drawn.dataset.style ?? "";
+  }
+  return host;
 }
 
 /** What each question asks, by its id. @type {{[question: string]: string}} */
@@ -82,9 +91,9 @@ function card(verdict, at) {
     top.append(link);
   }
   host.append(top);
-  if (verdict.answer) host.append(element("code", verdict.answer, "read"));
+  if (verdict.answer) host.append(markup(verdict.shown.answer, "read"));
   if (verdict.reason) host.append(element("p", verdict.reason));
-  if (verdict.counterexample) host.append(...counter(verdict.counterexample));
+  if (verdict.counterexample) host.append(...counter(verdict.counterexample, verdict.shown.counterexample));
   if (verdict.repair) host.append(element("p", `Repair: ${verdict.repair}`, "repair"));
   for (const remark of verdict.remarks ?? []) host.append(element("p", remark, "soft"));
   if (verdict.steps?.length) {
@@ -95,12 +104,10 @@ function card(verdict, at) {
   return host;
 }
 
-/** @param {{[name: string]: unknown}} example @returns {HTMLElement[]} */
-function counter(example) {
-  const list = element("dl");
-  for (const [name, thing] of Object.entries(example)) list.append(element("dt", name), element("dd", words(thing)));
+/** @param {{[name: string]: unknown}} example @param {string} made @returns {HTMLElement[]} */
+function counter(example, made) {
   const more = element("details");
-  more.append(element("summary", "Counterexample"), list);
+  more.append(element("summary", "Counterexample"), markup(made, "example"));
   const hash = planeLink(example);
   if (!hash) return [more];
   const line = element("p");
