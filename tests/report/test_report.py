@@ -60,6 +60,19 @@ def test_typeset_escapes_the_prose():
     assert typeset("<b> $x$").count("<svg") == 1
 
 
+@pytest.mark.parametrize(
+    ("latex", "shown"),
+    [
+        (r"q = \beta\,(k_a - k_b)", "q = β (k_a - k_b)"),
+        (r"\frac{u_d u_a^\top}{\|u\|^2}", "(u_d u_aᵀ)/(‖u‖^2)"),
+        (r"\operatorname{ReLU}(PH) = P\mathbf 1", "ReLU(PH) = P1"),
+        (r"q = \omega k_a \\ + \omega k_b\ \forall i", "q = ω k_a + ω k_b ∀ i"),
+    ],
+)
+def test_no_command_of_latex_is_left(latex, shown):
+    assert spelled(latex) == shown
+
+
 def test_spelled_for_the_terminal():
     assert (
         spelled(r"$q = \beta(\mu_a + \mu_b)$, $\frac{e^\beta}{n - 2 + 2e^\beta}$")

@@ -88,7 +88,13 @@ def typeset(text: str) -> str:
 # How a terminal spells LaTeX, innermost braces first. Order matters: exponents before fractions,
 # words last.
 _SPELLING = [
-    (r"\\(?:text|mathrm|mathbf|mathcal|mathsf|boldsymbol|vec|boxed)\s*\{([^{}]*)\}", r"\1"),
+    (
+        r"\\(?:text|mathrm|mathbf|mathcal|mathsf|boldsymbol|vec|boxed|operatorname)\*?\s*"
+        r"(?:\{([^{}]*)\}|(?<=[a-z]) (\w))",
+        r"\1\2",
+    ),
+    (r"\\[,;:! ]|\\\\", " "),
+    (r"\\\|", "‖"),
     (r"\^\{(\w)\}", r"^\1"),
     (r"\^\{([^{}]*)\}", r"^(\1)"),
     (r"_\{([^{}\s]*)\}", r"_\1"),
@@ -99,8 +105,8 @@ _SPELLING = [
     (r"\\frac14 ?", "¼ "),
     (r"\\sqrt\{([^{}]*)\}", r"√(\1)"),
     (r"\\sqrt", "√"),
-    (r"\^\(?ᵀ\)?", "ᵀ"),
-    (r"\\,\\%", " %"),
+    (r"\^\(ᵀ\)|\^ᵀ", "ᵀ"),
+    (r" \\%", " %"),
     (r"/\((\w+)\)", r"/\1"),
     (r"\((\w+)\)/", r"\1/"),
     (r"½ (?=[).,$(])", "½"),
@@ -109,6 +115,8 @@ _SPELLING = [
 ]
 _WORDS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
+    "omega": "ω", "theta": "θ", "sigma": "σ", "rho": "ρ", "kappa": "κ", "phi": "φ",
+    "big": "", "Big": "", "bigg": "", "Bigg": "", "mid": "|", "max": "max", "min": "min", "lim": "lim",
     "lambda": "λ", "mu": "μ", "nu": "ν", "pi": "π", "tau": "τ", "Delta": "Δ", "Sigma": "Σ",
     "Phi": "Φ", "sum": "Σ", "in": "∈", "forall": "∀", "infty": "∞", "cdot": "·", "times": "×",
     "gg": "≫", "ll": "≪", "ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "ne": "≠", "neq": "≠",

@@ -140,7 +140,7 @@ def _judged(results: list[tuple[Instance, Value]], *, uses_vectors: bool) -> Out
     if uses_vectors:
         reason = "M is made of v_a or v_b, which are not known; it must be made of the bases"
         return Outcome("incomplete", reason, repair=REPAIR)
-    sizes = ", ".join(_size(instance) for instance, _ in results)
+    sizes = "; ".join(_size(instance) for instance, _ in results)
     reason = f"M(v_a + v_b) = v_a to rounding for random orthonormal A, B ({sizes})"
     return Outcome("correct", reason)
 

@@ -32,6 +32,35 @@ def counterexample(example: Mapping[str, Any] | None) -> str:
     return f"<p>{head}</p>{_key_table(by_key, names)}{_field_table(fields)}"
 
 
+def in_words(example: Mapping[str, Any] | None) -> str:
+    """The same in one line, for a cell of a table."""
+    if not example:
+        return ""
+    fields = plain(dict(example))
+    told = [str(fields.pop(name)) for name in _SENTENCES if name in fields]
+    names = _names_of_keys(fields)
+    by_key = {name: fields.pop(name) for name in _BY_KEY if _counts_keys(fields.get(name), names)}
+    if by_key:
+        fields = {k: v for k, v in fields.items() if k not in ("order", *_MARKS_OF_KEYS)}
+    columns = _columns(by_key)
+    for label, place in _alike(names, columns)[:_MOST_KEYS] if columns else ():
+        numbers = [f"{name} {_number(row[place])}" for name, row in columns.items()]
+        told.append(f"{label}: {', '.join(numbers)}")
+    told += [f"{name} = {_in_line(value)}" for name, value in fields.items()]
+    return "; ".join(told)
+
+
+def _in_line(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {_in_line(part)}" for name, part in value.items())
+    if _is_matrix(value):
+        rows = [" ".join(_number(x) for x in row[:_MOST_NUMBERS]) for row in value[:_MOST_NUMBERS]]
+        return "(" + " / ".join(rows) + ")"
+    if isinstance(value, list):
+        return "(" + " ".join(_number(x) for x in value[:_MOST_NUMBERS]) + ")"
+    return _number(value)
+
+
 # ------------------------------------------------------------------------------------- key by key
 
 
@@ -64,11 +93,7 @@ def _key_table(by_key: Mapping[str, Any], names: list[str]) -> str:
     one."""
     if not by_key:
         return ""
-    columns: dict[str, list[float]] = {}
-    for name, value in by_key.items():
-        rows = _rows(value)
-        for h, row in enumerate(rows, start=1):
-            columns[f"{name}, head {h}" if len(rows) > 1 else name] = row
+    columns = _columns(by_key)
     weights = next((name for name in _WEIGHTS if name in columns), None)
 
     lines = [_line("key", [*columns, ""] if weights else list(columns), cell="th")]
@@ -77,6 +102,15 @@ def _key_table(by_key: Mapping[str, Any], names: list[str]) -> str:
         bar = _bar(columns[weights][place]) if weights else ""
         lines.append(_line(label, cells, last=bar))
     return _table(lines)
+
+
+def _columns(by_key: Mapping[str, Any]) -> dict[str, list[float]]:
+    columns: dict[str, list[float]] = {}
+    for name, value in by_key.items():
+        rows = _rows(value)
+        for h, row in enumerate(rows, start=1):
+            columns[f"{name}, head {h}" if len(rows) > 1 else name] = row
+    return columns
 
 
 def _alike(names: list[str], columns: Mapping[str, list[float]]) -> list[tuple[str, int]]:

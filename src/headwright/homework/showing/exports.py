@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headwright.homework.showing.example_tables import in_words
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.result import plain
 
@@ -57,9 +57,6 @@ def as_csv(reports: Iterable[Report]) -> str:
 
 def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
     span = verdict.span
-    example = ""
-    if verdict.counterexample:
-        example = json.dumps(plain(verdict.counterexample), ensure_ascii=False)
     return {
         "document": inert(report.document),
         "question": verdict.question,
@@ -68,7 +65,7 @@ def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
         "line_end": span.line_end if span else "",
         "answer": inert(verdict.answer),
         "reason": inert(verdict.reason),
-        "counterexample": example,
+        "counterexample": inert(in_words(verdict.counterexample)),
         "repair": inert(verdict.repair or ""),
         "remarks": inert(" ".join(verdict.remarks)),
         "confidence": f"{verdict.confidence:.2f}",
