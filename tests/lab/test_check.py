@@ -51,7 +51,7 @@ def test_answers_and_counterexamples_are_shown_as_on_the_pages(open_page):
     card.locator("summary", has_text="Counterexample").click()
     shown = card.locator(".example").inner_text()
     assert "0.1459" in shown
-    assert not set(shown) & set("[]{}\"")
+    assert not set(shown) & set('[]{}"')
     bars = card.locator(".bar-of-weight i")
     assert bars.first.evaluate("bar => bar.style.width") == "14.6%"
 

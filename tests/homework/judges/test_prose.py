@@ -119,3 +119,12 @@ def test_a_denial_among_much_that_was_not_understood_is_left_to_a_person():
     beside = "The third sheet of our notes goes on about it, at length and with more examples. "
     assert judged("p.why", denial).status == "wrong"
     assert judged("p.why", f"{denial} {beside * 3}").status == "unread"
+
+
+def test_a_sentence_goes_on_over_the_end_of_a_line():
+    """A negation at the end of a line belongs to what is on the next."""
+    document = read_text(
+        "(a) i. No\nentry is negative, and the entries add up to one.\n", name="t.md"
+    )
+    found = judge_document(document).verdicts
+    assert [(verdict.question, verdict.status) for verdict in found] == [("a.prob", "correct")]

@@ -21,7 +21,7 @@ LONGEST = 1200  # characters of one sentence that are read
 MOST = 300  # sentences of one answer that are read
 _END = re.compile(
     r"(?<![ (]i\.e)(?<![ (]e\.g)(?<![ (]cf)(?<! vs)(?<! w\.r\.t)(?<=[.!?])\s+(?!\d)"
-    r"|(?<=[。！？；;])|\n"
+    r"|(?<=[。！？；;])|\n(?!\s*[a-zà-ÿ])"  # a line that begins small goes on with the sentence
 )
 _UNFINISHED = (":", "：", ",", "，")  # what follows in the next paragraph belongs to the sentence
 
