@@ -116,7 +116,8 @@ _SPELLING = [
 _WORDS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
     "omega": "ω", "theta": "θ", "sigma": "σ", "rho": "ρ", "kappa": "κ", "phi": "φ",
-    "big": "", "Big": "", "bigg": "", "Bigg": "", "mid": "|", "max": "max", "min": "min", "lim": "lim",
+    "big": "", "Big": "", "bigg": "", "Bigg": "", "mid": "|",
+    "max": "max", "min": "min", "lim": "lim",
     "lambda": "λ", "mu": "μ", "nu": "ν", "pi": "π", "tau": "τ", "Delta": "Δ", "Sigma": "Σ",
     "Phi": "Φ", "sum": "Σ", "in": "∈", "forall": "∀", "infty": "∞", "cdot": "·", "times": "×",
     "gg": "≫", "ll": "≪", "ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "ne": "≠", "neq": "≠",
