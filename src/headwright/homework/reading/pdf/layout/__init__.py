@@ -1,5 +1,5 @@
 """From letters with places to text with formulas.
 
-Reading order: `strikes`, `italics`, `signs`, `stacks`, `words`, `lines`, `scripts`,
-`formulas`, `paragraphs`.
+Reading order: `strikes`, `italics`, `signs`, `words`, `shelf`, `limits`, `stacks`, `lines`,
+`scripts`, `formulas`, `paragraphs`.
 """
