@@ -16,6 +16,7 @@ from headwright.trained.heads import Heads
 from headwright.trained.rows import operations
 from headwright.trained.rows.largest import padding
 from headwright.trained.rows.operations import Lookup, RowNumbers
+from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array
 
 
@@ -53,6 +54,27 @@ def compiled_kernel() -> Kernel:
 
 def _no_padding(n: int) -> int:
     return 0
+
+
+# What the fused kernel takes: head sizes, precisions, and the patterns it can look up.
+_FUSED_SIZES = range(8, 257)
+_FUSED_PRECISIONS = ("torch.bfloat16", "torch.float16")
+_FUSED_PATTERNS = {"previous", "duplicate", "induction"}
+
+
+def can_fuse(heads: Heads, tokens: Tokens) -> bool:
+    """Whether `fused` can take this layer: half precision on a GPU for which Triton compiles."""
+    if not compat.is_torch_array(heads.q) or heads.q.device.type != "cuda":
+        return False
+    sizes = (heads.q.shape[-1], heads.v.shape[-1])
+    precisions = {str(x.dtype) for x in (heads.q, heads.k, heads.v)}
+    return (
+        all(size in _FUSED_SIZES for size in sizes)
+        and len(precisions) == 1
+        and precisions.issubset(_FUSED_PRECISIONS)
+        and _FUSED_PATTERNS.issuperset(tokens.patterns)
+        and find_spec("triton") is not None
+    )
 
 
 def fastest_kernel(heads: Heads) -> Kernel:
