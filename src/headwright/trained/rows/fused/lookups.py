@@ -7,7 +7,13 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from headwright.trained.rows.fused.tiles import load_columns, load_rows, logits, visible
+from headwright.trained.rows.fused.tiles import (
+    load_columns,
+    load_rows,
+    logits,
+    powers,
+    visible,
+)
 
 
 @triton.jit
@@ -39,7 +45,7 @@ def one_key_per_row(
     at = numbers + head * t + rows
     best = tl.load(at, mask=real, other=0.0)
     leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=real, other=0.0)
-    p = tl.where(seen, tl.exp2(z - best) / (1.0 + leak), 0.0)
+    p = powers(z, best, seen) / (1.0 + leak)
     tl.store(weights + (kind * h + head) * t + rows, p, mask=real)
 
 
@@ -83,7 +89,7 @@ def earlier_places(
         z = logits(tl.dot(ours, theirs), bias_places, pairs, bias, scale, softcap, BIASED)
         mask_places = heads[:, None] * mask_head + (long_row * mask_row + keys)[None, :]
         seen = visible(row, keys[None, :], mask_places, pairs, mask, CAUSAL, MASKED)
-        mass += tl.sum(tl.where(seen, tl.exp2(z - best[:, None]), 0.0), 1)
+        mass += tl.sum(powers(z, best[:, None], seen), 1)
 
     to = shares + (kind * h + heads) * rows_in_all + number
     tl.store(to, mass / (1.0 + leak), mask=used)

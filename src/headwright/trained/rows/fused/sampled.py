@@ -6,7 +6,13 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from headwright.trained.rows.fused.tiles import load_columns, load_rows, logits, visible
+from headwright.trained.rows.fused.tiles import (
+    load_columns,
+    load_rows,
+    logits,
+    powers,
+    visible,
+)
 
 
 @triton.jit
@@ -43,7 +49,7 @@ def whole_rows(
         z = logits(tl.dot(ours, theirs), bias_places, pairs, bias_at, scale, softcap, BIASED)
         mask_places = long_rows * mask_row + keys[None, :]
         seen = visible(rows[:, None], keys[None, :], mask_places, pairs, mask_at, CAUSAL, MASKED)
-        e = tl.where(seen, tl.exp2(z - best[:, None]), 0.0)
+        e = powers(z, best[:, None], seen)
         mass += tl.sum(e, 1)
         to = weights + (places.to(tl.int64)[:, None] * h + head) * n + keys[None, :]
         tl.store(to, e.to(tl.float16), mask=pairs)
@@ -61,8 +67,6 @@ def products_of_heads(weights, products, h, n, H: tl.constexpr, N: tl.constexpr)
     at = weights + row * h * n
     total = tl.zeros((H, H), tl.float32)
     for start in range(0, n, N):
-        keys = start + tl.arange(0, N)
-        there = keys < n
         a = load_rows(at + start, left, left < h, n, n - start, N)
         b = load_columns(at + start, right, right < h, n, n - start, N, True)
         total = tl.dot(a, b, total)

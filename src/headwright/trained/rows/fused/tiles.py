@@ -38,7 +38,7 @@ def load_columns(at, places, inside, stride, d, D: tl.constexpr, GUARDED: tl.con
 @triton.jit
 def tanh(x):
     """From e^(-2|x|), which cannot overflow."""
-    small = tl.exp2(-2.0 * LOG2E * tl.abs(x))
+    small = tl.exp2(tl.abs(x) * (-2.0 * LOG2E))
     size = (1.0 - small) / (1.0 + small)
     return tl.where(x < 0.0, -size, size)
 
@@ -63,3 +63,10 @@ def visible(rows, keys, places, inside, mask, CAUSAL: tl.constexpr, MASKED: tl.c
     if MASKED:
         seen = seen & (tl.load(mask + places, mask=inside, other=0) != 0)
     return seen
+
+
+@triton.jit
+def powers(z, best, seen):
+    """e = 2^(z - best), 0 where not `seen`: a hidden logit may be above the best, and its power
+    beyond every number."""
+    return tl.exp2(tl.where(seen, z - best, HIDDEN))
