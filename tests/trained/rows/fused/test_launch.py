@@ -1,4 +1,4 @@
-"""The fused kernel under Triton's interpreter: the numbers of full maps in double precision, for the
+"""The fused kernel under Triton's interpreter: the numbers of full maps in double precision, for
 half-precision inputs as they are, and those of the plain operations row by row.
 
 The interpreter multiplies float16 and not bfloat16; the kernel does not know the difference, and
