@@ -25,7 +25,7 @@ torch = pytest.importorskip("torch", reason="needs torch, which comes with the e
 pytest.importorskip("triton", reason="needs triton, which is for Linux")
 from headwright.trained.rows.fused.launch import TILES, Tile, fused_rows  # noqa: E402
 
-T = 40
+T = 34
 SMALL = Tile(16, 16, 4, 2)
 NUMBERS = ("margin", "leak", "shifted", "first", "separators")
 
@@ -42,7 +42,7 @@ def random_heads(rng, *, t=T, n=None, d=8, v=16, sharp=1.0, **words):
 
 def random_tokens(rng, padded=0, t=T):
     real = np.arange(t) < t - padded
-    ids = rng.integers(0, 9, t)
+    ids = rng.integers(0, 12, t)
     separators = (ids < 2) & real & (np.arange(t) > 0)
     return Tokens(real, real, separators, ids)
 
@@ -167,11 +167,10 @@ def test_left_padding_has_its_first_token_elsewhere(rng):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("spoiled", ["q", "k"])
-def test_nan_stays_nan(rng, spoiled):
+def test_nan_stays_nan(rng):
     heads = random_heads(rng)
-    getattr(heads, spoiled)[0, 3] = np.nan
-    rows = fused_rows(heads, random_tokens(rng), tile=SMALL)
+    heads.q[0, 3] = np.nan
+    rows = fused_rows(heads, Tokens.unknown(T, T), tile=SMALL)
     assert torch.isnan(rows.leak[0, 3])
     assert torch.isnan(rows.output[0, 3]).all()
     assert rows.top.min() >= 0
@@ -180,7 +179,4 @@ def test_nan_stays_nan(rng, spoiled):
 
 def test_only_half_precision_on_a_gpu_is_fused(rng):
     """A tensor of the host takes the way it always took."""
-    heads = random_heads(rng)
-    assert not can_fuse(heads, random_tokens(rng))
-    rows = stream(heads, random_tokens(rng))
-    assert rows.copied is None
+    assert not can_fuse(random_heads(rng), random_tokens(rng))

@@ -18,6 +18,7 @@ from headwright.trained.rows.fused.tiles import (
     load_columns,
     load_rows,
     logits,
+    unit_of,
     visible,
 )
 
@@ -26,32 +27,37 @@ NOWHERE = tl.constexpr(2**30)
 
 
 @triton.jit
-def weigh(z, keys, seen, marks, state, GUARDED: tl.constexpr, MARKED: tl.constexpr):
-    """One tile's logits into the running numbers of its rows. Returns them, e, and the factor of
-    all earlier e."""
+def weigh(
+    z, start, seen, marks, unit, state, N: tl.constexpr, GUARDED: tl.constexpr, MARKED: tl.constexpr
+):
+    """The logits of keys `start..start+N-1` into the running numbers of their rows. Returns these,
+    e, and the factor of all earlier e."""
     best, second, leak, shifted, apart, top = state
+    columns = tl.arange(0, N)[None, :]
     tile_best = tl.max(z, 1)
     moved = tile_best > best
     # The first of equal keys; no place where the top stays what it was.
-    place = tl.min(tl.where(z == tile_best[:, None], keys[None, :], NOWHERE), 1)
+    place = tl.min(tl.where(z == tile_best[:, None], columns, NOWHERE), 1)
     place = tl.where(moved, place, -1)
-    is_top = keys[None, :] == place[:, None]
+    is_top = columns == place[:, None]
     tile_second = tl.max(tl.where(is_top, HIDDEN, z), 1)
 
     new_best = tl.maximum(best, tile_best)
-    step = best - new_best
+    step = (best - new_best) * unit
     decay = tl.exp2(step)
-    distance = z - new_best[:, None]
+    distance = z * unit - (new_best * unit)[:, None]
     e = tl.exp2(distance)
     if GUARDED:
         e = tl.where(seen, e, 0.0)
+    # The top key's own distance is 0 but for the rounding of the multiply-add.
+    others = tl.where(is_top, 0.0, e)
 
-    shifted = decay * (shifted + step * (leak + 1.0)) + tl.sum(e * distance, 1)
-    leak = tl.where(moved, decay * (leak + 1.0), leak) + tl.sum(tl.where(is_top, 0.0, e), 1)
+    shifted = decay * (shifted + step * (leak + 1.0)) + tl.sum(others * distance, 1)
+    leak = tl.where(moved, decay * (leak + 1.0), leak) + tl.sum(others, 1)
     if MARKED:
         apart = decay * apart + tl.sum(e * marks[None, :], 1)
     second = tl.where(moved, tl.maximum(best, tile_second), tl.maximum(second, tile_best))
-    top = tl.where(moved, place, top)
+    top = tl.where(moved, start + place, top)
     return (new_best, second, leak, shifted, apart, top), e, decay
 
 
@@ -64,10 +70,11 @@ def tile(
     GUARDED: tl.constexpr, RAGGED: tl.constexpr,
 ):  # fmt: skip
     """Keys `start..start+N-1`. GUARDED: some of them may be hidden from some row, or not there."""
-    keys = start + tl.arange(0, N)
+    columns = tl.arange(0, N)
+    keys = start + columns
     there = keys < n
     pairs = (rows < t)[:, None] & there[None, :]
-    k = load_columns(k_at, keys, there, k_stride, d, D, GUARDED or RAGGED)
+    k = load_columns(k_at + start * k_stride, columns, there, k_stride, d, D, GUARDED or RAGGED)
     bias_places = rows.to(tl.int64)[:, None] * bias_stride + keys[None, :]
     z = logits(tl.dot(q, k), bias_places, pairs, bias, scale, softcap, BIASED)
 
@@ -78,12 +85,15 @@ def tile(
         z = tl.where(seen, z, HIDDEN)
         if MASKED:
             seen_count += tl.sum(seen.to(tl.int32), 1)
-    marks = keys.to(tl.float32)
+    marks = tl.zeros((N,), tl.float32)
     if MARKED:
-        marks = tl.load(marks_at + keys, mask=there, other=0).to(tl.float32)
+        marks = (
+            tl.load(marks_at + keys, mask=there, other=0.0) if GUARDED else tl.load(marks_at + keys)
+        )
 
-    state, e, decay = weigh(z, keys, seen, marks, state, GUARDED, MARKED)
-    v = load_rows(v_at, keys, there, v_stride, dv, V)
+    unit = unit_of(scale, softcap, BIASED)
+    state, e, decay = weigh(z, start, seen, marks, unit, state, N, GUARDED, MARKED)
+    v = load_rows(v_at + start * v_stride, columns, there, v_stride, dv, V, GUARDED or RAGGED)
     output = tl.dot(e.to(v.dtype), v, output * decay[:, None])
     return state, seen_count, output
 
@@ -111,7 +121,7 @@ def attention_rows(
     v_at = v + key_head * v_head
     mask_at = mask + head * mask_head if MASKED else mask
     bias_at = bias + head * bias_head if BIASED else bias
-    queries = load_rows(q + head * q_head, rows, real, q_row, d, D)
+    queries = load_rows(q + head * q_head, rows, real, q_row, d, D, True)
 
     lowest = tl.full((M,), HIDDEN, tl.float32)
     nothing = tl.zeros((M,), tl.float32)
@@ -144,8 +154,9 @@ def attention_rows(
     # A NaN has no place, and a row that sees no key no top: both must still be read somewhere.
     top = tl.where((top >= 0) & (top < n), top, 0)
     output = output / total[:, None]
-    gap = output - load_rows(v_at, top, real, v_row, dv, V).to(tl.float32)
-    margin = tl.where(second <= HIDDEN / 2, float("inf"), (best - second) * LN2)
+    gap = output - load_rows(v_at, top, real, v_row, dv, V, True).to(tl.float32)
+    unit = unit_of(scale, softcap, BIASED)
+    margin = tl.where(second <= HIDDEN / 2, float("inf"), (best - second) * (unit * LN2))
 
     at = numbers + head * t + rows
     layer = h.to(tl.int64) * t

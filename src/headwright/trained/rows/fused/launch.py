@@ -39,8 +39,8 @@ TILES = {
     16: Tile(64, 128, 4, 3),
     32: Tile(64, 128, 4, 3),
     64: Tile(64, 128, 4, 3),
-    128: Tile(64, 64, 4, 3),
-    256: Tile(64, 32, 4, 2),
+    128: Tile(128, 64, 8, 3),
+    256: Tile(64, 32, 8, 2),
 }
 # Order of the kernel's numbers.
 _NUMBERS = ("best", "margin", "leak", "shifted", "separators", "copied")
@@ -104,7 +104,7 @@ class FusedLayer:
         top = self._empty(self.h, self.t, dtype=torch.int32)
         counted = torch.empty_like(top) if self.mask is not None else None
         marked = bool(self.tokens.separators.any())
-        marks = self._placed("separators") if marked else None
+        marks = self._once("marks", lambda: self.tokens.separators.astype(np.float32))
 
         grid = (-(-self.t // tile.queries), self.h)
         attention_rows[grid](
@@ -113,7 +113,7 @@ class FusedLayer:
             *self.mask_strides, *self.bias_strides,
             self.h, self.t, self.n, self.d, self.dv, self.heads.group, *self.logit_numbers,
             M=tile.queries, N=tile.keys, D=_power(self.d), V=_power(self.dv), MARKED=marked,
-            RAGGED=_power(self.d) != self.d, **self.kinds,
+            RAGGED=(_power(self.d), _power(self.dv)) != (self.d, self.dv), **self.kinds,
             num_warps=tile.warps, num_stages=tile.stages,
         )  # fmt: skip
         return output, numbers, top, self._seen() if counted is None else counted

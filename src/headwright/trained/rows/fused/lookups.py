@@ -12,6 +12,7 @@ from headwright.trained.rows.fused.tiles import (
     load_rows,
     logits,
     powers,
+    unit_of,
     visible,
 )
 
@@ -34,8 +35,8 @@ def one_key_per_row(
     mask_at = mask + head * mask_head if MASKED else mask
     bias_at = bias + head * bias_head if BIASED else bias
 
-    ours = load_rows(q + head * q_head, rows, real, q_row, d, D).to(tl.float32)
-    theirs = load_rows(k + head // group * k_head, keys, inside, k_row, d, D).to(tl.float32)
+    ours = load_rows(q + head * q_head, rows, real, q_row, d, D, True).to(tl.float32)
+    theirs = load_rows(k + head // group * k_head, keys, inside, k_row, d, D, True).to(tl.float32)
     product = tl.sum(ours * theirs, 1)
     long_rows = rows.to(tl.int64)
     z = logits(product, long_rows * bias_row + keys, inside, bias_at, scale, softcap, BIASED)
@@ -45,7 +46,8 @@ def one_key_per_row(
     at = numbers + head * t + rows
     best = tl.load(at, mask=real, other=0.0)
     leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=real, other=0.0)
-    p = powers(z, best, seen) / (1.0 + leak)
+    unit = unit_of(scale, softcap, BIASED)
+    p = powers(z, best, unit, seen) / (1.0 + leak)
     tl.store(weights + (kind * h + head) * t + rows, p, mask=real)
 
 
@@ -72,11 +74,12 @@ def earlier_places(
     heads = key_head * group + mine
     used = mine < group
     long_row = row.to(tl.int64)
-    ours = load_rows(q + long_row * q_row, heads, used, q_head, d, D)
+    ours = load_rows(q + long_row * q_row, heads, used, q_head, d, D, True)
     at = numbers + heads * t + row
     best = tl.load(at, mask=used, other=0.0)
     leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=used, other=0.0)
 
+    unit = unit_of(scale, softcap, BIASED)
     mass = tl.zeros((G,), tl.float32)
     for low in range(0, count, N):
         index = low + tl.arange(0, N)
@@ -89,7 +92,7 @@ def earlier_places(
         z = logits(tl.dot(ours, theirs), bias_places, pairs, bias, scale, softcap, BIASED)
         mask_places = heads[:, None] * mask_head + (long_row * mask_row + keys)[None, :]
         seen = visible(row, keys[None, :], mask_places, pairs, mask, CAUSAL, MASKED)
-        mass += tl.sum(powers(z, best[:, None], seen), 1)
+        mass += tl.sum(powers(z, best[:, None], unit, seen), 1)
 
     to = shares + (kind * h + heads) * rows_in_all + number
     tl.store(to, mass / (1.0 + leak), mask=used)

@@ -11,6 +11,7 @@ from headwright.trained.rows.fused.tiles import (
     load_rows,
     logits,
     powers,
+    unit_of,
     visible,
 )
 
@@ -32,11 +33,12 @@ def whole_rows(
     rows = tl.load(rows_at + places, mask=used, other=0)
     mask_at = mask + head * mask_head if MASKED else mask
     bias_at = bias + head * bias_head if BIASED else bias
-    ours = load_rows(q + head * q_head, rows, used, q_row, d, D)
+    ours = load_rows(q + head * q_head, rows, used, q_row, d, D, True)
     at = numbers + head * t + rows
     best = tl.load(at, mask=used, other=0.0)
     leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=used, other=0.0)
 
+    unit = unit_of(scale, softcap, BIASED)
     mass = tl.zeros((M,), tl.float32)
     end = tl.minimum(n, (cell + 1) * width)
     long_rows = rows.to(tl.int64)[:, None]
@@ -49,7 +51,7 @@ def whole_rows(
         z = logits(tl.dot(ours, theirs), bias_places, pairs, bias_at, scale, softcap, BIASED)
         mask_places = long_rows * mask_row + keys[None, :]
         seen = visible(rows[:, None], keys[None, :], mask_places, pairs, mask_at, CAUSAL, MASKED)
-        e = powers(z, best[:, None], seen)
+        e = powers(z, best[:, None], unit, seen)
         mass += tl.sum(e, 1)
         to = weights + (places.to(tl.int64)[:, None] * h + head) * n + keys[None, :]
         tl.store(to, e.to(tl.float16), mask=pairs)
@@ -67,7 +69,7 @@ def products_of_heads(weights, products, h, n, H: tl.constexpr, N: tl.constexpr)
     at = weights + row * h * n
     total = tl.zeros((H, H), tl.float32)
     for start in range(0, n, N):
-        a = load_rows(at + start, left, left < h, n, n - start, N)
+        a = load_rows(at + start, left, left < h, n, n - start, N, True)
         b = load_columns(at + start, right, right < h, n, n - start, N, True)
         total = tl.dot(a, b, total)
     to = products + (row * h + left[:, None]) * h + right[None, :]

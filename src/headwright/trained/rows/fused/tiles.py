@@ -1,8 +1,9 @@
-"""A tile of logits, in units of ln 2: what all kernels here share.
+"""A tile of logits: what all kernels here share.
 
-Logits are y = log2(e) (softcap tanh(scale q.k / softcap) + bias), so that e^z is one exp2. The
-scale goes into the float32 product. Rejected: multiplying it into q, which rounds to half precision
-and costs 2e-2 in margins and entropies.
+Weights are 2^(unit (z - best)), so that each is one multiply-add and one exp2. A plain head's z are
+the products q.k and its unit scale log2(e): no product is multiplied twice. Behind a soft cap or a
+bias, z is the logit times log2(e) and the unit is 1. Rejected: the scale multiplied into q, which
+rounds to half precision and costs 2e-2 in margins and entropies.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ LN2 = tl.constexpr(0.6931471805599453)
 
 
 @triton.jit
-def load_rows(at, places, inside, stride, d, D: tl.constexpr):
+def load_rows(at, places, inside, stride, d, D: tl.constexpr, GUARDED: tl.constexpr):
     """Rows `places` of an array whose rows are `stride` apart: (rows, D), zeros beyond d and where
-    not `inside`."""
+    not `inside`. Where nothing is to be guarded, nothing is compared."""
     dims = tl.arange(0, D)
-    where = at + places.to(tl.int64)[:, None] * stride + dims[None, :]
-    return tl.load(where, mask=inside[:, None] & (dims < d)[None, :], other=0.0)
+    where = at + places[:, None] * stride + dims[None, :]
+    if GUARDED:
+        return tl.load(where, mask=inside[:, None] & (dims < d)[None, :], other=0.0)
+    return tl.load(where)
 
 
 @triton.jit
 def load_columns(at, places, inside, stride, d, D: tl.constexpr, GUARDED: tl.constexpr):
-    """The same rows as columns: (D, rows). Where nothing is to be guarded, nothing is compared."""
+    """The same rows as columns: (D, rows)."""
     dims = tl.arange(0, D)
-    where = at + places.to(tl.int64)[None, :] * stride + dims[:, None]
+    where = at + places[None, :] * stride + dims[:, None]
     if GUARDED:
         return tl.load(where, mask=inside[None, :] & (dims < d)[:, None], other=0.0)
     return tl.load(where)
@@ -44,13 +47,24 @@ def tanh(x):
 
 
 @triton.jit
+def unit_of(scale, softcap, BIASED: tl.constexpr):
+    """What a z is worth, as a power of two."""
+    unit = scale * LOG2E
+    if BIASED or softcap is not None:
+        unit = 1.0
+    return unit
+
+
+@triton.jit
 def logits(product, places, inside, bias, scale, softcap, BIASED: tl.constexpr):
-    """From products q.k to logits; `bias` is the head's, `places` the pairs' offsets in it."""
-    z = product * (scale * LOG2E)
+    """From products q.k to z; `bias` is the head's, `places` the pairs' offsets in it."""
+    z = product
     if softcap is not None:
         z = (softcap * LOG2E) * tanh(product * (scale / softcap))
     if BIASED:
-        z += LOG2E * tl.load(bias + places, mask=inside, other=0.0).to(tl.float32)
+        if softcap is None:
+            z = product * (scale * LOG2E)
+        z += tl.load(bias + places, mask=inside, other=0.0).to(tl.float32) * LOG2E
     return z
 
 
@@ -66,7 +80,7 @@ def visible(rows, keys, places, inside, mask, CAUSAL: tl.constexpr, MASKED: tl.c
 
 
 @triton.jit
-def powers(z, best, seen):
-    """e = 2^(z - best), 0 where not `seen`: a hidden logit may be above the best, and its power
-    beyond every number."""
-    return tl.exp2(tl.where(seen, z - best, HIDDEN))
+def powers(z, best, unit, seen):
+    """e = 2^(unit (z - best)), 0 where not `seen`: a hidden logit may be above the best, and its
+    power beyond every number."""
+    return tl.exp2(tl.where(seen, (z - best) * unit, HIDDEN))
