@@ -99,6 +99,22 @@ def tile(
 
 
 @triton.jit
+def store_numbers(at, layer, top_at, state, gaps, unit, real):
+    """The rows' numbers, each array `layer` entries after the one before; the margin is infinite
+    where one key is seen."""
+    best, second, leak, shifted, apart, top = state
+    total = leak + 1.0
+    margin = tl.where(second <= HIDDEN / 2, float("inf"), (best - second) * (unit * LN2))
+    tl.store(at, best, mask=real)
+    tl.store(at + layer, margin, mask=real)
+    tl.store(at + 2 * layer, leak, mask=real)
+    tl.store(at + 3 * layer, shifted * LN2 / total, mask=real)
+    tl.store(at + 4 * layer, apart / total, mask=real)
+    tl.store(at + 5 * layer, gaps, mask=real)
+    tl.store(top_at, top, mask=real)
+
+
+@triton.jit
 def attention_rows(
     q, k, v, output_at, numbers, top_at, seen_at, marks, mask, bias,
     q_head, q_row, k_head, k_row, v_head, v_row, output_head, output_row,
@@ -150,26 +166,18 @@ def attention_rows(
         )  # fmt: skip
 
     best, second, leak, shifted, apart, top = state
-    total = leak + 1.0
     # A NaN has no place, and a row that sees no key no top: both must still be read somewhere.
     top = tl.where((top >= 0) & (top < n), top, 0)
-    output = output / total[:, None]
+    output = output / (leak + 1.0)[:, None]
     gap = output - load_rows(v_at, top, real, v_row, dv, V, True).to(tl.float32)
+
+    at = head * t + rows
+    state = (best, second, leak, shifted, apart, top)
     unit = unit_of(scale, softcap, BIASED)
-    margin = tl.where(second <= HIDDEN / 2, float("inf"), (best - second) * (unit * LN2))
-
-    at = numbers + head * t + rows
-    layer = h.to(tl.int64) * t
-    tl.store(at, best, mask=real)
-    tl.store(at + layer, margin, mask=real)
-    tl.store(at + 2 * layer, leak, mask=real)
-    tl.store(at + 3 * layer, shifted * LN2 / total, mask=real)
-    tl.store(at + 4 * layer, apart / total, mask=real)
-    tl.store(at + 5 * layer, tl.sum(gap * gap, 1), mask=real)
-    tl.store(top_at + head * t + rows, top, mask=real)
+    gaps = tl.sum(gap * gap, 1)
+    store_numbers(numbers + at, tl.cast(h, tl.int64) * t, top_at + at, state, gaps, unit, real)
     if MASKED:
-        tl.store(seen_at + head * t + rows, seen_count, mask=real)
-
+        tl.store(seen_at + at, seen_count, mask=real)
     dims = tl.arange(0, V)
     where = output_at + head * output_head + rows.to(tl.int64)[:, None] * output_row + dims[None, :]
     kept = real[:, None] & (dims < dv)[None, :]

@@ -107,7 +107,8 @@ class FusedLayer:
         marks = self._once("marks", lambda: self.tokens.separators.astype(np.float32))
 
         grid = (-(-self.t // tile.queries), self.h)
-        attention_rows[grid](
+        _launch(
+            attention_rows, grid,
             self.q, self.k, self.v, output, numbers, top, counted, marks, self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *_strides(self.v), *_strides(output),
             *self.mask_strides, *self.bias_strides,
@@ -122,7 +123,9 @@ class FusedLayer:
         """The weight of each row on the first token, and on the one before the row's own."""
         chosen = self._once("partners", lambda: partners(self.tokens))
         weights = self._empty(len(chosen), self.h, self.t)
-        one_key_per_row[-(-self.t // _ROWS), self.h, len(chosen)](
+        grid = (-(-self.t // _ROWS), self.h, len(chosen))
+        _launch(
+            one_key_per_row, grid,
             self.q, self.k, weights, numbers, chosen, self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
             self.h, self.t, self.d, self.heads.group, *self.logit_numbers,
@@ -141,6 +144,7 @@ class FusedLayer:
     def _earlier(self, numbers: Array) -> Float[Array, "2 h"]:
         """The mass on earlier places of the rows' tokens, and on the places after those."""
         ids = self.tokens.ids
+        assert ids is not None, "patterns are empty without token numbers"
         real = self.tokens.real_queries
         repeats = self.tokens.once("repeats", lambda: Repeats.of(ids, real))
         rows = repeats.active.size
@@ -149,7 +153,8 @@ class FusedLayer:
         names = ("order", "starts", "counts", "active")
         lists = [self._once(name, lambda name=name: getattr(repeats, name)) for name in names]
         shares = self._empty(2, self.h, rows)
-        earlier_places[rows, self.hk, 2](
+        _launch(
+            earlier_places, (rows, self.hk, 2),
             self.q, self.k, shares, numbers, *lists, self._placed("real_keys"),
             self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
@@ -177,7 +182,8 @@ class FusedLayer:
         size = len(rows)
         weights = self._empty(size, self.h, self.n, dtype=torch.float16)
         cells = masses.shape[-1]
-        whole_rows[cells, self.h, -(-size // _ROWS)](
+        _launch(
+            whole_rows, (cells, self.h, -(-size // _ROWS)),
             self.q, self.k, weights, masses, numbers, rows, self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
             self.h, self.t, self.n, self.d, self.heads.group, *self.logit_numbers,
@@ -192,7 +198,8 @@ class FusedLayer:
         products = self._empty(size, self.h, self.h)
         H = min(max(16, _power(self.h)), _HEADS)
         parts = -(-self.h // H)
-        products_of_heads[size, parts, parts](weights, products, self.h, self.n, H=H, N=128)
+        numbers = (weights, products, self.h, self.n)
+        _launch(products_of_heads, (size, parts, parts), *numbers, H=H, N=128)
         lengths = products.diagonal(dim1=1, dim2=2).sqrt()
         return (products / (lengths[:, :, None] * lengths[:, None, :])).sum(0)
 
@@ -215,6 +222,10 @@ class FusedLayer:
             return torch.as_tensor(np.ascontiguousarray(make())).to(self.device)
 
         return self.tokens.once((name, str(self.device)), copied)
+
+
+def _launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **words: Any) -> None:
+    kernel[grid](*arguments, **words)
 
 
 def _in_one_piece(x: Array) -> Array:

@@ -45,7 +45,7 @@ def one_key_per_row(
 
     at = numbers + head * t + rows
     best = tl.load(at, mask=real, other=0.0)
-    leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=real, other=0.0)
+    leak = tl.load(at + 2 * tl.cast(h, tl.int64) * t, mask=real, other=0.0)
     unit = unit_of(scale, softcap, BIASED)
     p = powers(z, best, unit, seen) / (1.0 + leak)
     tl.store(weights + (kind * h + head) * t + rows, p, mask=real)
@@ -77,7 +77,7 @@ def earlier_places(
     ours = load_rows(q + long_row * q_row, heads, used, q_head, d, D, True)
     at = numbers + heads * t + row
     best = tl.load(at, mask=used, other=0.0)
-    leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=used, other=0.0)
+    leak = tl.load(at + 2 * tl.cast(h, tl.int64) * t, mask=used, other=0.0)
 
     unit = unit_of(scale, softcap, BIASED)
     mass = tl.zeros((G,), tl.float32)

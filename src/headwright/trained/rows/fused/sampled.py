@@ -36,7 +36,7 @@ def whole_rows(
     ours = load_rows(q + head * q_head, rows, used, q_row, d, D, True)
     at = numbers + head * t + rows
     best = tl.load(at, mask=used, other=0.0)
-    leak = tl.load(at + 2 * h.to(tl.int64) * t, mask=used, other=0.0)
+    leak = tl.load(at + 2 * tl.cast(h, tl.int64) * t, mask=used, other=0.0)
 
     unit = unit_of(scale, softcap, BIASED)
     mass = tl.zeros((M,), tl.float32)
