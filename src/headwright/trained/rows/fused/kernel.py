@@ -18,6 +18,7 @@ from headwright.trained.rows.fused.tiles import (
     load_columns,
     load_rows,
     logits,
+    store_rows,
     unit_of,
     visible,
 )
@@ -178,7 +179,4 @@ def attention_rows(
     store_numbers(numbers + at, tl.cast(h, tl.int64) * t, top_at + at, state, gaps, unit, real)
     if MASKED:
         tl.store(seen_at + at, seen_count, mask=real)
-    dims = tl.arange(0, V)
-    where = output_at + head * output_head + rows.to(tl.int64)[:, None] * output_row + dims[None, :]
-    kept = real[:, None] & (dims < dv)[None, :]
-    tl.store(where, output.to(output_at.dtype.element_ty), mask=kept)
+    store_rows(output_at + head * output_head, rows, real, output_row, dv, output, V)

@@ -39,6 +39,15 @@ def load_columns(at, places, inside, stride, d, D: tl.constexpr, GUARDED: tl.con
 
 
 @triton.jit
+def store_rows(at, places, inside, stride, d, values, D: tl.constexpr):
+    """The opposite of `load_rows`, in the precision of what lies there."""
+    dims = tl.arange(0, D)
+    where = at + places[:, None] * stride + dims[None, :]
+    kept = inside[:, None] & (dims < d)[None, :]
+    tl.store(where, values.to(at.dtype.element_ty), mask=kept)
+
+
+@triton.jit
 def tanh(x):
     """From e^(-2|x|), which cannot overflow."""
     small = tl.exp2(tl.abs(x) * (-2.0 * LOG2E))
