@@ -18,11 +18,13 @@ class Tally:
     """One layer's heads. A measure is the quotient of two sums over rows and texts; the sums of
     each text stay where the model runs until the end, since a copy from there waits for all work
     before it. They are two numbers per measure and head; the margins are one per head and row, and
-    go to the host when the next text comes."""
+    go to the host when the next text comes. `middle` is the median of the margins while there is
+    one text."""
 
     names: tuple[str, ...] = ()
     texts: list[Float[Array, "2 m h"]] = field(default_factory=list)
     margins: list[Float[Array, "h r"]] = field(default_factory=list)
+    middle: Float[Array, "h"] | None = None
     similarity: list[Float[Array, "h h"]] = field(default_factory=list)
     picture: Float[Array, "h a b"] | None = None
 
@@ -38,6 +40,7 @@ class Tally:
 
         self.margins = [to_numpy(earlier) for earlier in self.margins]
         self.margins.append(xp.where(layer.contested, rows.margin, xp.nan))
+        self.middle = _median_there(self.margins)
         self.similarity.append(rows.similarity)
         if self.picture is None:
             self.picture = rows.picture
@@ -45,24 +48,35 @@ class Tally:
     def finish(self) -> dict[str, np.ndarray]:
         """The measures of every head, each (h,); NaN where the texts have no row to measure it
         on."""
-        texts = np.asarray([to_numpy(text) for text in self.texts], dtype=float)
-        totals, counts = texts.sum(axis=0)
+        sums, alike, middle = _to_host([self.texts, self.similarity, [self.middle]])
+        totals, counts = np.sum(sums, axis=0, dtype=float)
         with np.errstate(invalid="ignore", divide="ignore"):
             out = dict(zip(self.names, totals / counts, strict=True))
             out["copy"] = 1.0 - np.sqrt(out["copy"])
-            margin = _median(self.margins)
+            margin = _median(self.margins) if self.middle is None else middle[0].astype(float)
             # A key that leads by Delta keeps 1 - eps of the weight iff n <= 1 + eps / (1 - eps)
             # e^Delta.
             out["horizon"] = 1.0 + LEAK / (1.0 - LEAK) * np.exp(margin)
-        return out | self._most_alike()
+        return out | _most_alike(np.mean(alike, axis=0))
 
-    def _most_alike(self) -> dict[str, np.ndarray]:
-        """Of each head the most similar other head of the layer, and how similar it is."""
-        alike = np.mean([to_numpy(one) for one in self.similarity], axis=0)
-        if len(alike) == 1:
-            return {"redundancy": np.full(1, np.nan), "twin": np.full(1, -1)}
-        np.fill_diagonal(alike, -1.0)
-        return {"redundancy": alike.max(axis=1), "twin": alike.argmax(axis=1)}
+
+def _to_host(groups: list[list[Array | None]]) -> list[list[np.ndarray]]:
+    """Every array of every group, in one copy: each copy from a GPU waits for it."""
+    known = [[one for one in group if one is not None] for group in groups]
+    arrays = [one for group in known for one in group]
+    xp = compat.array_namespace(*arrays)
+    flat = to_numpy(xp.concat([xp.reshape(one, (-1,)) for one in arrays]))
+    ends = np.cumsum([compat.size(one) for one in arrays])
+    parts = iter(np.split(flat, ends[:-1]))
+    return [[next(parts).reshape(one.shape) for one in group] for group in known]
+
+
+def _most_alike(alike: Float[np.ndarray, "h h"]) -> dict[str, np.ndarray]:
+    """Of each head the most similar other head of the layer, and how similar it is."""
+    if len(alike) == 1:
+        return {"redundancy": np.full(1, np.nan), "twin": np.full(1, -1)}
+    np.fill_diagonal(alike, -1.0)
+    return {"redundancy": alike.max(axis=1), "twin": alike.argmax(axis=1)}
 
 
 def _row_sums(layer: LayerRows) -> dict[str, tuple[Array, Array]]:
@@ -91,15 +105,20 @@ def _pattern_sums(layer: LayerRows) -> dict[str, tuple[Array, Array]]:
     return sums
 
 
-def _median(margins: list[Float[Array, "h r"]]) -> Float[np.ndarray, "h"]:
-    """Of each head's numbers that are there; NaN where none is."""
+def _median_there(margins: list[Array]) -> Float[Array, "h"] | None:
+    """The median of one text's margins, taken where the model runs; None where it is no GPU, or
+    there are more texts."""
     alone = margins[0]
-    if len(margins) == 1 and compat.is_torch_array(alone):
-        # The middle number, or the mean of the two: torch gives the lower one.
-        low = alone.nanmedian(dim=-1).values
-        high = -(-alone).nanmedian(dim=-1).values
-        return to_numpy((low + high) / 2).astype(float)
+    if len(margins) > 1 or not compat.is_torch_array(alone) or alone.device.type == "cpu":
+        return None
+    # The middle number, or the mean of the two: torch gives the lower one.
+    low = alone.nanmedian(dim=-1).values
+    high = -(-alone).nanmedian(dim=-1).values
+    return (low + high) / 2
 
+
+def _median(margins: list[Array]) -> Float[np.ndarray, "h"]:
+    """Of each head's numbers that are there; NaN where none is."""
     rows = np.concatenate([to_numpy(one) for one in margins], axis=1)
     known = [row[~np.isnan(row)] for row in rows]
     medians = [np.median(row) if row.size else np.nan for row in known]

@@ -39,8 +39,8 @@ TILES = {
     16: Tile(64, 128, 4, 3),
     32: Tile(64, 128, 4, 3),
     64: Tile(64, 128, 4, 3),
-    128: Tile(128, 64, 8, 3),
-    256: Tile(64, 32, 8, 2),
+    128: Tile(64, 64, 4, 3),
+    256: Tile(128, 32, 8, 3),
 }
 # Order of the kernel's numbers.
 _NUMBERS = ("best", "margin", "leak", "shifted", "separators", "copied")
