@@ -20,6 +20,8 @@ settings.register_profile(
 )
 settings.load_profile("headwright")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Kernels for a GPU run in Triton's interpreter, which is chosen when Triton is first imported.
+os.environ.setdefault("TRITON_INTERPRET", "1")
 
 # A shell lets its background jobs ignore Ctrl+C, and their children inherit that. The programs
 # under test are somebody's foreground.

@@ -161,6 +161,7 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
 
     stack, layer = place
     picture = gathered.tally.picture
+    pictures = None if picture is None else to_numpy(picture)
     cards = []
     for head in range(len(measures["entropy"])):
         card = Card(
@@ -169,7 +170,7 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
             head=head,
             measures=_of_head(measures, head),
             errors=_of_head(errors, head),
-            picture=None if picture is None else to_numpy(picture[head]),
+            picture=None if pictures is None else pictures[head],
         )
         cards.append(card)
     return cards

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headwright.errors import InputError
@@ -45,12 +45,14 @@ class Refused(InputError):
 @dataclass
 class _Tap:
     """What our attention function needs to know of the model that calls it: its modules' names by
-    their id, its stacks, whom to tell, and how many layers of each stack were there already."""
+    their id, its stacks, whom to tell, how many layers of each stack were there already, and sums
+    that must turn out to be finite, with what they are sums of."""
 
     names: dict[int, str]
     stacks: tuple[str, ...]
     visit: Visit
     calls: dict[str, int]
+    sums: list[tuple[str, Array]] = field(default_factory=list)
 
     def place(self, module: Any) -> tuple[str, int, str]:
         name = self.names.get(id(module), type(module).__name__)
@@ -89,7 +91,7 @@ def _attention(
             got=f"learned sinks in {name}: part of every row goes to no key",
             attempt="audit a model without learned sinks",
         )
-    _refuse_nan(f"layer {index} ({name})", query, key, value)
+    _look_for_nan(tap, f"layer {index} ({name})", query, key, value)
     causal = _is_causal(module, query, attention_mask, told.get("is_causal"))
     if causal:
         # No query sees the keys after the last of them.
@@ -121,16 +123,33 @@ def _is_causal(module: Any, query: Array, mask: Array | None, told: bool | None)
     return bool(getattr(module, "is_causal", True) if told is None else told)
 
 
-def _refuse_nan(where: str, *arrays: Array) -> None:
+def _look_for_nan(tap: _Tap, where: str, *arrays: Array) -> None:
+    """At once on the host; elsewhere after the pass, since asking a device for a number waits for
+    all its work (and there are three in each layer)."""
+    tap.sums += [(where, total) for total in _sums(*arrays)]
+    if arrays[0].device.type == "cpu":
+        _refuse_nan(tap.sums)
+        tap.sums.clear()
+
+
+def _sums(*arrays: Array) -> list[Array]:
     # One NaN or infinity is enough to spoil a sum.
-    sums = [x.sum(dtype=torch.float32) for x in arrays]
-    if not all(bool(torch.isfinite(total)) for total in sums):
-        raise InputError(
-            wanted="finite activations",
-            got=f"NaN or infinity in {where}",
-            attempt="load the weights again, or in float32: "
-            "half precision overflows in some models",
-        )
+    return [x.sum(dtype=torch.float32) for x in arrays]
+
+
+def _refuse_nan(sums: list[tuple[str, Array]]) -> None:
+    """The first that is not finite; all are read in one copy per device."""
+    devices = {total.device for _, total in sums}
+    for device in devices:
+        own = [(where, total) for where, total in sums if total.device == device]
+        finite = torch.stack([total for _, total in own]).isfinite().tolist()
+        if not all(finite):
+            raise InputError(
+                wanted="finite activations",
+                got=f"NaN or infinity in {own[finite.index(False)][0]}",
+                attempt="load the weights again, or in float32: "
+                "half precision overflows in some models",
+            )
 
 
 def _mask_and_bias(
@@ -186,6 +205,7 @@ def run(model: Any, arguments: Mapping[str, Any], visit: Visit) -> Any:
     _refuse_own_code(model)
     with _tapped(model, visit) as tap:
         output = model(**arguments, **_without_cache(model))
+        _refuse_nan(tap.sums)
     if not tap.calls:
         raise Refused(
             wanted="attention layers that call the registered function",
@@ -222,7 +242,8 @@ def verify(model: Any, arguments: Mapping[str, Any], visit: Visit) -> float:
     _refuse_own_code(model)
     plain = _tensors(_untouched(model, arguments))
     tapped = _tensors(run(model, arguments, visit))
-    _refuse_nan(f"the output of {type(model).__name__}", *plain)
+    where = f"the output of {type(model).__name__}"
+    _refuse_nan([(where, total) for total in _sums(*plain)])
     difference = max(_difference(a, b) for a, b in zip(tapped, plain, strict=True))
     # sqrt(eps): rounding over all layers stays below it, a forgotten mask or soft cap does not.
     # Never finer than single precision, in which some of the library's own functions take the

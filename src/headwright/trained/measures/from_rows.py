@@ -16,7 +16,7 @@ from typing import Any
 import array_api_compat as compat
 
 from headwright.trained.heads import Heads
-from headwright.trained.rows.stream import Rows
+from headwright.trained.rows.result import Rows
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array
 
@@ -46,10 +46,13 @@ class LayerRows:
         return self.xp.log1p(self.rows.leak) - self.rows.shifted
 
     @cached_property
+    def effective_keys(self) -> Array:
+        return self.xp.exp(self.entropy)
+
+    @cached_property
     def real(self) -> Array:
         """Rows of tokens, not of padding."""
-        device = compat.device(self.rows.leak)
-        real = self.xp.asarray(self.tokens.real_queries, device=device)
+        real = self.tokens.beside("real_queries", self.rows.leak)
         return self.xp.broadcast_to(real[None, :], self.rows.leak.shape)
 
     @cached_property
@@ -97,7 +100,7 @@ ROW_MEASURES = (
         "effective_keys",
         "effective keys",
         "e^entropy: as many equal weights",
-        lambda x: x.xp.exp(x.entropy),
+        lambda x: x.effective_keys,
     ),
     Measure("largest", "largest weight", "weight of the top key", lambda x: 1.0 / x.total),
     Measure(
@@ -114,7 +117,7 @@ ROW_MEASURES = (
         "average",
         "average score",
         "1 if the row averages its effective keys equally: 1 / (p_max e^entropy)",
-        lambda x: x.total / x.xp.exp(x.entropy),
+        lambda x: x.total / x.effective_keys,
     ),
     Measure(
         "sharpness",
@@ -142,8 +145,12 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
     """
     xp = layer.xp
     rows = layer.rows
-    v = xp.astype(layer.heads.v, rows.output.dtype, copy=False)
+    v = xp.astype(layer.heads.v, rows.leak.dtype, copy=False)
     from_mean = _from_mean(layer, v)
+    if rows.copied is not None:
+        per_head = from_mean.repeat_interleave(layer.heads.group, dim=0)
+        baseline = per_head.gather(1, rows.top.long())
+        return _over_real_rows(layer, rows.copied), _over_real_rows(layer, baseline)
 
     copied = []
     baseline = []
@@ -152,21 +159,20 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
         gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
         copied.append(xp.sum(gap * gap, axis=-1))
         baseline.append(xp.take(from_mean[g], rows.top[h], axis=0))
-    return _over_real_rows(layer, copied), _over_real_rows(layer, baseline)
+    return _over_real_rows(layer, xp.stack(copied)), _over_real_rows(layer, xp.stack(baseline))
 
 
 def _from_mean(layer: LayerRows, v: Array) -> Array:
     """Squared distance of each value from the mean value of its key head: (h/g, n)."""
     xp = layer.xp
-    real = xp.asarray(layer.tokens.real_keys, dtype=v.dtype, device=compat.device(v))
+    real = xp.astype(layer.tokens.beside("real_keys", v), v.dtype)
     mean = (real @ v)[:, None, :] / xp.sum(real)
     return xp.sum((v - mean) ** 2, axis=-1)
 
 
-def _over_real_rows(layer: LayerRows, heads: list[Array]) -> Array:
+def _over_real_rows(layer: LayerRows, values: Array) -> Array:
     xp = layer.xp
-    kept = xp.where(layer.real, xp.stack(heads), 0.0)
-    return xp.sum(kept, axis=-1)
+    return xp.sum(xp.where(layer.real, values, 0.0), axis=-1)
 
 
 # The measures that are not plain means over rows, and those taken on a sample of rows; for tables

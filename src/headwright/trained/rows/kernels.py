@@ -16,6 +16,7 @@ from headwright.trained.heads import Heads
 from headwright.trained.rows import operations
 from headwright.trained.rows.largest import padding
 from headwright.trained.rows.operations import Lookup, RowNumbers
+from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array
 
 
@@ -53,6 +54,35 @@ def compiled_kernel() -> Kernel:
 
 def _no_padding(n: int) -> int:
     return 0
+
+
+# What the fused kernel takes: head sizes, precisions, and the patterns it can look up.
+_FUSED_SIZES = range(8, 257)
+_FUSED_PRECISIONS = ("torch.bfloat16", "torch.float16")
+_FUSED_PATTERNS = {"previous", "duplicate", "induction"}
+# Places inside an array are 32-bit numbers there.
+_FUSED_SPAN = 2**31
+
+
+def _span(x: Array) -> int:
+    """From an array's first entry in memory to its last."""
+    return sum((size - 1) * step for size, step in zip(x.shape, x.stride(), strict=True))
+
+
+def can_fuse(heads: Heads, tokens: Tokens) -> bool:
+    """Whether `fused` can take this layer: half precision on a GPU for which Triton compiles."""
+    if not compat.is_torch_array(heads.q) or heads.q.device.type != "cuda":
+        return False
+    arrays = (heads.q, heads.k, heads.v)
+    precisions = {str(x.dtype) for x in arrays}
+    return (
+        all(x.shape[-1] in _FUSED_SIZES and _span(x) < _FUSED_SPAN for x in arrays)
+        and heads.scale > 0
+        and len(precisions) == 1
+        and precisions.issubset(_FUSED_PRECISIONS)
+        and _FUSED_PATTERNS.issuperset(tokens.patterns)
+        and find_spec("triton") is not None
+    )
 
 
 def fastest_kernel(heads: Heads) -> Kernel:

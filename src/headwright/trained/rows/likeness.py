@@ -35,26 +35,36 @@ def cosines(xp: Any, kept: Float[Array, "h s n"]) -> Float[Array, "h h"]:
     return xp.sum(products, axis=0)
 
 
+def ranges(n: int) -> tuple[int, int]:
+    """Keys in each range of the picture, and how many ranges n keys make."""
+    width = -(-n // _CELLS)
+    return width, -(-n // width)
+
+
 def binned(xp: Any, kept: Float[Array, "h s k"], n: int) -> Float[Array, "h s b"]:
     """The mass of each row in up to 32 equal ranges of the n keys; keys after those in `kept` have
     none."""
     h, s, k = kept.shape
-    width = -(-n // _CELLS)
-    cells = -(-n // width)
+    width, cells = ranges(n)
 
     seen = kept[..., : min(k, n)]
     rest = cells * width - seen.shape[2]
     missing = xp.zeros((h, s, rest), dtype=kept.dtype, device=compat.device(kept))
     whole = xp.concat([seen, missing], axis=-1)
 
-    ranges = xp.reshape(whole, (h, s, cells, width))
-    return xp.sum(ranges, axis=-1)
+    folded = xp.reshape(whole, (h, s, cells, width))
+    return xp.sum(folded, axis=-1)
+
+
+def averaging(s: int) -> Float[np.ndarray, "a s"]:
+    """What averages neighbouring rows of s down to the picture's height."""
+    height = min(s, _CELLS)
+    edges = np.unique(np.linspace(0, s, height + 1).astype(int))
+    rows = np.arange(s)
+    inside = (rows >= edges[:-1, None]) & (rows < edges[1:, None])
+    return inside / np.diff(edges)[:, None]
 
 
 def squeezed(rows: Float[np.ndarray, "h s b"]) -> Float[np.ndarray, "h a b"]:
     """Neighbouring sampled rows averaged down to the picture's height."""
-    s = rows.shape[1]
-    height = min(s, _CELLS)
-    edges = np.unique(np.linspace(0, s, height + 1).astype(int))
-    sums = np.add.reduceat(rows, edges[:-1], axis=1)
-    return sums / np.diff(edges)[None, :, None]
+    return averaging(rows.shape[1]) @ rows

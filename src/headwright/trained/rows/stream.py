@@ -8,42 +8,27 @@ Rejected: keeping the maps, which is 11 GB for a small model at 4,096 tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import array_api_compat as compat
-import numpy as np
 
 from headwright.arrays import put
 from headwright.result import to_numpy
 from headwright.trained.heads import Heads
 from headwright.trained.rows import likeness
-from headwright.trained.rows.kernels import Kernel, fastest_kernel
+from headwright.trained.rows.kernels import Kernel, can_fuse, fastest_kernel
 from headwright.trained.rows.layout import Layout
 from headwright.trained.rows.operations import NAMES
+from headwright.trained.rows.result import Rows
 from headwright.trained.rows.tokens import Tokens
-from headwright.types import Array, Float, Int
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What is kept of each row of weights p: some numbers per head and query."""
-
-    output: Float[Array, "h t v"]
-    top: Int[Array, "h t"]  # the key with the largest logit
-    margin: Float[Array, "h t"]  # largest logit minus the second; inf where one key is seen
-    leak: Float[Array, "h t"]  # sum of e^(z - z_max) over all keys but the top one
-    shifted: Float[Array, "h t"]  # sum of p (z - z_max)
-    first: Float[Array, "h t"]  # p of the first token
-    separators: Float[Array, "h t"]  # sum of p over separators
-    patterns: dict[str, Float[Array, "h"]]  # mass on the pattern's pairs, summed over all rows
-    seen: Int[Array, "#h t"]  # keys visible to each query
-    similarity: Float[Array, "h h2"]  # cosine between the heads' rows, mean over sampled rows
-    picture: Float[np.ndarray, "h a b"]  # sampled rows x binned keys
 
 
 def stream(heads: Heads, tokens: Tokens, *, kernel: Kernel | None = None) -> Rows:
     """All rows of all heads: a block of queries at a time, and as many key heads as fit the
-    budget."""
+    budget. On a GPU all of it is one fused kernel, where that can go."""
+    if kernel is None and can_fuse(heads, tokens):
+        from headwright.trained.rows.fused.launch import fused_rows
+
+        return fused_rows(heads, tokens)
+
     xp = compat.array_namespace(heads.q)
     layout = Layout(heads, tokens, kernel or fastest_kernel(heads))
     sample = likeness.sample(tokens.real_queries)

@@ -8,12 +8,14 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+import array_api_compat as compat
 import numpy as np
 
-from headwright.types import Bool, Int
+from headwright.types import Array, Bool, Int
 
 # Kept pairs: 2^22 numbers of 4 bytes are 16 MB. A text beyond that (one token repeated thousands of
 # times) has its pairs rebuilt for every layer instead.
@@ -76,6 +78,7 @@ class Tokens:
     ids: Int[np.ndarray, "n"] | None = None
     _kept: dict[tuple[int, int], Pairs] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
+    _made: dict[Hashable, Any] = field(default_factory=dict)
 
     @staticmethod
     def unknown(t: int, n: int) -> Tokens:
@@ -85,6 +88,20 @@ class Tokens:
             real_keys=np.ones(n, dtype=bool),
             separators=np.zeros(n, dtype=bool),
         )
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made for the first layer and kept for the others."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def beside(self, name: str, array: Array) -> Array:
+        """One of the arrays by its name, with the library and device of `array`. A copy to a device
+        waits until all work there is done, so it is made once and not for every layer."""
+        xp = compat.array_namespace(array)
+        device = compat.device(array)
+        key = (name, xp.__name__, str(device))
+        return self.once(key, lambda: xp.asarray(getattr(self, name), device=device))
 
     @property
     def first(self) -> int:

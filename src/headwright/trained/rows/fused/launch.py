@@ -1,0 +1,249 @@
+"""A layer through the kernels: tile sizes, memory, and the numbers as `Rows`.
+
+Nothing here waits for the device. Beside the output (in the memory order the model's next step
+wants) a layer takes 9 numbers per row and the whole weights of a few rows at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwright.trained.heads import Heads
+from headwright.trained.library import torch
+from headwright.trained.rows import likeness
+from headwright.trained.rows.fused.kernel import attention_rows
+from headwright.trained.rows.fused.lookups import earlier_places, one_key_per_row
+from headwright.trained.rows.fused.repeats import Repeats, partners
+from headwright.trained.rows.fused.sampled import products_of_heads, whole_rows
+from headwright.trained.rows.result import Rows
+from headwright.trained.rows.tokens import Tokens
+from headwright.types import Array, Float
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Queries and keys per tile, warps per program, and tiles in flight."""
+
+    queries: int
+    keys: int
+    warps: int
+    stages: int
+
+
+# By the head size, rounded up to a power of two. Rejected: tuning at the first call, which compiles
+# every candidate at some seconds each.
+TILES = {
+    16: Tile(64, 128, 4, 3),
+    32: Tile(64, 128, 4, 3),
+    64: Tile(64, 128, 4, 3),
+    128: Tile(64, 64, 4, 3),
+    256: Tile(128, 32, 8, 3),
+}
+# Order of the kernel's numbers.
+_NUMBERS = ("best", "margin", "leak", "shifted", "separators", "copied")
+# Rows and keys at once in the small kernels.
+_ROWS = 64
+_KEYS = 64
+# Weights of sampled rows that are there at once: 2^24 of two bytes are 32 MB.
+_SAMPLED = 2**24
+# Most heads per program that multiplies the rows of two heads.
+_HEADS = 64
+
+
+def fused_rows(heads: Heads, tokens: Tokens, *, tile: Tile | None = None) -> Rows:
+    """All rows of all heads: one kernel for every number that needs all keys, and a few small ones
+    that look weights up."""
+    layer = FusedLayer(heads, tokens)
+    output, numbers, top, seen = layer.over_all_keys(tile)
+    weights = layer.of_partners(numbers)
+    similarity, picture = layer.of_sampled_rows(numbers)
+    named = dict(zip(_NUMBERS, numbers, strict=True))
+    del named["best"]
+    return Rows(
+        output=output,
+        top=top,
+        first=weights[0],
+        patterns=layer.patterns(numbers, weights[1]),
+        seen=seen,
+        similarity=similarity,
+        picture=picture,
+        **named,
+    )
+
+
+class FusedLayer:
+    """One layer on one text, as the kernels take it."""
+
+    def __init__(self, heads: Heads, tokens: Tokens) -> None:
+        self.heads = heads
+        self.tokens = tokens
+        self.device = heads.q.device
+        self.h, self.t, self.d = heads.q.shape
+        self.hk, self.n, self.dv = heads.v.shape
+        self.q, self.k, self.v = (_in_one_piece(x) for x in (heads.q, heads.k, heads.v))
+        self.mask = None if heads.mask is None else _in_one_piece(heads.mask).view(torch.uint8)
+        self.bias = None if heads.bias is None else _in_one_piece(heads.bias)
+        self.kinds = {
+            "CAUSAL": heads.causal,
+            "MASKED": self.mask is not None,
+            "BIASED": self.bias is not None,
+        }
+        self.mask_strides = _strides(self.mask)
+        self.bias_strides = _strides(self.bias)
+        self.logit_numbers = (float(heads.scale), _float(heads.softcap))
+
+    def over_all_keys(self, tile: Tile | None) -> tuple[Array, Array, Array, Array]:
+        """Output (h, t, v), numbers, places of the top keys, and how many keys each row sees."""
+        width = _power(max(self.d, self.dv))
+        tile = tile or TILES[width]
+        output = self._empty(self.t, self.h, self.dv, dtype=self.v.dtype).transpose(0, 1)
+        numbers = self._empty(len(_NUMBERS), self.h, self.t)
+        top = self._empty(self.h, self.t, dtype=torch.int32)
+        counted = torch.empty_like(top) if self.mask is not None else None
+        marked = bool(self.tokens.separators.any())
+        marks = self._once("marks", lambda: self.tokens.separators.astype(np.float32))
+
+        grid = (-(-self.t // tile.queries), self.h)
+        _launch(
+            attention_rows, grid,
+            self.q, self.k, self.v, output, numbers, top, counted, marks, self.mask, self.bias,
+            *_strides(self.q), *_strides(self.k), *_strides(self.v), *_strides(output),
+            *self.mask_strides, *self.bias_strides,
+            self.h, self.t, self.n, self.d, self.dv, self.heads.group, *self.logit_numbers,
+            M=tile.queries, N=tile.keys, D=_power(self.d), V=_power(self.dv), MARKED=marked,
+            RAGGED=(_power(self.d), _power(self.dv)) != (self.d, self.dv), **self.kinds,
+            num_warps=tile.warps, num_stages=tile.stages,
+        )  # fmt: skip
+        return output, numbers, top, self._seen() if counted is None else counted
+
+    def of_partners(self, numbers: Array) -> Float[Array, "s h t"]:
+        """The weight of each row on the first token, and on the one before the row's own."""
+        chosen = self._once("partners", lambda: partners(self.tokens))
+        weights = self._empty(len(chosen), self.h, self.t)
+        grid = (-(-self.t // _ROWS), self.h, len(chosen))
+        _launch(
+            one_key_per_row, grid,
+            self.q, self.k, weights, numbers, chosen, self.mask, self.bias,
+            *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
+            self.h, self.t, self.d, self.heads.group, *self.logit_numbers,
+            M=_ROWS, D=_power(self.d), **self.kinds,
+        )  # fmt: skip
+        return weights
+
+    def patterns(self, numbers: Array, previous: Array) -> dict[str, Array]:
+        """Each pattern's mass, summed over all rows."""
+        if self.tokens.ids is None:
+            return {}
+        mass = self._earlier(numbers)
+        found = {"previous": previous.sum(-1), "duplicate": mass[0], "induction": mass[1]}
+        return {name: found[name] for name in self.tokens.patterns}
+
+    def _earlier(self, numbers: Array) -> Float[Array, "2 h"]:
+        """The mass on earlier places of the rows' tokens, and on the places after those."""
+        ids = self.tokens.ids
+        assert ids is not None, "patterns are empty without token numbers"
+        real = self.tokens.real_queries
+        repeats = self.tokens.once("repeats", lambda: Repeats.of(ids, real))
+        rows = repeats.active.size
+        if not rows:
+            return torch.zeros((2, self.h), device=self.device)
+        names = ("order", "starts", "counts", "active")
+        lists = [self._once(name, lambda name=name: getattr(repeats, name)) for name in names]
+        shares = self._empty(2, self.h, rows)
+        _launch(
+            earlier_places, (rows, self.hk, 2),
+            self.q, self.k, shares, numbers, *lists, self._placed("real_keys"),
+            self.mask, self.bias,
+            *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
+            self.h, self.t, self.d, self.heads.group, *self.logit_numbers, rows,
+            G=max(16, _power(self.heads.group)), N=_KEYS, D=_power(self.d), **self.kinds,
+        )  # fmt: skip
+        return shares.sum(-1)
+
+    def of_sampled_rows(self, numbers: Array) -> tuple[Array, Array]:
+        """How alike the heads' rows are, and the heads' pictures."""
+        rows = self._once("sample", lambda: likeness.sample(self.tokens.real_queries))
+        step = max(1, _SAMPLED // (self.h * self.n))
+        width, cells = likeness.ranges(self.n)
+        masses = self._empty(len(rows), self.h, cells)
+        cosines = torch.zeros((self.h, self.h), device=self.device)
+        for low in range(0, len(rows), step):
+            some = slice(low, low + step)
+            weights = self._whole_rows(rows[some], numbers, masses[some], width)
+            cosines += self._cosines(weights)
+
+        average = self._once("averaging", lambda: likeness.averaging(len(rows)).astype(np.float32))
+        return cosines / len(rows), average @ masses.transpose(0, 1)
+
+    def _whole_rows(self, rows: Array, numbers: Array, masses: Array, width: int) -> Array:
+        size = len(rows)
+        weights = self._empty(size, self.h, self.n, dtype=torch.float16)
+        cells = masses.shape[-1]
+        _launch(
+            whole_rows, (cells, self.h, -(-size // _ROWS)),
+            self.q, self.k, weights, masses, numbers, rows, self.mask, self.bias,
+            *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
+            self.h, self.t, self.n, self.d, self.heads.group, *self.logit_numbers,
+            size, width, cells,
+            M=_ROWS, N=_KEYS, D=_power(self.d), **self.kinds,
+        )  # fmt: skip
+        return weights
+
+    def _cosines(self, weights: Array) -> Float[Array, "h h"]:
+        """Between every two heads, summed over the rows of `weights` (s, h, n)."""
+        size = len(weights)
+        products = self._empty(size, self.h, self.h)
+        H = min(max(16, _power(self.h)), _HEADS)
+        parts = -(-self.h // H)
+        numbers = (weights, products, self.h, self.n)
+        _launch(products_of_heads, (size, parts, parts), *numbers, H=H, N=128)
+        lengths = products.diagonal(dim1=1, dim2=2).sqrt()
+        return (products / (lengths[:, :, None] * lengths[:, None, :])).sum(0)
+
+    def _seen(self) -> Array:
+        if not self.heads.causal:
+            return torch.full((1, self.t), self.n, device=self.device)
+        return torch.arange(1, self.t + 1, device=self.device).clamp(max=self.n)[None, :]
+
+    def _empty(self, *shape: int, dtype: Any = torch.float32) -> Array:
+        return torch.empty(shape, dtype=dtype, device=self.device)
+
+    def _placed(self, name: str) -> Array:
+        return self.tokens.beside(name, self.q).view(torch.uint8)
+
+    def _once(self, name: str, make: Any) -> Array:
+        """What depends on the tokens alone is copied to the device once: every copy waits for
+        it."""
+
+        def copied() -> Array:
+            return torch.as_tensor(np.ascontiguousarray(make())).to(self.device)
+
+        return self.tokens.once((name, str(self.device)), copied)
+
+
+def _launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **words: Any) -> None:
+    kernel[grid](*arguments, **words)
+
+
+def _in_one_piece(x: Array) -> Array:
+    """With neighbouring entries along the last axis, as the kernels read them."""
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
+def _strides(x: Array | None) -> tuple[int, int]:
+    """From head to head (none, where all share one) and from row to row."""
+    if x is None:
+        return (0, 0)
+    return (0 if x.shape[0] == 1 else x.stride(0), x.stride(1))
+
+
+def _float(x: float | None) -> float | None:
+    return None if x is None else float(x)
+
+
+def _power(size: int) -> int:
+    """The next power of two; products on a GPU have sides of 16 or more."""
+    return max(16, 1 << (size - 1).bit_length())
