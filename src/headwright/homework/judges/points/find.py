@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from headwright.homework.judges.points.languages import written_in
-from headwright.homework.judges.points.rubric import Point, Rubric, matches, occurrences
+from headwright.homework.judges.points.phrases import matches, occurrences, reading_phrases
+from headwright.homework.judges.points.rubric import Point, Rubric
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning import words
 
 LONGEST_QUOTE = 90
 _BEFORE = 40  # characters before a phrase in which a negation turns it
 _AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
+_AGREEING = ("fr", "es", "pt", "it", "ru", "pl")  # "no ... nunca" is one negation
 _CLAUSE = re.compile(
     r"[,，、:：()（）;；—–]|\b(?:and|or|but|while|whereas|because|since|so|which|although|though"
     r"|however|therefore|thus|hence|when|if|und|oder|aber|weil|et|ou|mais|car|y|e|o|pero|porque"
     r"|mas|pues)\b"
-    r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然",
+    r"|\b(?:sondern|sodass|denn|sino|donc|pois|então|così|logo)\b"
+    r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然"
+    r"|아니라|지만|므로|때문에|ではなく|ので|ため|けれど|のに",
     re.IGNORECASE,
 )
 
@@ -71,8 +75,20 @@ def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
     return total
 
 
+def outside(sentence: Sentence, found: Iterable[Found]) -> float:
+    """How many words stand outside the phrases that were found."""
+    left = list(sentence.text)
+    for one in found:
+        if one.sentence is sentence:
+            start, end = one.place
+            left[start:end] = " " * (end - start)
+    return words.count("".join(left).strip())
+
+
 def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> bool | None:
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
+    if any(True for _ in matches(point.unless, _clause(match), (language,))):
+        return None
     turned = _is_turned(match, language)
     if turned and positive and not point.deniable:
         return None
@@ -87,20 +103,37 @@ def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> 
 
 
 def _is_turned(match: re.Match[str], language: str) -> bool:
+    """An odd number of negations: before the phrase, in its gaps, behind it. In languages in which
+    they agree with each other, several are one."""
+    inside = _gaps(match)
+    in_gaps = "negates" if language in reading_phrases("negates").languages else "negates_behind"
     before = occurrences("negates", _clause_before(match)[-_BEFORE:], language)
+    before += occurrences(in_gaps, inside, language)
     behind = occurrences("negates_behind", _clause_behind(match), language)
+    if language in _AGREEING:
+        return before + behind > 0
     return (before + behind) % 2 == 1
 
 
 def _is_hedged(match: re.Match[str], language: str) -> bool:
-    clause = (_clause_before(match), match[0], _clause_behind(match))
-    return occurrences("hedges", " ".join(clause), language) > 0
+    return occurrences("hedges", _clause(match), language) > 0
 
 
 def _is_supposed(match: re.Match[str], language: str) -> bool:
     """The sentence makes a condition, or speaks of what was before."""
-    earlier = occurrences("earlier", match.string[: match.start()], language)
+    before = f"{match.string[: match.start()]} {_gaps(match)}"
+    earlier = occurrences("earlier", before, language)
     return earlier + occurrences("supposes", match.string, language) > 0
+
+
+def _gaps(match: re.Match[str]) -> str:
+    """What stands in the gaps of the phrase."""
+    return " ".join(gap for gap in match.groups() if gap)
+
+
+def _clause(match: re.Match[str]) -> str:
+    """The phrase with the words of its clause."""
+    return " ".join((_clause_before(match), match[0], _clause_behind(match)))
 
 
 def _clause_before(match: re.Match[str]) -> str:

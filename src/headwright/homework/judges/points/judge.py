@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from headwright.homework.judges.points.find import Found, find, unexplained
+from headwright.homework.judges.points.find import Found, find, outside, unexplained
 from headwright.homework.judges.points.rubric import WELL_READ, Rubric, names, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
@@ -19,6 +19,8 @@ from headwright.homework.verdict import Outcome
 
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
+# Words outside the phrases found, in languages whose phrases are fewer
+MOST_OUTSIDE = 4
 # Words beside a denial, among which it may be taken back; a leading yes or no stands by itself
 MOST_BESIDE_DENIAL = 25
 MOST_REMARKS = 6
@@ -33,6 +35,7 @@ class Reading:
     found: tuple[Found, ...]
     shown: Mapping[str, Statement]
     unexplained: float
+    outside: float
 
     @property
     def said(self) -> set[str]:
@@ -60,7 +63,9 @@ class Reading:
         """Nothing is left in which a lacking point could have been said."""
         languages = {one.language for one in self.found}
         well_read = not languages or not languages.isdisjoint(WELL_READ)
-        return well_read and self.unexplained <= MOST_UNEXPLAINED
+        if not well_read and self.outside > MOST_OUTSIDE:
+            return False
+        return self.unexplained <= MOST_UNEXPLAINED
 
 
 def judge_prose(answer: Answer) -> Judged:
@@ -80,7 +85,8 @@ def read(answer: Answer, name: str, shown: Mapping[str, Statement] | None = None
     stating = shown or {}
     silent = [one for one in spoken if set(stating.values()).isdisjoint(one.statements)]
     rest = sum(unexplained(sentence, found) for sentence in silent)
-    return Reading(points, tuple(found), stating, rest)
+    beside = sum(outside(sentence, found) for sentence in silent)
+    return Reading(points, tuple(found), stating, rest, beside)
 
 
 def judged_by_points(reading: Reading) -> Judged:

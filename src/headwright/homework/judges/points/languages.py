@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from headwright.homework.judges.points.rubric import Phrases, reading_phrases
+from headwright.homework.judges.points.phrases import occurrences, reading_phrases
 from headwright.homework.meaning import words
 
 _SCRIPTS = {"ja": "[぀-ヿ]", "ko": "[가-힯]"}  # a text without these letters is Chinese
@@ -18,8 +18,8 @@ def written_in(texts: Iterable[str]) -> frozenset[str]:
     """The languages whose phrases are looked for: by script, and by function words; all of a
     script's where nothing tells them apart."""
     whole = " ".join(texts)
-    phrases = reading_phrases("function_words")
-    counts = {language: _count(phrases, language, whole) for language in phrases}
+    languages = reading_phrases("function_words").languages
+    counts = {name: occurrences("function_words", whole, name) for name in languages}
     most = max(counts.values())
     least = _NEARLY_AS_MANY * most
     found = {language for language, count in counts.items() if count >= least}
@@ -33,7 +33,3 @@ def _by_script(text: str) -> set[str]:
         return set()
     particular = {language for language, letters in _SCRIPTS.items() if re.search(letters, text)}
     return particular or {"zh"}
-
-
-def _count(phrases: Phrases, language: str, text: str) -> int:
-    return sum(1 for _ in phrases[language].finditer(text))

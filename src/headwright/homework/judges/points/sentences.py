@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
 from headwright.homework.judges.points.formulas_as_words import as_words
-from headwright.homework.judges.points.rubric import asks
+from headwright.homework.judges.points.phrases import asks
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning import words
 from headwright.homework.meaning.statements import Piece, Said, Statement

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from headwright.homework.judges.claims import VALUE_ROLES, about_output
-from headwright.homework.judges.points.rubric import matches, reading_phrases, rubric
+from headwright.homework.judges.points.phrases import matches, reading_phrases
+from headwright.homework.judges.points.rubric import rubric
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning.formula import Chain
 from headwright.homework.meaning.terms import bare
