@@ -43,7 +43,7 @@ def condition_in_words(answer: Answer, winner: str) -> Outcome | None:
     letter = _only_key(answer) or winner
     told = [(_told(sentence), sentence) for sentence in _sentences(answer, letter)]
     by_status = {outcome.status: (outcome, s) for outcome, s in told if outcome is not None}
-    for status in ("correct", "incomplete"):
+    for status in ("correct", "incomplete", "wrong"):
         if status in by_status:
             outcome, sentence = by_status[status]
             quote = " ".join(sentence.written.split())[:MOST_QUOTED]
@@ -58,6 +58,9 @@ def _told(sentence: Sentence) -> Outcome | None:
     if "⟨lead⟩" not in text and not _says("score", text):
         if _says("far_more_similar", text):
             return None  # a score for some, a direction for others
+        if _compares_lengths(text):
+            false = "in words it compares the lengths of keys, and a long key can point away from q"
+            return Outcome("wrong", false, repair=REPAIR)
         only = _says("aligned", text) and _names_key_and_query(text)
         lacking = "in words it says where the query points, and nothing about sizes"
         return Outcome("incomplete", lacking, repair=REPAIR) if only else None
@@ -88,7 +91,14 @@ def _key_of_score(text: str) -> str:
 
 
 def _names_key_and_query(text: str) -> bool:
-    return "⟨kj⟩" in text and ("⟨q⟩" in text or re.search("quer", text, re.I) is not None)
+    return "⟨kj⟩" in text and _says("query", text)
+
+
+def _compares_lengths(text: str) -> bool:
+    """The length of one key with that of the others; nothing about the query or a direction."""
+    compared = _says("much_larger", text) or _says("larger", text)
+    lengths = _says("length", text) and _says("key", text) and _says("others", text)
+    return compared and lengths and not _says("query", text) and not _says("aligned", text)
 
 
 def _compared(text: str) -> str:

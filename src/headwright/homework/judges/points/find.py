@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.judges.points.languages import written_in
 from headwright.homework.judges.points.phrases import matches, occurrences, reading_phrases
 from headwright.homework.judges.points.rubric import Point, Rubric
 from headwright.homework.judges.points.sentences import Sentence
@@ -17,6 +16,7 @@ from headwright.homework.meaning import words
 LONGEST_QUOTE = 90
 _BEFORE = 40  # characters before a phrase in which a negation turns it
 _AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
+_RELATION = re.compile("[=<>]|->")
 _AGREEING = ("fr", "es", "pt", "it", "ru", "pl")  # "no ... nunca" is one negation
 _CLAUSE = re.compile(
     r"[,，、:：()（）;；—–]|\b(?:and|or|but|while|whereas|because|since|so|which|although|though"
@@ -45,9 +45,8 @@ class Found:
         return self.sentence.line
 
 
-def find(rubric: Rubric, spoken: Sequence[Sentence]) -> list[Found]:
+def find(rubric: Rubric, spoken: Sequence[Sentence], languages: Collection[str]) -> list[Found]:
     """Every point in every sentence, in the order of the text."""
-    languages = written_in(sentence.text for sentence in spoken)
     everything: list[Found] = []
     for sentence in spoken:
         inside = [f for point in rubric.points for f in _in_sentence(point, sentence, languages)]
@@ -64,14 +63,18 @@ def _in_sentence(point: Point, sentence: Sentence, languages: Collection[str]) -
                 yield Found(point, said, language, quote, sentence, match.span())
 
 
-def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
-    """How many words stand in clauses in which no point was found."""
+def unexplained(sentence: Sentence, found: Iterable[Found], has_shown: bool) -> float:
+    """How many words stand in clauses in which no point was found; a formula that states one
+    explains its clause."""
     covered = [one.place for one in found if one.sentence is sentence]
     cuts = [0, *(boundary.end() for boundary in _CLAUSE.finditer(sentence.text))]
     total = 0.0
     for start, end in pairwise([*cuts, len(sentence.text)]):
-        if not any(first < end and last > start for first, last in covered):
-            total += words.count(sentence.text[start:end])
+        if any(first < end and last > start for first, last in covered):
+            continue
+        clause = sentence.text[start:end]
+        if not (has_shown and _RELATION.search(clause)):
+            total += words.count(clause)
     return total
 
 

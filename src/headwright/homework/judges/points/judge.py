@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from headwright.homework.judges.points.find import Found, find, outside, unexplained
+from headwright.homework.judges.points.languages import written_in
 from headwright.homework.judges.points.rubric import WELL_READ, Rubric, names, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
@@ -36,6 +37,7 @@ class Reading:
     shown: Mapping[str, Statement]
     unexplained: float
     outside: float
+    languages: frozenset[str]
 
     @property
     def said(self) -> set[str]:
@@ -61,8 +63,7 @@ class Reading:
     @property
     def clear(self) -> bool:
         """Nothing is left in which a lacking point could have been said."""
-        languages = {one.language for one in self.found}
-        well_read = not languages or not languages.isdisjoint(WELL_READ)
+        well_read = not self.languages.isdisjoint(WELL_READ)
         if not well_read and self.outside > MOST_OUTSIDE:
             return False
         return self.unexplained <= MOST_UNEXPLAINED
@@ -80,13 +81,14 @@ def judge_prose(answer: Answer) -> Judged:
 
 def read(answer: Answer, name: str, shown: Mapping[str, Statement] | None = None) -> Reading:
     spoken = sentences(answer)
+    languages = written_in(sentence.text for sentence in spoken)
     points = rubric(name)
-    found = find(points, spoken)
+    found = find(points, spoken, languages)
     stating = shown or {}
-    silent = [one for one in spoken if set(stating.values()).isdisjoint(one.statements)]
-    rest = sum(unexplained(sentence, found) for sentence in silent)
-    beside = sum(outside(sentence, found) for sentence in silent)
-    return Reading(points, tuple(found), stating, rest, beside)
+    stated = set(stating.values())
+    rest = sum(unexplained(one, found, not stated.isdisjoint(one.statements)) for one in spoken)
+    beside = sum(outside(sentence, found) for sentence in spoken)
+    return Reading(points, tuple(found), stating, rest, beside, languages)
 
 
 def judged_by_points(reading: Reading) -> Judged:
