@@ -26,7 +26,7 @@ from headwright.homework.verdict import Outcome
 REPAIR = "say that k_j'q exceeds every other score, and by a lot"
 MOST_READ = 4000  # characters of one sentence
 MOST_QUOTED = 160
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])|\n\s*\n")
+_END = re.compile(r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+|(?<=[。！？；;])|\n\s*\n")
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
 _NEAR = 14  # characters between "than" and "the others"
 
@@ -76,7 +76,7 @@ def _told(sentence: Sentence) -> Outcome | None:
     if compared == "turned":
         return None
     if _says("others", text):
-        if not _says("larger", text):
+        if not _is_plainly_larger(text):
             return None
         lacking = "in words it says that one score is the largest, and not that it is so by a lot"
         return Outcome("incomplete", lacking, repair=REPAIR)
@@ -84,6 +84,15 @@ def _told(sentence: Sentence) -> Outcome | None:
         lacking = "in words it says that one score is large, and nothing about the others"
         return Outcome("incomplete", lacking, repair=REPAIR)
     return None
+
+
+def _is_plainly_larger(text: str) -> bool:
+    """Larger, and right before it no word that could say by how much."""
+    larger = _pattern("larger").search(text)
+    if larger is None:
+        return False
+    before = text[: larger.start()].rstrip()
+    return words.unspaced(text) or _says("plainly", before)
 
 
 def _key_of_score(text: str) -> str:

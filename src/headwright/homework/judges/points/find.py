@@ -17,6 +17,7 @@ LONGEST_QUOTE = 90
 _BEFORE = 40  # characters before a phrase in which a negation turns it
 _AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
 _RELATION = re.compile("[=<>]|->")
+_PUNCTUATION = str.maketrans(dict.fromkeys(".,;:!?。、", " "))
 _AGREEING = ("fr", "es", "pt", "it", "ru", "pl")  # "no ... nunca" is one negation
 _CLAUSE = re.compile(
     r"[,，、:：()（）;；—–]|\b(?:and|or|but|while|whereas|because|since|so|which|although|though"
@@ -24,7 +25,15 @@ _CLAUSE = re.compile(
     r"|mas|pues)\b"
     r"|\b(?:sondern|sodass|denn|sino|donc|pois|então|così|logo)\b"
     r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然"
-    r"|아니라|지만|므로|때문에|ではなく|ので|ため|けれど|のに",
+    r"|지만|므로|때문에|ので|ため|けれど|のに",
+    re.IGNORECASE,
+)
+
+# Words with which another clause begins: a phrase whose gap holds one is two phrases.
+_BREAK = re.compile(
+    r"\b(?:and|but|while|whereas|because|since|so|which|although|though|however|therefore|thus"
+    r"|hence|when|if|und|aber|weil|sondern|sodass|denn|et|mais|car|donc|pero|porque|sino|mas|pois"
+    r"|então)\b|但|而是|并且|而且|因为|因此|所以|然而|虽然|지만|므로|때문에|ので|ため|けれど|のに",
     re.IGNORECASE,
 )
 
@@ -85,11 +94,13 @@ def outside(sentence: Sentence, found: Iterable[Found]) -> float:
         if one.sentence is sentence:
             start, end = one.place
             left[start:end] = " " * (end - start)
-    return words.count("".join(left).strip())
+    return words.count("".join(left).translate(_PUNCTUATION).strip())
 
 
 def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> bool | None:
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
+    if _BREAK.search(_gaps(match)):
+        return None
     if any(True for _ in matches(point.unless, _clause(match), (language,))):
         return None
     turned = _is_turned(match, language)
@@ -126,6 +137,7 @@ def _is_supposed(match: re.Match[str], language: str) -> bool:
     """The sentence makes a condition, or speaks of what was before."""
     before = f"{match.string[: match.start()]} {_gaps(match)}"
     earlier = occurrences("earlier", before, language)
+    earlier += occurrences("past", _clause(match), language)
     return earlier + occurrences("supposes", match.string, language) > 0
 
 

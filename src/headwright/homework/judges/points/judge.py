@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from headwright.homework.judges.points.find import Found, find, outside, unexplained
-from headwright.homework.judges.points.languages import written_in
-from headwright.homework.judges.points.rubric import WELL_READ, Rubric, names, rubric
+from headwright.homework.judges.points.languages import well_read, written_in
+from headwright.homework.judges.points.rubric import Rubric, names, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
@@ -21,7 +21,7 @@ from headwright.homework.verdict import Outcome
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
 # Words outside the phrases found, in languages whose phrases are fewer
-MOST_OUTSIDE = 4
+MOST_OUTSIDE = 5
 # Words beside a denial, among which it may be taken back; a leading yes or no stands by itself
 MOST_BESIDE_DENIAL = 25
 MOST_REMARKS = 6
@@ -63,8 +63,7 @@ class Reading:
     @property
     def clear(self) -> bool:
         """Nothing is left in which a lacking point could have been said."""
-        well_read = not self.languages.isdisjoint(WELL_READ)
-        if not well_read and self.outside > MOST_OUTSIDE:
+        if not well_read(self.languages) and self.outside > MOST_OUTSIDE:
             return False
         return self.unexplained <= MOST_UNEXPLAINED
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from headwright.homework.judges.points.phrases import occurrences, reading_phrases
 from headwright.homework.meaning import words
 
 _SCRIPTS = {"ja": "[぀-ヿ]", "ko": "[가-힯]"}  # a text without these letters is Chinese
+# Languages whose phrases are many enough that what is not found was not said
+WELL_READ = {"en", "zh"}
 # A language with so many of the function words of the most likely one is possible, too.
 _NEARLY_AS_MANY = 0.7
 
@@ -23,9 +25,16 @@ def written_in(texts: Iterable[str]) -> frozenset[str]:
     most = max(counts.values())
     least = _NEARLY_AS_MANY * most
     found = {language for language, count in counts.items() if count >= least}
-    if most and counts["en"] == most:
+    if all(count < counts["en"] for language, count in counts.items() if language != "en"):
         found = {"en"}
-    return frozenset(found | _by_script(whole))
+    script = _by_script(whole)
+    return frozenset(script if script and not most else found | script)
+
+
+def well_read(languages: Collection[str]) -> bool:
+    """Are all of them read well, or is there nothing that tells the language?"""
+    unknown = len(languages) >= len(reading_phrases("function_words").languages)
+    return unknown or set(languages) <= WELL_READ
 
 
 def _by_script(text: str) -> set[str]:

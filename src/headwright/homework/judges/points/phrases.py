@@ -42,14 +42,14 @@ class Phrases:
     def languages(self) -> Collection[str]:
         return self._texts.keys()
 
-    def found(self, text: str, language: str) -> Iterator[re.Match[str]]:
-        """Every match of this language's phrases."""
+    def pattern(self, language: str) -> re.Pattern[str] | None:
+        """What matches any phrase of this language."""
         if language not in self._texts:
-            return
+            return None
         if language not in self._patterns:
             expanded = [_expanded(phrase, language) for phrase in self._texts[language]]
             self._patterns[language] = words.any_of(expanded)
-        yield from self._patterns[language].finditer(text)
+        return self._patterns[language]
 
 
 def reading_phrases(meaning: str) -> Phrases:
@@ -59,17 +59,23 @@ def reading_phrases(meaning: str) -> Phrases:
 
 def occurrences(meaning: str, text: str, language: str) -> int:
     """How many such phrases of one language the text holds."""
-    return sum(1 for _ in reading_phrases(meaning).found(text, language))
+    pattern = reading_phrases(meaning).pattern(language)
+    return 0 if pattern is None else sum(1 for _ in pattern.finditer(text))
 
 
 def matches(
     phrases: Phrases, text: str, languages: Collection[str] | None = None
 ) -> Iterator[tuple[str, re.Match[str]]]:
-    """(language, match) of every phrase of these languages (of all without any) in the text."""
+    """(language, match) of every phrase of these languages (of all without any) in the text. One
+    that begins inside another is found, too: the first may turn out to say nothing."""
     for language in phrases.languages:
-        if languages is None or language in languages:
-            for match in phrases.found(text, language):
-                yield language, match
+        pattern = phrases.pattern(language)
+        if pattern is None or (languages is not None and language not in languages):
+            continue
+        match = pattern.search(text)
+        while match is not None:
+            yield language, match
+            match = pattern.search(text, match.start() + 1)
 
 
 def asks(sentence: str) -> bool:

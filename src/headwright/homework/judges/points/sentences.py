@@ -20,7 +20,7 @@ from headwright.homework.meaning.statements import Piece, Said, Statement
 LONGEST = 1200  # characters of one sentence that are read
 MOST = 300  # sentences of one answer that are read
 _END = re.compile(
-    r"(?<![ (]i\.e)(?<![ (]e\.g)(?<![ (]cf)(?<! vs)(?<! w\.r\.t)(?<=[.!?])\s+(?!\d)"
+    r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<![ (]cf\.)(?<! vs\.)(?<! w\.r\.t\.)(?<=[.!?])\s+(?!\d)"
     r"|(?<=[。！？；;])|\n"
 )
 _UNFINISHED = (":", "：", ",", "，")  # what follows in the next paragraph belongs to the sentence

@@ -10,6 +10,7 @@ from headwright.homework.judges.claims import (
     VALUE_ROLES,
     about_output,
     consistent_members,
+    letters,
     words_spent,
 )
 from headwright.homework.judges.points.judge import judged_by_points, read
@@ -36,9 +37,17 @@ def judge_two_heads(answer: Answer) -> Judged:
     own = behaviour(answer.heads.get("d.q"))
     if said.outcome.status == "correct":
         return said if own is None or not own.swings else _false_of_own_queries(said, own)
-    if said.outcome.status == "wrong":
+    if said.outcome.status == "wrong" and _gives_queries(answer):
         return _denied(said, own)
     return said
+
+
+def _gives_queries(answer: Answer) -> bool:
+    """Does the document name a query of one of the heads? Where none is given, a claim is about
+    queries that work."""
+    stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
+    used = [symbol for statement in stated for symbol in letters(statement.chain.terms)]
+    return any(symbol.name in ("q", "Q") and symbol.index for symbol in used)
 
 
 def _said(answer: Answer) -> Judged:
