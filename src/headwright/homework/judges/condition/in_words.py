@@ -28,6 +28,7 @@ MOST_READ = 4000  # characters of one sentence
 MOST_QUOTED = 160
 _END = re.compile(r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+|(?<=[。！？；;])|\n\s*\n")
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
+_EXAMPLE = re.compile(r"\((?:e\.g\.|for example)[^)]{0,300}\)")
 _NEAR = 14  # characters between "than" and "the others"
 
 
@@ -52,7 +53,7 @@ def condition_in_words(answer: Answer, winner: str) -> Outcome | None:
 
 
 def _told(sentence: Sentence) -> Outcome | None:
-    text = sentence.marked[:MOST_READ]
+    text = _EXAMPLE.sub("", sentence.marked[:MOST_READ])
     if _says("negation", text) or _says("hedged", text):
         return None
     if "⟨lead⟩" not in text and not _says("score", text):
@@ -75,7 +76,7 @@ def _told(sentence: Sentence) -> Outcome | None:
         return Outcome("correct", "in words it says that one score exceeds all others by a lot")
     if compared == "turned":
         return None
-    if _says("others", text):
+    if _says("others", text) or _says("largest", text):
         if not _is_plainly_larger(text):
             return None
         lacking = "in words it says that one score is the largest, and not that it is so by a lot"
@@ -88,8 +89,8 @@ def _told(sentence: Sentence) -> Outcome | None:
 
 def _is_plainly_larger(text: str) -> bool:
     """Larger, and right before it no word that could say by how much."""
-    larger = _pattern("larger").search(text)
-    if larger is None:
+    larger = _pattern("larger").search(text) or _pattern("largest").search(text)
+    if larger is None or _says("much_larger", text):
         return False
     before = text[: larger.start()].rstrip()
     return words.unspaced(text) or _says("plainly", before)
