@@ -26,7 +26,7 @@ from headwright.homework.verdict import Outcome
 REPAIR = "say that k_j'q exceeds every other score, and by a lot"
 MOST_READ = 4000  # characters of one sentence
 MOST_QUOTED = 160
-_END = re.compile(r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+|(?<=[。！？；;])|\n\s*\n")
+_END = re.compile(r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+(?!q\b)|(?<=[。！？；;])|\n\s*\n")
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
 _EXAMPLE = re.compile(r"\((?:e\.g\.|for example)[^)]{0,300}\)")
 _NEAR = 14  # characters between "than" and "the others"

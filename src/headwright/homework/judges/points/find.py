@@ -99,7 +99,7 @@ def outside(sentence: Sentence, found: Iterable[Found]) -> float:
 
 def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> bool | None:
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
-    if _BREAK.search(_gaps(match)):
+    if _BREAK.search(_gaps(match)) or occurrences("seems", _clause(match), language):
         return None
     if any(True for _ in matches(point.unless, _clause(match), (language,))):
         return None
@@ -135,7 +135,9 @@ def _is_hedged(match: re.Match[str], language: str) -> bool:
 
 def _is_supposed(match: re.Match[str], language: str) -> bool:
     """The sentence makes a condition, or speaks of what was before."""
-    before = f"{match.string[: match.start()]} {_gaps(match)}"
+    # A phrase from the start of the sentence on has what stands before its subject in its gap
+    opening = _gaps(match) if match.start() == 0 else ""
+    before = f"{match.string[: match.start()]} {opening}"
     earlier = occurrences("earlier", before, language)
     earlier += occurrences("past", _clause(match), language)
     return earlier + occurrences("supposes", match.string, language) > 0

@@ -21,7 +21,7 @@ from headwright.homework.verdict import Outcome
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
 # Words outside the phrases found, in languages whose phrases are fewer
-MOST_OUTSIDE = 5
+MOST_OUTSIDE = 6
 # Words beside a denial, among which it may be taken back; a leading yes or no stands by itself
 MOST_BESIDE_DENIAL = 25
 MOST_REMARKS = 6
