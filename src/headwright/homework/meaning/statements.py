@@ -247,7 +247,9 @@ def _compare_behind(out: list[Piece]) -> None:
         return
 
     chain = Chain(first.chain.terms + second.chain.terms, (relation,))
-    source = f"{first.source} {particle.text} {second.source} {said.text}"
+    source = f"{first.source} {particle.text} {second.source}"
+    if relation == ">>":
+        source += f" {said.text}"
     out[-4:-1] = [replace(first, chain=chain, end=second.end, source=source)]
 
 

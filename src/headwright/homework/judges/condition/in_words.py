@@ -62,9 +62,7 @@ def _told(sentence: Sentence) -> Outcome | None:
         if _compares_lengths(text):
             false = "in words it compares the lengths of keys, and a long key can point away from q"
             return Outcome("wrong", false, repair=REPAIR)
-        only = _says("aligned", text) and _names_key_and_query(text)
-        lacking = "in words it says where the query points, and nothing about sizes"
-        return Outcome("incomplete", lacking, repair=REPAIR) if only else None
+        return _direction(text)
 
     if "⟨lead⟩" in text:
         if not _says("large", text):
@@ -87,6 +85,20 @@ def _told(sentence: Sentence) -> Outcome | None:
     return None
 
 
+def _direction(text: str) -> Outcome | None:
+    """The query points along one key: enough together with its size and with other keys that stand
+    at right angles to it."""
+    if not _says("aligned", text) or not _says("query", text):
+        return None
+    sized = _says("large", text) or _says("length", text)
+    if sized and _says("others", text) and _says("much_smaller", text):
+        return Outcome("correct", "in words it says that one score is large and the others small")
+    if sized or _says("others", text) or "⟨kj⟩" not in text:
+        return None
+    lacking = "in words it says where the query points, and nothing about sizes"
+    return Outcome("incomplete", lacking, repair=REPAIR)
+
+
 def _is_plainly_larger(text: str) -> bool:
     """Larger, and right before it no word that could say by how much."""
     larger = _pattern("larger").search(text) or _pattern("largest").search(text)
@@ -98,10 +110,6 @@ def _is_plainly_larger(text: str) -> bool:
 
 def _key_of_score(text: str) -> str:
     return "⟨kj⟩" if "⟨s⟩" in text else ""
-
-
-def _names_key_and_query(text: str) -> bool:
-    return "⟨kj⟩" in text and _says("query", text)
 
 
 def _compares_lengths(text: str) -> bool:

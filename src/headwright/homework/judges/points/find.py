@@ -29,14 +29,6 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 
-# Words with which another clause begins: a phrase whose gap holds one is two phrases.
-_BREAK = re.compile(
-    r"\b(?:and|but|while|whereas|because|since|so|which|although|though|however|therefore|thus"
-    r"|hence|when|if|und|aber|weil|sondern|sodass|denn|et|mais|car|donc|pero|porque|sino|mas|pois"
-    r"|então)\b|但|而是|并且|而且|因为|因此|所以|然而|虽然|지만|므로|때문에|ので|ため|けれど|のに",
-    re.IGNORECASE,
-)
-
 
 @dataclass(frozen=True)
 class Found:
@@ -99,7 +91,7 @@ def outside(sentence: Sentence, found: Iterable[Found]) -> float:
 
 def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> bool | None:
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
-    if _BREAK.search(_gaps(match)) or occurrences("seems", _clause(match), language):
+    if occurrences("seems", _clause(match), language):
         return None
     if any(True for _ in matches(point.unless, _clause(match), (language,))):
         return None

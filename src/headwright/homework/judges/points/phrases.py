@@ -25,6 +25,12 @@ _GAP = re.compile(r"(\[\^[^\]]+\]|(?<!\\)\.)\{0,(\d+)\}")
 # names no other vector either. What a gap holds is captured: a negation in it turns the phrase.
 _GAP_SIGNS = {"…": ".,;:!?。", "‥": ".,;:!?。_"}
 _LONGEST_GAP = {True: 18, False: 40}  # by whether words are written without spaces
+# Words with which another clause begins: no gap goes beyond them.
+_BREAKS = (
+    " (?:and|but|while|whereas|because|since|which|although|though|when|if|und|aber|weil|sondern"
+    "|sodass|denn|et|mais|car|pero|porque|sino|mas|pois)\\b"
+    "|但|而是|并且|而且|因为|因此|所以|然而|虽然|지만|므로|때문에|ので|ため|けれど|のに"
+)
 
 
 class Phrases:
@@ -94,7 +100,8 @@ def _expanded(text: str, language: str) -> str:
         whole = _GAP.sub(lambda gap: f"(?:(?!{barred}){gap[1]}){{0,{gap[2]}}}", whole)
     longest = _LONGEST_GAP[language in _UNSPACED]
     for sign, outside in _GAP_SIGNS.items():
-        whole = re.sub(rf" ?{sign} ?", f"([^{outside}]{{0,{longest}}}?)", whole)
+        gap = f"((?:(?!{_BREAKS})[^{outside}]){{0,{longest}}}?)"
+        whole = re.sub(f" ?{sign} ?", lambda _, gap=gap: gap, whole)
     return whole
 
 

@@ -23,6 +23,7 @@ _END = re.compile(
     r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<![ (]cf\.)(?<! vs\.)(?<! w\.r\.t\.)(?<=[.!?])\s+(?!\d)"
     r"|(?<=[。！？；;])|\n"
 )
+_WRAPPED = re.compile(r"(?<![.!?:;])\n(?=[a-zà-ÿ])")  # a line that goes on with a small letter
 _UNFINISHED = (":", "：", ",", "，")  # what follows in the next paragraph belongs to the sentence
 
 
@@ -67,7 +68,7 @@ def _parts(answer: Answer) -> Iterator[_Part]:
             continue
         if last is not None and _new_paragraph(answer, last, piece):
             yield _Part("\n", segment.line_start)
-        spelled = piece.text if isinstance(piece, Said) else piece.source
+        spelled = _WRAPPED.sub(" ", piece.text) if isinstance(piece, Said) else piece.source
         if _was_spelled(last, piece):
             spelled = ""
         statement = piece if isinstance(piece, Statement) else None
