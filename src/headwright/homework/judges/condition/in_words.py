@@ -26,7 +26,10 @@ from headwright.homework.verdict import Outcome
 REPAIR = "say that k_j'q exceeds every other score, and by a lot"
 MOST_READ = 4000  # characters of one sentence
 MOST_QUOTED = 160
-_END = re.compile(r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+(?!q\b)|(?<=[。！？；;])|\n\s*\n")
+_END = re.compile(
+    r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+(?!q\b)|(?<=[。！？；;])|\n\s*\n"
+    r"|,\s+or\s+(?:when|if)\b"
+)
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
 _EXAMPLE = re.compile(r"\((?:e\.g\.|for example)[^)]{0,300}\)")
 _NEAR = 14  # characters between "than" and "the others"
@@ -93,7 +96,7 @@ def _direction(text: str) -> Outcome | None:
     sized = _says("large", text) or _says("length", text)
     if sized and _says("others", text) and _says("much_smaller", text):
         return Outcome("correct", "in words it says that one score is large and the others small")
-    if sized or _says("others", text) or "⟨kj⟩" not in text:
+    if sized or "⟨kj⟩" not in text:
         return None
     lacking = "in words it says where the query points, and nothing about sizes"
     return Outcome("incomplete", lacking, repair=REPAIR)
