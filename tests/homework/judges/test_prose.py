@@ -68,7 +68,7 @@ def test_a_claim_about_two_heads_is_held_against_their_queries(queries, claim, s
     assert verdicts["d.var"].status == status, verdicts["d.var"].reason
 
 
-UNREADABLE = r"(d) i. $q_1 = f(\mu_a)$ and $q_2 = g(\mu_b)$"
+UNREADABLE = r"(d) i. $q_1 = w_1$ and $q_2 = w_2$"
 ONE_KEY = r"(d) i. $q_1 = \beta\mu_a$, $q_2 = \beta\mu_a$, $\beta \gg 0$"
 
 
