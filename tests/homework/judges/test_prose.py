@@ -68,8 +68,21 @@ def test_a_claim_about_two_heads_is_held_against_their_queries(queries, claim, s
     assert verdicts["d.var"].status == status, verdicts["d.var"].reason
 
 
-def test_without_queries_a_swing_of_two_heads_is_left_to_a_person():
-    assert judged("d.var", "The output $c$ swings between $v_a$ and $v_b$.").status == "unread"
+UNREADABLE = r"(d) i. $q_1 = w_1$ and $q_2 = w_2$"
+ONE_KEY = r"(d) i. $q_1 = \beta\mu_a$, $q_2 = \beta\mu_a$, $\beta \gg 0$"
+
+
+@pytest.mark.parametrize(
+    ("queries", "claim", "status"),
+    [
+        (UNREADABLE, "The output $c$ swings between $v_a$ and $v_b$.", "unread"),
+        (ONE_KEY, r"The output $c$ stays near $\frac{1}{2}(v_a + v_b)$.", "wrong"),
+    ],
+)
+def test_queries_that_fail_or_were_not_read(queries, claim, status):
+    document = read_text(f"{queries}\n\n(d) ii. {claim}", name="answer.md")
+    verdicts = {verdict.question: verdict for verdict in judge_document(document).verdicts}
+    assert verdicts["d.var"].status == status, verdicts["d.var"].reason
 
 
 def test_a_point_is_quoted_with_its_place():

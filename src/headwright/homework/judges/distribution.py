@@ -27,7 +27,9 @@ def judge_distribution(answer: Answer) -> Judged:
     judged = judged_by_points(reading)
     if judged.outcome.status != "incomplete":
         return judged
-    named = next(name for name in _EXAMPLES if name in reading.said)
+    named = next((name for name in _EXAMPLES if name in reading.said), None)
+    if named is None:  # nothing but "it is a softmax"
+        return judged
     example = {"weights": _EXAMPLES[named]}
     return replace(judged, outcome=replace(judged.outcome, counterexample=example))
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from headwright.exercise.instances import Instance, of_ten_keys
 from headwright.homework.judges.claims import NEAR, VALUE_ROLES, about_output, letters, members
-from headwright.homework.locating.answer import Answer, Judged, decide, unread
+from headwright.homework.judges.points.judge import judged_by_points, read
+from headwright.homework.locating.answer import Answer, Judged, decide
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol, tree, walk
 from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR
@@ -28,10 +29,11 @@ LEAD = 40.0  # of key j over all others: their weight is nothing in floating poi
 
 
 def judge_output(answer: Answer) -> Judged:
-    """Every readable member of `c = ... ~ v_j` must be the output when key j leads by far."""
+    """Every readable member of `c = ... ~ v_j` must be the output when key j leads by far; where c
+    is not stated, the words are read."""
     found = [s for s in answer.statements if _says_output(s.chain)] or _worded(answer)
     if not found:
-        return unread("no statement about c was found")
+        return judged_by_points(read(answer, "a.out"))
     stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
     conditions = [s for s in stated if "scores compared" in shapes_of(s.chain)]
     winner = winning_letter(answer.everything, conditions)

@@ -11,6 +11,7 @@ import numpy as np
 from headwright import attention
 from headwright.exercise.instances import SEED, Instance, orthonormal
 from headwright.homework.judges.claims import EQUALITIES
+from headwright.homework.judges.points.judge import judged_by_points, read
 from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.meaning.formula import Chain, Missing, Node, Symbol
 from headwright.homework.meaning.statements import Statement
@@ -53,18 +54,23 @@ def _scene(beta: float) -> Scene:
 
 
 def judge_self_output(answer: Answer) -> Judged:
-    """`c_2 ~ u_a`"""
+    """`c_2 ~ u_a`, and no sum of the inputs makes it u_b: said in words, or not judged."""
     found = [s for s in answer.statements if _is_about_second_output(s.chain)]
     if not found:
         return unread("no statement about c_2 was found")
     judged = decide(found[:1], _second_output)
     if judged.outcome.status != "correct":
         return judged
+    sum_of_inputs = judged_by_points(read(answer, "e.c2")).outcome
+    if sum_of_inputs.status == "wrong":
+        return replace(judged, outcome=sum_of_inputs)
+    if sum_of_inputs.status == "correct":
+        return judged
     remark = (
-        "the second half of the question (can adding u_d or u_c make it u_b?) is prose and was "
-        "not judged"
+        "whether the second half of the question (can adding u_d or u_c make it u_b?) is answered "
+        "was not judged"
     )
-    return Judged(replace(judged.outcome, remarks=(remark,)), judged.chosen)
+    return replace(judged, outcome=replace(judged.outcome, remarks=(remark,)))
 
 
 def _is_about_second_output(chain: Chain) -> bool:

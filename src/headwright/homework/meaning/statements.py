@@ -23,7 +23,7 @@ from headwright.homework.meaning.formula import (
     vocabulary,
 )
 from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
-from headwright.homework.meaning.notation import ASKED
+from headwright.homework.meaning.notation import ASKED, OUTPUTS
 from headwright.homework.meaning.terms import is_score, subject
 from headwright.homework.reading.document import Document, Segment
 
@@ -247,14 +247,23 @@ def _compare_behind(out: list[Piece]) -> None:
         return
 
     chain = Chain(first.chain.terms + second.chain.terms, (relation,))
-    source = f"{first.source} {particle.text} {second.source} {said.text}"
+    source = f"{first.source} {particle.text} {second.source}"
+    if relation == ">>":
+        source += f" {said.text}"
     out[-4:-1] = [replace(first, chain=chain, end=second.end, source=source)]
 
 
 def _relation_behind(first: Statement, said: str) -> str:
     if words.says("compared_after", said):
         return ">>"
+    if _is_output(first) and words.says("near_after", said) and not words.says("negation", said):
+        return "~="
     return "=" if words.says("set_after", said) and _is_asked(first) else ""
+
+
+def _is_output(statement: Statement) -> bool:
+    symbol = subject(statement.chain)
+    return symbol is not None and symbol.name in OUTPUTS
 
 
 def _lone(statement: Statement) -> bool:

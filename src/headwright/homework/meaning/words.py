@@ -11,6 +11,9 @@ import re
 import tomllib
 from importlib import resources
 
+# Two quantities are compared within one sentence.
+_SENTENCE_END = re.compile(r"(?<!approx)[.。!?！？](?:\s|$)")
+
 
 @functools.cache
 def _patterns() -> dict[str, re.Pattern[str]]:
@@ -62,7 +65,7 @@ def large_number(text: str) -> bool:
 
 def comparison(text: str) -> str | None:
     """The relation that words between two quantities express, or None."""
-    if says("negation", text) or re.search(r"[.。!?！？]\s", text):
+    if says("negation", text) or _SENTENCE_END.search(text):
         return None
     if says("compares_something_else", text.rstrip()):
         return None

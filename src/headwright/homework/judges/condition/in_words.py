@@ -26,8 +26,12 @@ from headwright.homework.verdict import Outcome
 REPAIR = "say that k_j'q exceeds every other score, and by a lot"
 MOST_READ = 4000  # characters of one sentence
 MOST_QUOTED = 160
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])|\n\s*\n")
+_END = re.compile(
+    r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<=[.!?])\s+(?!q\b)|(?<=[。！？；;])|\n\s*\n"
+    r"|,\s+or\s+(?:when|if)\b"
+)
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
+_EXAMPLE = re.compile(r"\((?:e\.g\.|for example)[^)]{0,300}\)")
 _NEAR = 14  # characters between "than" and "the others"
 
 
@@ -43,7 +47,7 @@ def condition_in_words(answer: Answer, winner: str) -> Outcome | None:
     letter = _only_key(answer) or winner
     told = [(_told(sentence), sentence) for sentence in _sentences(answer, letter)]
     by_status = {outcome.status: (outcome, s) for outcome, s in told if outcome is not None}
-    for status in ("correct", "incomplete"):
+    for status in ("correct", "incomplete", "wrong"):
         if status in by_status:
             outcome, sentence = by_status[status]
             quote = " ".join(sentence.written.split())[:MOST_QUOTED]
@@ -52,15 +56,16 @@ def condition_in_words(answer: Answer, winner: str) -> Outcome | None:
 
 
 def _told(sentence: Sentence) -> Outcome | None:
-    text = sentence.marked[:MOST_READ]
+    text = _EXAMPLE.sub("", sentence.marked[:MOST_READ])
     if _says("negation", text) or _says("hedged", text):
         return None
     if "⟨lead⟩" not in text and not _says("score", text):
         if _says("far_more_similar", text):
             return None  # a score for some, a direction for others
-        only = _says("aligned", text) and _names_key_and_query(text)
-        lacking = "in words it says where the query points, and nothing about sizes"
-        return Outcome("incomplete", lacking, repair=REPAIR) if only else None
+        if _compares_lengths(text):
+            false = "in words it compares the lengths of keys, and a long key can point away from q"
+            return Outcome("wrong", false, repair=REPAIR)
+        return _direction(text)
 
     if "⟨lead⟩" in text:
         if not _says("large", text):
@@ -72,8 +77,8 @@ def _told(sentence: Sentence) -> Outcome | None:
         return Outcome("correct", "in words it says that one score exceeds all others by a lot")
     if compared == "turned":
         return None
-    if _says("others", text):
-        if not _says("larger", text):
+    if _says("others", text) or _says("largest", text):
+        if not _is_plainly_larger(text):
             return None
         lacking = "in words it says that one score is the largest, and not that it is so by a lot"
         return Outcome("incomplete", lacking, repair=REPAIR)
@@ -83,12 +88,38 @@ def _told(sentence: Sentence) -> Outcome | None:
     return None
 
 
+def _direction(text: str) -> Outcome | None:
+    """The query points along one key: enough together with its size and with other keys that stand
+    at right angles to it."""
+    if not _says("aligned", text) or not _says("query", text):
+        return None
+    sized = _says("large", text) or _says("length", text)
+    if sized and _says("others", text) and _says("much_smaller", text):
+        return Outcome("correct", "in words it says that one score is large and the others small")
+    if sized or "⟨kj⟩" not in text:
+        return None
+    lacking = "in words it says where the query points, and nothing about sizes"
+    return Outcome("incomplete", lacking, repair=REPAIR)
+
+
+def _is_plainly_larger(text: str) -> bool:
+    """Larger, and right before it no word that could say by how much."""
+    larger = _pattern("larger").search(text) or _pattern("largest").search(text)
+    if larger is None or _says("much_larger", text):
+        return False
+    before = text[: larger.start()].rstrip()
+    return words.unspaced(text) or _says("plainly", before)
+
+
 def _key_of_score(text: str) -> str:
     return "⟨kj⟩" if "⟨s⟩" in text else ""
 
 
-def _names_key_and_query(text: str) -> bool:
-    return "⟨kj⟩" in text and ("⟨q⟩" in text or re.search("quer", text, re.I) is not None)
+def _compares_lengths(text: str) -> bool:
+    """The length of one key with that of the others; nothing about the query or a direction."""
+    compared = _says("much_larger", text) or _says("larger", text)
+    lengths = _says("length", text) and _says("key", text) and _says("others", text)
+    return compared and lengths and not _says("query", text) and not _says("aligned", text)
 
 
 def _compared(text: str) -> str:

@@ -1,8 +1,9 @@
 """Answers in words, read as points: each said, denied or absent.
 
 `formulas_as_words` spells formulas so that a sentence can hold them, `sentences` makes sentences of
-an answer, `rubric` is the table of points (`points.toml`), `languages` tells which phrases can be
-meant, `find` looks for them with negation and hedging, `judge` says what they amount to.
+an answer, `phrases` makes phrases of the words of each language (`vocabulary.toml`), `rubric` is
+the table of points (`points.toml`), `languages` tells which phrases can be meant, `find` looks for
+them with negation and hedging, `judge` says what they amount to.
 
 Rejected: likeness to a model answer. It cannot say what is lacking, and a denial is very like the
 claim it denies.

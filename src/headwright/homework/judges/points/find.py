@@ -8,19 +8,24 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.judges.points.languages import written_in
-from headwright.homework.judges.points.rubric import Point, Rubric, matches, occurrences
+from headwright.homework.judges.points.phrases import matches, occurrences, reading_phrases
+from headwright.homework.judges.points.rubric import Point, Rubric
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning import words
 
 LONGEST_QUOTE = 90
 _BEFORE = 40  # characters before a phrase in which a negation turns it
 _AFTER = 14  # characters behind a phrase in which Korean, Japanese and German negate it
+_RELATION = re.compile("[=<>]|->")
+_PUNCTUATION = str.maketrans(dict.fromkeys(".,;:!?。、", " "))
+_AGREEING = ("fr", "es", "pt", "it", "ru", "pl")  # "no ... nunca" is one negation
 _CLAUSE = re.compile(
     r"[,，、:：()（）;；—–]|\b(?:and|or|but|while|whereas|because|since|so|which|although|though"
     r"|however|therefore|thus|hence|when|if|und|oder|aber|weil|et|ou|mais|car|y|e|o|pero|porque"
     r"|mas|pues)\b"
-    r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然",
+    r"|\b(?:sondern|sodass|denn|sino|donc|pois|então|così|logo)\b"
+    r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然"
+    r"|지만|므로|때문에|ので|ため|けれど|のに",
     re.IGNORECASE,
 )
 
@@ -41,9 +46,8 @@ class Found:
         return self.sentence.line
 
 
-def find(rubric: Rubric, spoken: Sequence[Sentence]) -> list[Found]:
+def find(rubric: Rubric, spoken: Sequence[Sentence], languages: Collection[str]) -> list[Found]:
     """Every point in every sentence, in the order of the text."""
-    languages = written_in(sentence.text for sentence in spoken)
     everything: list[Found] = []
     for sentence in spoken:
         inside = [f for point in rubric.points for f in _in_sentence(point, sentence, languages)]
@@ -60,19 +64,37 @@ def _in_sentence(point: Point, sentence: Sentence, languages: Collection[str]) -
                 yield Found(point, said, language, quote, sentence, match.span())
 
 
-def unexplained(sentence: Sentence, found: Iterable[Found]) -> float:
-    """How many words stand in clauses in which no point was found."""
+def unexplained(sentence: Sentence, found: Iterable[Found], has_shown: bool) -> float:
+    """How many words stand in clauses in which no point was found; a formula that states one
+    explains its clause."""
     covered = [one.place for one in found if one.sentence is sentence]
     cuts = [0, *(boundary.end() for boundary in _CLAUSE.finditer(sentence.text))]
     total = 0.0
     for start, end in pairwise([*cuts, len(sentence.text)]):
-        if not any(first < end and last > start for first, last in covered):
-            total += words.count(sentence.text[start:end])
+        if any(first < end and last > start for first, last in covered):
+            continue
+        clause = sentence.text[start:end]
+        if not (has_shown and _RELATION.search(clause)):
+            total += words.count(clause)
     return total
+
+
+def outside(sentence: Sentence, found: Iterable[Found]) -> float:
+    """How many words stand outside the phrases that were found."""
+    left = list(sentence.text)
+    for one in found:
+        if one.sentence is sentence:
+            start, end = one.place
+            left[start:end] = " " * (end - start)
+    return words.count("".join(left).translate(_PUNCTUATION).strip())
 
 
 def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> bool | None:
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
+    if occurrences("seems", _clause(match), language):
+        return None
+    if any(True for _ in matches(point.unless, _clause(match), (language,))):
+        return None
     turned = _is_turned(match, language)
     if turned and positive and not point.deniable:
         return None
@@ -87,20 +109,40 @@ def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> 
 
 
 def _is_turned(match: re.Match[str], language: str) -> bool:
+    """An odd number of negations: before the phrase, in its gaps, behind it. In languages in which
+    they agree with each other, several are one."""
+    inside = _gaps(match)
+    in_gaps = "negates" if language in reading_phrases("negates").languages else "negates_behind"
     before = occurrences("negates", _clause_before(match)[-_BEFORE:], language)
+    before += occurrences(in_gaps, inside, language)
     behind = occurrences("negates_behind", _clause_behind(match), language)
+    if language in _AGREEING:
+        return before + behind > 0
     return (before + behind) % 2 == 1
 
 
 def _is_hedged(match: re.Match[str], language: str) -> bool:
-    clause = (_clause_before(match), match[0], _clause_behind(match))
-    return occurrences("hedges", " ".join(clause), language) > 0
+    return occurrences("hedges", _clause(match), language) > 0
 
 
 def _is_supposed(match: re.Match[str], language: str) -> bool:
     """The sentence makes a condition, or speaks of what was before."""
-    earlier = occurrences("earlier", match.string[: match.start()], language)
+    # A phrase from the start of the sentence on has what stands before its subject in its gap
+    opening = _gaps(match) if match.start() == 0 else ""
+    before = f"{match.string[: match.start()]} {opening}"
+    earlier = occurrences("earlier", before, language)
+    earlier += occurrences("past", _clause(match), language)
     return earlier + occurrences("supposes", match.string, language) > 0
+
+
+def _gaps(match: re.Match[str]) -> str:
+    """What stands in the gaps of the phrase."""
+    return " ".join(gap for gap in match.groups() if gap)
+
+
+def _clause(match: re.Match[str]) -> str:
+    """The phrase with the words of its clause."""
+    return " ".join((_clause_before(match), match[0], _clause_behind(match)))
 
 
 def _clause_before(match: re.Match[str]) -> str:

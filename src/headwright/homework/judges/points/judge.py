@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from headwright.homework.judges.points.find import Found, find, unexplained
-from headwright.homework.judges.points.rubric import WELL_READ, Rubric, names, rubric
+from headwright.homework.judges.points.find import Found, find, outside, unexplained
+from headwright.homework.judges.points.languages import well_read, written_in
+from headwright.homework.judges.points.rubric import Rubric, names, rubric
 from headwright.homework.judges.points.sentences import sentences
 from headwright.homework.locating.answer import Answer, Judged, unread
 from headwright.homework.meaning.statements import Statement
@@ -19,6 +20,8 @@ from headwright.homework.verdict import Outcome
 
 # Words in clauses without any point, among which a lacking point may hide
 MOST_UNEXPLAINED = 5
+# Words outside the phrases found, in languages whose phrases are fewer
+MOST_OUTSIDE = 6
 # Words beside a denial, among which it may be taken back; a leading yes or no stands by itself
 MOST_BESIDE_DENIAL = 25
 MOST_REMARKS = 6
@@ -33,6 +36,8 @@ class Reading:
     found: tuple[Found, ...]
     shown: Mapping[str, Statement]
     unexplained: float
+    outside: float
+    languages: frozenset[str]
 
     @property
     def said(self) -> set[str]:
@@ -58,9 +63,9 @@ class Reading:
     @property
     def clear(self) -> bool:
         """Nothing is left in which a lacking point could have been said."""
-        languages = {one.language for one in self.found}
-        well_read = not languages or not languages.isdisjoint(WELL_READ)
-        return well_read and self.unexplained <= MOST_UNEXPLAINED
+        if not well_read(self.languages) and self.outside > MOST_OUTSIDE:
+            return False
+        return self.unexplained <= MOST_UNEXPLAINED
 
 
 def judge_prose(answer: Answer) -> Judged:
@@ -75,12 +80,14 @@ def judge_prose(answer: Answer) -> Judged:
 
 def read(answer: Answer, name: str, shown: Mapping[str, Statement] | None = None) -> Reading:
     spoken = sentences(answer)
+    languages = written_in(sentence.text for sentence in spoken)
     points = rubric(name)
-    found = find(points, spoken)
+    found = find(points, spoken, languages)
     stating = shown or {}
-    silent = [one for one in spoken if set(stating.values()).isdisjoint(one.statements)]
-    rest = sum(unexplained(sentence, found) for sentence in silent)
-    return Reading(points, tuple(found), stating, rest)
+    stated = set(stating.values())
+    rest = sum(unexplained(one, found, not stated.isdisjoint(one.statements)) for one in spoken)
+    beside = sum(outside(sentence, found) for sentence in spoken)
+    return Reading(points, tuple(found), stating, rest, beside, languages)
 
 
 def judged_by_points(reading: Reading) -> Judged:

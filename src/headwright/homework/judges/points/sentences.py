@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
 from headwright.homework.judges.points.formulas_as_words import as_words
-from headwright.homework.judges.points.rubric import asks
+from headwright.homework.judges.points.phrases import asks
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning import words
 from headwright.homework.meaning.statements import Piece, Said, Statement
@@ -20,9 +20,10 @@ from headwright.homework.meaning.statements import Piece, Said, Statement
 LONGEST = 1200  # characters of one sentence that are read
 MOST = 300  # sentences of one answer that are read
 _END = re.compile(
-    r"(?<![ (]i\.e)(?<![ (]e\.g)(?<![ (]cf)(?<! vs)(?<! w\.r\.t)(?<=[.!?])\s+(?!\d)"
-    r"|(?<=[。！？；;])|\n(?!\s*[a-zà-ÿ])"  # a line that begins small goes on with the sentence
+    r"(?<![ (]i\.e\.)(?<![ (]e\.g\.)(?<![ (]cf\.)(?<! vs\.)(?<! w\.r\.t\.)(?<=[.!?])\s+(?!\d)"
+    r"|(?<=[。！？；;])|\n"
 )
+_WRAPPED = re.compile(r"(?<![.!?:;])\n(?=\s*[a-zà-ÿ])")  # a line that goes on with a small letter
 _UNFINISHED = (":", "：", ",", "，")  # what follows in the next paragraph belongs to the sentence
 
 
@@ -67,7 +68,7 @@ def _parts(answer: Answer) -> Iterator[_Part]:
             continue
         if last is not None and _new_paragraph(answer, last, piece):
             yield _Part("\n", segment.line_start)
-        spelled = piece.text if isinstance(piece, Said) else piece.source
+        spelled = _WRAPPED.sub(" ", piece.text) if isinstance(piece, Said) else piece.source
         if _was_spelled(last, piece):
             spelled = ""
         statement = piece if isinstance(piece, Statement) else None

@@ -23,6 +23,8 @@ class Behaviour:
     """The weight of a, averaged over the heads, at each length of k_a."""
 
     weights: tuple[float, ...]
+    # Both heads are one, and it finds one of the two keys only
+    one_key: bool = False
 
     @property
     def _deviation(self) -> float:
@@ -30,15 +32,16 @@ class Behaviour:
 
     @property
     def steady(self) -> bool:
-        return self._deviation <= STEADY
+        return self._deviation <= STEADY and not self.one_key
 
     @property
     def swings(self) -> bool:
-        return self._deviation >= SWINGS
+        return self._deviation >= SWINGS and not self.one_key
 
 
 def behaviour(written: WrittenQueries | None) -> Behaviour | None:
-    """None where there are no two queries, or where they fail already at the means."""
+    """None where there are no two queries, or where they fail already at the means; but two equal
+    queries that find one key are known to fail."""
     if written is None or len(written.expressions) < 2:
         return None
     instance = smallest()
@@ -50,9 +53,12 @@ def behaviour(written: WrittenQueries | None) -> Behaviour | None:
         Q = SHARP * Q  # the lacking scale was told where the queries were asked for
     weights = [_weights(Q, instance, length) for length in LENGTHS]
     at_the_means = weights[LENGTHS.index(1.0)]
+    of_a = tuple(weight for weight, _ in weights)
+    if np.allclose(Q[0], Q[1]) and max(at_the_means) >= 0.5 + SWINGS:
+        return Behaviour(of_a, one_key=True)
     if abs(at_the_means[0] - 0.5) > STEADY or abs(at_the_means[1] - 0.5) > STEADY:
         return None
-    return Behaviour(tuple(of_a for of_a, _ in weights))
+    return Behaviour(of_a)
 
 
 def _weights(Q: np.ndarray, instance: Instance, length: float) -> tuple[float, float]:

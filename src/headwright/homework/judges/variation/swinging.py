@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from headwright.homework.judges.claims import VALUE_ROLES, about_output
-from headwright.homework.judges.points.rubric import matches, reading_phrases, rubric
+from headwright.homework.judges.points.languages import written_in
+from headwright.homework.judges.points.phrases import matches, reading_phrases
+from headwright.homework.judges.points.rubric import rubric
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning.formula import Chain
 from headwright.homework.meaning.terms import bare
@@ -34,15 +36,17 @@ def crossed(spoken: Iterable[Sentence]) -> bool:
     """Both values stand with the other one's case, and neither with its own: a long k_a belongs to
     v_a, a short one to v_b. Only cases and values that alternate within one sentence belong
     together for certain."""
-    pairs = [pair for sentence in spoken for pair in _pairs(sentence)]
+    told = list(spoken)
+    languages = written_in(sentence.text for sentence in told)
+    pairs = [pair for sentence in told for pair in _pairs(sentence, languages)]
     return {value for case, value in pairs if case != value} == {"a", "b"} and not any(
         case == value for case, value in pairs
     )
 
 
-def _pairs(sentence: Sentence) -> Iterator[tuple[str, str]]:
+def _pairs(sentence: Sentence, languages: Collection[str]) -> Iterator[tuple[str, str]]:
     """(case, value), where the sentence leaves no doubt which belong together."""
-    row = sorted(_mentions(sentence.text), key=lambda mention: mention.place)
+    row = sorted(_mentions(sentence.text, languages), key=lambda mention: mention.place)
     if len(row) % 2 or any(one.is_case == other.is_case for one, other in pairwise(row)):
         return
     for first, second in zip(row[::2], row[1::2], strict=True):
@@ -50,13 +54,13 @@ def _pairs(sentence: Sentence) -> Iterator[tuple[str, str]]:
         yield case.letter, value.letter
 
 
-def _mentions(text: str) -> set[_Mention]:
-    """Every value and every case, at the place where its phrase ends."""
+def _mentions(text: str, languages: Collection[str]) -> set[_Mention]:
+    """Every value at its place, and every case at the place where its phrase ends."""
     points = rubric("c.var")
     found = set()
     for letter, case in (("a", "long"), ("b", "short")):
-        for _, match in matches(points[f"to_{letter}"].said, text):
-            found.add(_Mention(match.end(), False, letter))
-        for _, match in matches(reading_phrases(case), text):
+        for _, match in matches(points[f"to_{letter}"].said, text, languages):
+            found.add(_Mention(match.start() + match[0].rfind(f"v_{letter}"), False, letter))
+        for _, match in matches(reading_phrases(case), text, languages):
             found.add(_Mention(match.end(), True, letter))
     return found

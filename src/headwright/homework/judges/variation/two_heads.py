@@ -10,6 +10,7 @@ from headwright.homework.judges.claims import (
     VALUE_ROLES,
     about_output,
     consistent_members,
+    letters,
     words_spent,
 )
 from headwright.homework.judges.points.judge import judged_by_points, read
@@ -35,10 +36,20 @@ def judge_two_heads(answer: Answer) -> Judged:
     said = _said(answer)
     own = behaviour(answer.heads.get("d.q"))
     if said.outcome.status == "correct":
+        if own is not None and own.one_key:
+            return _misses_a_value(said, own)
         return said if own is None or not own.swings else _false_of_own_queries(said, own)
-    if said.outcome.status == "wrong":
+    if said.outcome.status == "wrong" and _gives_queries(answer):
         return _denied(said, own)
     return said
+
+
+def _gives_queries(answer: Answer) -> bool:
+    """Does the document name a query of one of the heads? Where none is given, a claim is about
+    queries that work."""
+    stated = [piece for piece in answer.everything if isinstance(piece, Statement)]
+    used = [symbol for statement in stated for symbol in letters(statement.chain.terms)]
+    return any(symbol.name in ("q", "Q") and symbol.index for symbol in used)
 
 
 def _said(answer: Answer) -> Judged:
@@ -72,6 +83,18 @@ def _false_of_own_queries(said: Judged, own: Behaviour) -> Judged:
         {"length of k_a": LENGTHS, "alpha_a": own.weights},
         "take different queries: q_1 along mu_a and q_2 along mu_b",
         said.outcome.remarks[:-1],
+    )
+    return Judged(outcome, said.chosen)
+
+
+def _misses_a_value(said: Judged, own: Behaviour) -> Judged:
+    """Both queries of the answer before look for the same key."""
+    weight = own.weights[LENGTHS.index(1.0)]
+    outcome = Outcome(
+        "wrong",
+        f"not with the queries given: both heads look for one key, alpha_a is {weight:.3f}",
+        {"length of k_a": LENGTHS, "alpha_a": own.weights},
+        "take different queries: q_1 along mu_a and q_2 along mu_b",
     )
     return Judged(outcome, said.chosen)
 
