@@ -164,9 +164,9 @@ class _Assembler:
             return
 
         self.builder.end_stretch()
-        for character in SWITCH.findall(source.text[found.start : found.inner[0]]):
-            self.builder.switch(character)
         place = source.span(found.start, found.end)
+        for character in SWITCH.findall(source.text[found.start : found.inner[0]]):
+            self.builder.switch(character, place)
         if found.kind == "math":
             self._formula(inner, place, display=found.display)
         else:

@@ -118,6 +118,11 @@ def _only_asks(acts: list[Act]) -> bool:
     return "" not in acts and "answers" not in acts and not ASKING.isdisjoint(acts)
 
 
+def answers_in(item: Sequence[Segment]) -> bool:
+    """Does somebody answer here?"""
+    return any(act_of(sentence) == "answers" for sentence in sentences(item))
+
+
 def sets_scene(item: Sequence[Segment], *, titled: bool) -> bool:
     """Nothing but what could lead up to questions: nobody answers, and it opens like a handout,
     unless it stands above a list of questions (`titled`)."""
