@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.exercise.bank import Bank, Course
+from headwright.exercise.bank import Bank
+from headwright.exercise.courses import Course
 from headwright.homework.locating.numbering import (
     QuestionNumber,
     Reading,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from headwright.exercise.bank import PART_LETTERS
+from headwright.exercise.courses import PART_LETTERS
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
 

@@ -17,7 +17,11 @@ from headwright.homework.locating.locate import Located
 from headwright.homework.reading.document import Document, Segment
 from headwright.homework.reading.segments.who_speaks import announces_answer
 
-ASKED = 0.95  # confidence that what follows a question's own words answers it
+# Confidence that what follows a question's words answers it, and what a clear lead over every other
+# reading of the handout adds
+ASKED = 0.6
+BY_LEAD = 0.39
+CLEAR_LEAD = 6.0
 FEW_ASKED = 2
 FULL_HANDOUT = 4  # questions that a document asks, if the handout and not a sentence of it is there
 
@@ -27,7 +31,7 @@ def with_every_question(document: Document, found: list[Located], bank: Bank) ->
     segments = document.segments
     rows = {located.question: located for located in found}
     known = {question.id for question in bank}
-    asked = [one for one in _asked(segments, found) if one.question in known]
+    asked = [one for one in _asked(segments, found, bank) if one.question in known]
     shared = Counter(one.answer for one in asked)
     for place, one in enumerate(asked):
         row = rows.get(one.question)
@@ -41,13 +45,14 @@ def with_every_question(document: Document, found: list[Located], bank: Bank) ->
     return [rows[question.id] for question in bank if question.id in rows]
 
 
-def _asked(segments: Sequence[Segment], found: list[Located]) -> list[Asked]:
+def _asked(segments: Sequence[Segment], found: list[Located], bank: Bank) -> list[Asked]:
     """In the handout's words, or else by its numbers."""
-    worded = asked_questions(segments)
+    worded = asked_questions(segments, bank)
     named = {one.question for one in worded}
     places = {located.question: set(located.segments) for located in found if not located.empty}
     places |= {one.question: set(one.answer) for one in worded}
-    numbered = [one for one in numbered_questions(segments, places) if one.question not in named]
+    by_number = numbered_questions(segments, places, bank)
+    numbered = [one for one in by_number if one.question not in named]
     if len(named) >= FEW_ASKED:  # the handout is there, and says itself what it asks
         numbered = [one for one in numbered if not one.why]
     return worded + numbered
@@ -76,7 +81,8 @@ def _without_borrowed(
 def _row(document: Document, one: Asked) -> Located:
     places = one.segments + one.answer
     span = (document.segments[places[0]].start, document.segments[places[-1]].end)
-    return Located(one.question, places, span, ASKED, not one.answer, one.why)
+    sure = ASKED + BY_LEAD * min(one.margin / CLEAR_LEAD, 1.0)
+    return Located(one.question, places, span, round(sure, 2), not one.answer, one.why)
 
 
 def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:
