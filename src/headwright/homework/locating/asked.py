@@ -25,7 +25,7 @@ from headwright.homework.locating.label_evidence import (
     label_evidence,
 )
 from headwright.homework.locating.numbering import readings
-from headwright.homework.locating.walk import best_walk
+from headwright.homework.locating.walk import AT_LABEL, BELOW_HEADING, best_walk
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.segments.asking import ASKING, act_of
 from headwright.homework.reading.segments.sentences import Sentence, sentences
@@ -52,11 +52,13 @@ _PLACEHOLDER = re.compile(
 @dataclass(frozen=True)
 class Asked:
     """A question in the handout's words, with the numbers of the segments that ask it and of those
-    that answer it right there. `margin`: by how much any other reading of the handout is worse."""
+    that answer it right there. `announced`: the document says that an answer belongs there.
+    `margin`: by how much any other reading of the handout is worse."""
 
     question: str
     segments: tuple[int, ...]
     answer: tuple[int, ...]
+    announced: bool = False
     margin: float = 0.0
     why: str = ""  # it counts as asked, where its words do not stand there
 
@@ -70,6 +72,7 @@ class Block:
     answer: tuple[int, ...]
     text: str
     asks: bool
+    announced: bool
     label: str | None
     item: int
     opens: bool
@@ -86,14 +89,14 @@ def asked_questions(segments: Sequence[Segment], bank: Bank) -> list[Asked]:
     for block, question, margin in zip(blocks, questions, margins, strict=True):
         if not block.asks or not question:
             continue
-        here = Asked(question, block.segments, block.answer, margin)
+        here = Asked(question, block.segments, block.answer, block.announced, margin)
         goes_on = previous is not None and previous.item == block.item
         if goes_on and found[-1].question == question:
             found[-1] = _joined(found[-1], here)
         else:
             found.append(here)
         previous = block
-    return _answered_below(segments, found)
+    return _answered_together(_answered_below(segments, found))
 
 
 def _joined(first: Asked, second: Asked) -> Asked:
@@ -102,6 +105,7 @@ def _joined(first: Asked, second: Asked) -> Asked:
         first,
         segments=first.segments + second.segments,
         answer=first.answer + second.answer,
+        announced=first.announced or second.announced,
         margin=max(first.margin, second.margin),
     )
 
@@ -117,15 +121,23 @@ def _blocks(segments: Sequence[Segment]) -> Iterator[Block]:
         if not runs and any(segment.voice != "answer" for segment in item):
             # It asks nothing, but its title and label tell where we are
             title = item[0].text if item[0].kind == "heading" else ""
-            yield Block((own[0][0],), (), title, False, item[0].label, number, True)
+            yield Block((own[0][0],), (), title, False, False, item[0].label, number, True)
         opens = True
         for run in runs:
             paragraphs = list(_paragraphs([segments[k] for k in run.asking], run.asking))
             for place, (part, spoken) in enumerate(paragraphs):
                 is_last = place + 1 == len(paragraphs)
-                asks = _asks(spoken) or (is_last and run.announced)
-                answer = run.behind if is_last else ()
-                yield Block(part, answer, _said(spoken), asks, item[0].label, number, opens)
+                announced = is_last and run.announced
+                yield Block(
+                    segments=part,
+                    answer=run.behind if is_last else (),
+                    text=_said(spoken),
+                    asks=announced or _asks(spoken),
+                    announced=announced,
+                    label=item[0].label,
+                    item=number,
+                    opens=opens,
+                )
                 opens = False
 
 
@@ -194,9 +206,16 @@ def _walked(
     sheet = Sheet(rows, bank, content, foreign_rows(rows, content))
     numberings = [Numbering(c, r) for c in bank.courses for r in readings(rows)]
     tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
-    walk = best_walk(rows, tuple(question.part for question in bank), np.stack([*tables, content]))
+    between = [_between(before, here) for before, here in itertools.pairwise(blocks)]
+    parts = tuple(question.part for question in bank)
+    walk = best_walk(between, parts, np.stack([*tables, content]))
     ids = [*(question.id for question in bank), ""]
     return [ids[reached] for reached in walk.questions], [float(m) for m in walk.margins]
+
+
+def _between(before: Block, here: Block) -> int:
+    """Questions asked together stand close, but each of them asks something."""
+    return BELOW_HEADING if before.item == here.item else AT_LABEL
 
 
 def _as_row(segments: Sequence[Segment], block: Block, place: int) -> Segment:
@@ -250,6 +269,20 @@ def _answered_below(segments: Sequence[Segment], found: list[Asked]) -> list[Ask
             place = _place_of(number if item[0].label else "", open_ones, max(waiting, default=0))
             if spoken and place is not None:
                 out[place] = replace(out[place], answer=spoken)
+    return out
+
+
+def _answered_together(found: list[Asked]) -> list[Asked]:
+    """Questions of one part that are asked one after the other, with one "Answer:" below the last,
+    share what stands there."""
+    out: list[Asked] = []
+    for one in reversed(found):
+        after = out[-1] if out else one
+        same_part = one.question.partition(".")[0] == after.question.partition(".")[0]
+        if not one.answer and not one.announced and after.announced and same_part:
+            one = replace(one, answer=after.answer, announced=True)
+        out.append(one)
+    out.reverse()
     return out
 
 

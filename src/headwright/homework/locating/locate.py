@@ -24,7 +24,7 @@ from headwright.homework.locating.label_evidence import (
     label_evidence,
 )
 from headwright.homework.locating.numbering import is_own_number, readings, without_lists
-from headwright.homework.locating.walk import Walk, best_walk
+from headwright.homework.locating.walk import Walk, best_walk, boundaries
 from headwright.homework.meaning.statements import Piece
 from headwright.homework.reading.document import Document, Segment
 
@@ -68,7 +68,7 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     sheet = Sheet(segments, bank, content, foreign_rows(segments, content))
     tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
     tables.append(content)  # numbering may mean nothing at all
-    walk = best_walk(segments, parts, np.stack(tables))
+    walk = best_walk(boundaries(segments), parts, np.stack(tables))
     chosen = numberings[min(walk.table, len(numberings) - 1)].course
 
     out: list[Located] = []

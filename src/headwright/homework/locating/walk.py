@@ -46,10 +46,9 @@ class Walk:
     table: int
 
 
-def best_walk(segments: Sequence[Segment], parts: tuple[str, ...], tables: np.ndarray) -> Walk:
-    """The best walk of all under several tables of evidence."""
-    pairs = itertools.pairwise(segments)
-    costs = [_costs(parts, _boundary(before, here)) for before, here in pairs]
+def best_walk(boundaries: Sequence[int], parts: tuple[str, ...], tables: np.ndarray) -> Walk:
+    """The best walk of all under several tables of evidence, across these boundaries."""
+    costs = [_costs(parts, boundary) for boundary in boundaries]
     entering = np.array([ENTER] * len(parts) + [0.0])
     scores = [tables[:, 0] - entering]
     came_from: list[np.ndarray] = []
@@ -66,6 +65,11 @@ def best_walk(segments: Sequence[Segment], parts: tuple[str, ...], tables: np.nd
 
     forward = np.array([score[best] for score in scores])
     return Walk(walk, _margins(forward, tables[best], costs, walk), best)
+
+
+def boundaries(segments: Sequence[Segment]) -> list[int]:
+    """What stands between each segment and the next."""
+    return [_boundary(before, here) for before, here in itertools.pairwise(segments)]
 
 
 def _margins(

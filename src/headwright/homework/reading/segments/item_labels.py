@@ -64,8 +64,9 @@ _AT_LINE = re.compile(
     rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}"
     rf"|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
-    # (a)We and （2）c: behind a closing bracket a sentence may begin at once
-    r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=[）】])(?=\w))"
+    # (a)We, ii.We and （2）c: a sentence may begin at once
+    r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=i\.)(?=(?-i:[A-Z][a-z]))"
+    r"|(?<=[）】])(?=\w))"
     r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
     re.IGNORECASE,
 )
