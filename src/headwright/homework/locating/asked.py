@@ -25,7 +25,7 @@ from headwright.homework.locating.label_evidence import (
     label_evidence,
 )
 from headwright.homework.locating.numbering import readings
-from headwright.homework.locating.walk import AT_LABEL, BELOW_HEADING, best_walk
+from headwright.homework.locating.walk import AT_LABEL, BELOW_HEADING, BOTH_ASK, best_walk
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.segments.asking import ASKING, act_of
 from headwright.homework.reading.segments.sentences import Sentence, sentences
@@ -33,7 +33,7 @@ from headwright.homework.reading.segments.who_speaks import items, only_announce
 
 # What a text says for a question: some of what it would ask about, all of it, each thing more
 SOME = 1.0
-ALL = 3.0
+ALL = 5.0
 EACH = 0.5
 WORDS = 0.7
 SCENE = 0.4  # of that, in what a part says about all of its questions
@@ -96,7 +96,7 @@ def asked_questions(segments: Sequence[Segment], bank: Bank) -> list[Asked]:
         else:
             found.append(here)
         previous = block
-    return _answered_together(_answered_below(segments, found))
+    return _answered_together(segments, _answered_below(segments, found))
 
 
 def _joined(first: Asked, second: Asked) -> Asked:
@@ -118,9 +118,10 @@ def _blocks(segments: Sequence[Segment]) -> Iterator[Block]:
     for number, item in enumerate(items(segments)):
         own = list(itertools.islice(numbered, len(item)))
         runs = list(_runs(own))
-        if not runs and any(segment.voice != "answer" for segment in item):
-            # It asks nothing, but its title and label tell where we are
-            title = item[0].text if item[0].kind == "heading" else ""
+        titled = item[0].kind == "heading" and item[0].voice != "answer"
+        if not runs and (titled or _number(item[0].label, "")[0]):
+            # It asks nothing, but its title and the letter of its part tell where we are
+            title = item[0].text if titled else ""
             yield Block((own[0][0],), (), title, False, False, item[0].label, number, True)
         opens = True
         for run in runs:
@@ -214,7 +215,8 @@ def _walked(
 
 
 def _between(before: Block, here: Block) -> int:
-    """Questions asked together stand close, but each of them asks something."""
+    if before.asks and here.asks:
+        return BOTH_ASK
     return BELOW_HEADING if before.item == here.item else AT_LABEL
 
 
@@ -272,18 +274,27 @@ def _answered_below(segments: Sequence[Segment], found: list[Asked]) -> list[Ask
     return out
 
 
-def _answered_together(found: list[Asked]) -> list[Asked]:
+def _answered_together(segments: Sequence[Segment], found: list[Asked]) -> list[Asked]:
     """Questions of one part that are asked one after the other, with one "Answer:" below the last,
-    share what stands there."""
+    share what stands there, if it has a paragraph for each of them."""
     out: list[Asked] = []
+    sharing = 1
     for one in reversed(found):
         after = out[-1] if out else one
         same_part = one.question.partition(".")[0] == after.question.partition(".")[0]
         if not one.answer and not one.announced and after.announced and same_part:
+            sharing += 1
+        else:
+            sharing = 1
+        if sharing > 1 and _count_paragraphs(segments, after.answer) >= sharing:
             one = replace(one, answer=after.answer, announced=True)
         out.append(one)
     out.reverse()
     return out
+
+
+def _count_paragraphs(segments: Sequence[Segment], answer: Sequence[int]) -> int:
+    return len({segments[k].paragraph for k in answer})
 
 
 def _place_of(number: str, open_ones: dict[int, str], last: int) -> int | None:

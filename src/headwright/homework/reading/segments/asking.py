@@ -80,7 +80,7 @@ def act_of(sentence: Sentence) -> Act:
         return "requests"
     points = POINTS.match(text)
     text = text[points.end() :].strip() if points else text
-    if points or _is_imperative(text) or _contains("final", text[-80:]):
+    if _is_imperative(text) or _contains("final", text[-80:]):
         return "asks"
     if text.endswith(("?", "？")):
         return "" if _is_rhetorical(sentence, text) else "questions"
