@@ -54,6 +54,7 @@ def test_a_missing_answer_says_why_and_where(judged, name):
         if verdict.status == "missing":
             assert verdict.reason
             assert verdict.span is not None
+            assert not verdict.answer, "the handout's words are not the student's"
 
 
 @pytest.mark.parametrize(

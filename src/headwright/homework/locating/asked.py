@@ -37,6 +37,7 @@ ALL = 5.0
 EACH = 0.5
 WORDS = 0.7
 SCENE = 0.4  # of that, in what a part says about all of its questions
+LABELS = 0.5  # what a label says beside the handout's own words
 _MOST_READ = 4000  # characters of one question
 _LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
 # What stands where an answer should be
@@ -206,7 +207,7 @@ def _walked(
         content[row] = weight * text_evidence(bank, block.text)
     sheet = Sheet(rows, bank, content, foreign_rows(rows, content))
     numberings = [Numbering(c, r) for c in bank.courses for r in readings(rows)]
-    tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
+    tables = [content + LABELS * label_evidence(sheet, one) for one in numberings]
     between = [_between(before, here) for before, here in itertools.pairwise(blocks)]
     parts = tuple(question.part for question in bank)
     walk = best_walk(between, parts, np.stack([*tables, content]))
