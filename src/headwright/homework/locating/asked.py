@@ -43,9 +43,15 @@ _LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
 # What stands where an answer should be
 _PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:to ?do|tbd|n/?a|your (?:answer|solution|response)(?: goes)?(?: here)?|write your"
-    r" (?:answer|solution|response)[^.]{0,20}|insert[^.]{0,30}here|(?:left )?blank|skip(?:ped)?"
-    r"|no answer|not (?:done|attempted)|(?:(?:my|our) )?(?:answers?|solutions?)|ans|response"
-    r"|lösung|antwort|respuesta|resposta|réponse|답|풀이|解答?|答案?|略|待补充?|未完成|未作答|없음|なし)[\W_]*){0,2}",
+    r" (?:answer|solution|response)[^.]{0,20}|insert[^.]{0,30}here|(?:left )?(?:blank|empty)"
+    r"|skip(?:ped)?|no (?:answer|time)|not (?:done|attempted|answered)"
+    r"|(?:(?:my|our) )?(?:answers?|solutions?)|ans|response"
+    r"|lösung|antwort|leer|(?:keine |ohne )antwort|nicht (?:bearbeitet|gemacht|beantwortet)|fehlt"
+    r"|respuesta|vacío|(?:sin|no) (?:respuesta|hecho|contestad[oa])|no (?:lo )?hice|pendiente"
+    r"|resposta|vazio|(?:sem|não) (?:resposta|feito|respondid[oa])|não fiz"
+    r"|réponse|vide|(?:sans|pas de) réponse|pas (?:fait|traité)e?|non traitée?|à faire"
+    r"|답|풀이|없음|미작성|미완성|못 ?(?:함|풀었음|했음)|解答?|答案?|略|空|空白|待补充?|未完成|未作答|未做|没做|不会"
+    r"|なし|まだ|未回答|未解答|空欄|白紙)[\W_]*){0,2}",
     re.IGNORECASE,
 )
 

@@ -24,9 +24,9 @@ _TOKEN = re.compile(
 
 _SHEET_PART_QUESTION = 3  # numbers in 1.2.1
 
-# What numbers the parts: letters, digits with letters inside (2b), or their headings alone, so that
-# letters number the questions below them
-Reading = Literal["letters", "digits", "headings"]
+# What numbers the parts: letters, digits with letters inside (2b), their headings alone, so that
+# letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2)
+Reading = Literal["letters", "digits", "headings", "outline"]
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,11 @@ def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
     """What may number the parts. Letters do if they run through the alphabet once (twice with a
     second exercise); letters that start again and again may number what stands inside."""
     runs = letter_runs(segments)
+    outline: tuple[Reading, ...] = ("outline",) if _depth(segments) > 1 else ()
     if not any(run is not None for run in runs):
-        return ("digits", "headings")
+        return ("digits", "headings", *outline)
     restarts = max(run for run in runs if run is not None)
-    return ("letters",) if restarts <= 1 else ("letters", "digits", "headings")
+    return ("letters", *outline) if restarts <= 1 else ("letters", "digits", "headings", *outline)
 
 
 def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
@@ -73,6 +74,8 @@ def question_numbers(
         return _letters_number_parts(segments)
     if reading == "headings":
         return _items_number_questions(segments)
+    if reading == "outline":
+        return _levels_number_parts(segments)
     return _digits_number_parts(segments)
 
 
@@ -171,6 +174,34 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
         elif counts:  # an exercise of several
             part = ""
         yield QuestionNumber(part, number) if tokens and (part or number) else None
+
+
+def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
+    """The deepest label has exercise, part and question, or the last two of them: 1.c.2, A.3.b,
+    1-2. A shorter one is a part that asks one question."""
+    depth = min(_depth(segments), 3)
+    part = ""
+    for segment in segments:
+        levels = _levels(segment.label)
+        if not levels:
+            yield None
+        elif len(levels) == 1 and depth > 1:
+            # An exercise of its own where there are three levels; otherwise inside the last part
+            part = "" if depth == 3 else part
+            yield QuestionNumber(part, levels[0]) if part else None
+        else:
+            part = _part(levels[-2 if len(levels) == depth else -1])
+            yield QuestionNumber(part, levels[-1] if len(levels) == depth else 0)
+
+
+def _depth(segments: Sequence[Segment]) -> int:
+    return max((len(_levels(segment.label)) for segment in segments), default=0)
+
+
+def _levels(label: str | None) -> list[int]:
+    """The levels of a label such as A.3 (1), without its words."""
+    counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in _tokens(label)]
+    return [count for count in counts if count]
 
 
 def _counts(label: str | None) -> list[int]:
