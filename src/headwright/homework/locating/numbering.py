@@ -217,17 +217,6 @@ def _is_bracketed(label: str | None) -> bool:
     return (label or "").strip()[:1] in ("(", "（")
 
 
-def is_own_number(label: str, part: str, usual: tuple[str, ...]) -> bool:
-    """Is this label the question's own, such as (c) ii. for the second question of part c?"""
-    tokens = _tokens(label)
-    if not tokens or not usual:
-        return False
-    own = usual[0].partition(".")[2]
-    number = _ROMAN.get(tokens[-1], 0)
-    letters = [token for token in tokens[:-1] if _is_letter(token)]
-    return str(number) == own and letters in ([], [part])
-
-
 def _tokens(label: str | None) -> list[str]:
     return [token.lower() for token in _TOKEN.findall(label or "")]
 
