@@ -13,7 +13,12 @@ from typing import Literal
 
 from headwright.exercise.courses import PART_LETTERS
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
+from headwright.homework.reading.numerals import (
+    CHINESE_NUMERALS,
+    CIRCLED_DIGITS,
+    KOREAN_LETTERS,
+    ROMAN_NUMERALS,
+)
 
 _ROMAN = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:8], start=1)}
 _CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6], start=1)}
@@ -21,8 +26,11 @@ _CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6],
 _TOKEN = re.compile(
     rf"\d+|[A-Ha-h](?=(?:{'|'.join(_ROMAN)})(?![A-Za-z]))|[A-Za-z]+|[{''.join(_CHINESE)}]"
 )
+# Other letters and digits, by those that they stand for
+_AS_USUAL = str.maketrans(KOREAN_LETTERS + CIRCLED_DIGITS, PART_LETTERS + "12345678")
 
 _SHEET_PART_QUESTION = 3  # numbers in 1.2.1
+_DEEPEST = 3  # levels: exercise, part, question
 
 # What numbers the parts: letters, digits with letters inside (2b), their headings alone, so that
 # letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2)
@@ -179,19 +187,17 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
 def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
     """The deepest label has exercise, part and question, or the last two of them: 1.c.2, A.3.b,
     1-2. A shorter one is a part that asks one question."""
-    depth = min(_depth(segments), 3)
-    part = ""
+    depth = _depth(segments)
     for segment in segments:
         levels = _levels(segment.label)
         if not levels:
             yield None
-        elif len(levels) == 1 and depth > 1:
-            # An exercise of its own where there are three levels; otherwise inside the last part
-            part = "" if depth == 3 else part
-            yield QuestionNumber(part, levels[0]) if part else None
+        elif len(levels) == 1 and (depth == 3 or segment.kind == "heading"):
+            yield None  # an exercise of several
         else:
-            part = _part(levels[-2 if len(levels) == depth else -1])
-            yield QuestionNumber(part, levels[-1] if len(levels) == depth else 0)
+            whole = len(levels) == depth
+            part = _part(levels[-2] if whole else levels[-1])
+            yield QuestionNumber(part, levels[-1] if whole else 0)
 
 
 def _depth(segments: Sequence[Segment]) -> int:
@@ -201,7 +207,7 @@ def _depth(segments: Sequence[Segment]) -> int:
 def _levels(label: str | None) -> list[int]:
     """The levels of a label such as A.3 (1), without its words."""
     counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in _tokens(label)]
-    return [count for count in counts if count]
+    return [count for count in counts if count][-_DEEPEST:]
 
 
 def _counts(label: str | None) -> list[int]:
@@ -218,7 +224,8 @@ def _is_bracketed(label: str | None) -> bool:
 
 
 def _tokens(label: str | None) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(label or "")]
+    usual = (label or "").translate(_AS_USUAL)
+    return [token.lower() for token in _TOKEN.findall(usual)]
 
 
 def _is_letter(token: str) -> bool:

@@ -23,7 +23,7 @@ from headwright.homework.reading.segments.who_speaks import announces_answer, wi
 from headwright.homework.reading.traced_text import TracedText
 
 _PREFIX = re.compile(
-    r"[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?P<bullet>(?:[-*+•‣▪◦·●○|][ \t]+)?)"
+    r"[ \t\u3000]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?P<bullet>(?:[-*+•‣▪◦·●○|][ \t]+)?)"
     r"(?P<hashes>#{1,6}(?=[ \t(\w]))?[ \t]*(?P<stars>[*_]{0,3})"
 )
 _RULE = re.compile(r"[ \t]*(?:[-=_*~][ \t]*){3,}$")

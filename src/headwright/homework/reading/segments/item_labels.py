@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import re
 
-from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
+from headwright.homework.reading.numerals import (
+    CHINESE_NUMERALS,
+    CIRCLED_DIGITS,
+    KOREAN_LETTERS,
+    ROMAN_NUMERALS,
+)
 
 # "Question", "Part" and the like, in the languages that students write
 _WORDS = (
@@ -40,7 +45,7 @@ _BRACKETED = rf"[(\[（【]\s*{_INSIDE}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 # Several levels in one label: 1.a.2, A.3 (1), 1a-ii, 1 · c · i, 一、2, c.1
-_STEP = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}|{_CHINESE})"
+_STEP = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}|{_CHINESE}|[{KOREAN_LETTERS}{CIRCLED_DIGITS}])"
 _LINK = (
     r"(?:[.\-–、]|\s?(?=[(\[（])|(?<=[\d\W])(?=[A-Ha-h](?![A-Za-z]{2}))"
     r"|(?<=[A-Ha-h])(?=\d)|(?<=\d[A-Ha-h])(?=i)|(?<=[)\]）])(?=i))"
@@ -51,7 +56,7 @@ _ENDED = r"(?=[*_]{2}|[):：])"
 _NO_LETTERS_ALONE = r"(?![A-Ha-h][.\-][A-Ha-h](?![A-Za-z]))(?![A-Ha-h]\d(?![*_]{2}|[):：]))"
 _COMPOUND = (
     rf"(?:[(\[（【]{_LEVELS}[)\]）】]"
-    rf"|{_NO_LETTERS_ALONE}(?=[^\s]{{0,12}}[A-Za-z{CHINESE_NUMERALS}])"
+    rf"|{_NO_LETTERS_ALONE}(?=[^\s]{{0,12}}[A-Za-z{CHINESE_NUMERALS}{KOREAN_LETTERS}])"
     rf"{_LEVELS}(?=[*_]{{2}}|[.):：]|\s|$)"
     rf"|{_LEVEL}(?:\s?[·・]\s?{_LEVEL}){{1,3}}(?!\w)"
     rf"|\d(?:[.\-]\d){{1,2}}{_ENDED})"
@@ -69,7 +74,7 @@ _NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a),
 _SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
-    rf"(?:{_COMPOUND}|\d-\d(?!\w)|{_POINTED}|{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
+    rf"(?:{_COMPOUND}|\d[.\-]\(?\d\)?(?!\w)|{_POINTED}|{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
 _COUNTED = (
     rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
