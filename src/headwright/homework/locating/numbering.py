@@ -51,9 +51,9 @@ def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
     runs = letter_runs(segments)
     outline: tuple[Reading, ...] = ("outline",) if _depth(segments) > 1 else ()
     if not any(run is not None for run in runs):
-        return ("digits", "headings", *outline)
+        return (*outline, "digits", "headings")
     restarts = max(run for run in runs if run is not None)
-    return ("letters", *outline) if restarts <= 1 else ("letters", "digits", "headings", *outline)
+    return ("letters", *outline) if restarts <= 1 else ("letters", *outline, "digits", "headings")
 
 
 def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
@@ -68,7 +68,8 @@ def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
             run = 0
         elif letter and run is not None:
             # "(a)" once more, with nothing behind the letter, starts again as well
-            run += letter < last or (letter == last and tokens[-1] == letter)
+            is_last = tokens.index(letter) == len(tokens) - 1
+            run += letter < last or (letter == last and is_last)
         last = letter or last
         runs.append(run)
     return runs
