@@ -25,7 +25,9 @@ _KNOWN = {*GREEK, *FUNCTIONS, "sum", "infinity", "infty", "inf", "attention", "f
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
-_WORD = re.compile(r"[^\s぀-ヿ㐀-鿿가-힯，。；]+|[぀-ヿ㐀-鿿가-힯，。；]+")
+_WORD = re.compile(r"[^\s぀-ヿ㐀-鿿가-힯，。；、]+|[぀-ヿ㐀-鿿가-힯，。；、]+")
+# "And" in Portuguese and Spanish, before another equation.
+_AND = re.compile(r"[ey]\s+(?=[A-Za-zμ]\w{0,4}\s*(?:=|≈|:=))")
 _APPLIED = re.compile(r"[(\[]*\d*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
 _BULLETS = ("-", "*", "•", "/", "+", ")", "–", "—", "·")
 _ARTICLES = ("a", "A", "I")
@@ -84,7 +86,7 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
         if broken or (len(between) >= _GAP and "\n" not in between):
             runs.append([])
         last = match.end()
-        if _mathy(word):
+        if _mathy(word) and not (runs[-1] and _AND.match(text, match.start())):
             runs[-1].append(match.span())
             if word[-1:] in ";.。" and word != "...":
                 runs.append([])

@@ -43,6 +43,7 @@ _ONLY_SPACE = re.compile(
     r"(?:\s|~|\{|\}|\\(?:[vh]fill?|strut|null|parbox|textwidth|linewidth|[\\,;: ])(?![A-Za-z])"
     r"|\\[vh]space\*?\s*\{[^{}]*\}|[\d.]+(?=\\(?:text|line)width))*"
 )
+_SPANISH = re.compile(r"[?!]`(?!`)")
 _OPENING_QUOTES = re.compile(r"(?<!`)``(?!`)")
 _ARGUMENT = re.compile(r"\s*\{")
 _FI = re.compile(r"\s*\\(?:fi|else)(?![A-Za-z])")
@@ -57,6 +58,7 @@ def is_tex(text: str) -> bool:
 def plain_tex(source: TracedText) -> TracedText:
     """What the PDF shows, macros expanded."""
     source = _without_comments(source)
+    source = source.replace(_SPANISH, lambda match: "¿" if match.group() == "?`" else "¡")
     source = source.replace(_OPENING_QUOTES, lambda match: "“")  # backticks enclose no code here
     source = _without_hidden_branches(source)
     source = with_section_numbers(source)

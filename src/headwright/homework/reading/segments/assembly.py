@@ -159,6 +159,8 @@ class _Assembler:
             return
         inner = source.cut(*found.inner)
         if found.kind == "code" and _is_formula(inner.text, found.language):
+            # `c` behind a label is a symbol, no other label
+            self.at_line_start = self.at_line_start and found.display
             self.prose(inner)  # students without mathematics at hand write it between backticks
             self.at_line_start = False
             return

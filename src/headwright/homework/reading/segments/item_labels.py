@@ -71,7 +71,7 @@ _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
 _MORE = rf"(?:{_JOIN}{_PIECE}|[-.]?{_BARE_TAIL})*"
 _CHAIN = rf"{_PIECE}{_MORE}"
 _NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a), 2(c)ii, 1(a) i.
-_SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
+_SECTION = r"(?:[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s+¿|\s*$)|[1-9](?:\.[1-9]){2}(?=\s))"  # 1.1 Copying
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
     rf"(?:{_COMPOUND}|\d[.\-]\(?\d\)?(?!\w)|{_POINTED}|{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
