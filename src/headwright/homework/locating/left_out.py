@@ -6,7 +6,7 @@ under the numbers that their course gives them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headwright.exercise.bank import Bank
@@ -70,8 +70,7 @@ def _items(
         found = max(set(known), key=known.count) if known else None
         if spoken and found is None:
             continue  # it says something, and nobody knows what
-        labels = {f"{number.part}.{number.number}" if number.number else number.part}
-        yield _Item(rows, _having(labels, bank, numbering, number), found)
+        yield _Item(rows, _having(number, bank, numbering), found)
 
 
 def _end(segments: Sequence[Segment], row: int, after: int) -> int:
@@ -81,16 +80,15 @@ def _end(segments: Sequence[Segment], row: int, after: int) -> int:
     return titles[0] if titles else after
 
 
-def _having(
-    labels: Collection[str], bank: Bank, numbering: Numbering, number: QuestionNumber
-) -> tuple[int, ...]:
-    if not number.part:
-        return ()
-    return tuple(
-        column
-        for column, question in enumerate(bank)
-        if not set(numbering.course.labels.get(question.id, ())).isdisjoint(labels)
-    )
+def _having(number: QuestionNumber, bank: Bank, numbering: Numbering) -> tuple[int, ...]:
+    """The questions that have this number in the course."""
+    asked = numbering.course.labels
+    if number.place:
+        ids = list(asked)[number.place - 1 : number.place]
+    else:
+        label = f"{number.part}.{number.number}" if number.number else number.part
+        ids = [id for id, labels in asked.items() if number.part and label in labels]
+    return tuple(column for column, question in enumerate(bank) if question.id in ids)
 
 
 def _beside(items: list[_Item], place: int) -> int | None:

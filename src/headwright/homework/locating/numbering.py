@@ -30,19 +30,23 @@ _TOKEN = re.compile(
 _AS_USUAL = str.maketrans(KOREAN_LETTERS + CIRCLED_DIGITS, PART_LETTERS + "12345678")
 
 _SHEET_PART_QUESTION = 3  # numbers in 1.2.1
+_LEAST_THROUGH = 6  # questions
 _DEEPEST = 3  # levels: exercise, part, question
 
 # What numbers the parts: letters, digits with letters inside (2b), their headings alone, so that
-# letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2)
-Reading = Literal["letters", "digits", "headings", "outline"]
+# letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2); or
+# no part is numbered, and all questions are counted through
+Reading = Literal["letters", "digits", "headings", "outline", "through"]
 
 
 @dataclass(frozen=True)
 class QuestionNumber:
-    """Where a label puts us: a part ("a", ...) and a number inside it (0: none)."""
+    """Where a label puts us: a part ("a", ...) and a number inside it (0: none), or a place among
+    all questions (0: none)."""
 
     part: str
     number: int
+    place: int = 0
 
 
 def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
@@ -51,7 +55,8 @@ def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
     runs = letter_runs(segments)
     outline: tuple[Reading, ...] = ("outline",) if _depth(segments) > 1 else ()
     if not any(run is not None for run in runs):
-        return (*outline, "digits", "headings")
+        through: tuple[Reading, ...] = ("through",) if _counts_through(segments) else ()
+        return (*outline, "digits", "headings", *through)
     restarts = max(run for run in runs if run is not None)
     return ("letters", *outline) if restarts <= 1 else ("letters", *outline, "digits", "headings")
 
@@ -85,6 +90,8 @@ def question_numbers(
         return _items_number_questions(segments)
     if reading == "outline":
         return _levels_number_parts(segments)
+    if reading == "through":
+        return (QuestionNumber("", 0, n) if n else None for n in map(_last_number, segments))
     return _digits_number_parts(segments)
 
 
@@ -199,6 +206,18 @@ def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
             whole = len(levels) == depth
             part = _part(levels[-2] if whole else levels[-1])
             yield QuestionNumber(part, levels[-1] if whole else 0)
+
+
+def _counts_through(segments: Sequence[Segment]) -> bool:
+    """1, 2, 3 and so on, further than any part goes."""
+    numbers = [number for number in map(_last_number, segments) if number]
+    return numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= _LEAST_THROUGH
+
+
+def _last_number(segment: Segment) -> int:
+    """The last number of a label without letters: 1.10 is the tenth."""
+    tokens = _tokens(segment.label)
+    return int(tokens[-1]) if tokens and tokens[-1].isdigit() else 0
 
 
 def _depth(segments: Sequence[Segment]) -> int:

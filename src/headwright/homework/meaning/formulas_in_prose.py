@@ -150,7 +150,7 @@ def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     """Cut an article "a", a dash or a bullet at the ends, and closing punctuation."""
     while run and _opens_nothing(text, run):
         run = run[1:]
-    while run and text[slice(*run[-1])] in _DANGLING:
+    while run and text[slice(*run[-1])] in _DANGLING and not _is_side(text, run):
         run = run[:-1]
     if not run:
         return 0, 0
@@ -160,6 +160,12 @@ def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     while end > start and text[end - 1] in ".,;:":
         end -= 1
     return start, end
+
+
+def _is_side(text: str, run: list[tuple[int, int]]) -> bool:
+    """`K = I`: the letter is what stands behind the sign."""
+    before = text[run[0][0] : run[-1][0]].rstrip()
+    return text[slice(*run[-1])].isalpha() and before.endswith(("=", "≈"))
 
 
 def _opens_nothing(text: str, run: list[tuple[int, int]]) -> bool:
