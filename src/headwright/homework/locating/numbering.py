@@ -215,8 +215,8 @@ def _counts_through(segments: Sequence[Segment]) -> bool:
 
 
 def _last_number(segment: Segment) -> int:
-    """The last number of a label without letters: 1.10 is the tenth."""
-    tokens = _tokens(segment.label)
+    """The last number of an item's label: 1.10 is the tenth."""
+    tokens = _tokens(segment.label) if segment.kind != "heading" else []
     return int(tokens[-1]) if tokens and tokens[-1].isdigit() else 0
 
 

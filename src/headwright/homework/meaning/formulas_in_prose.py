@@ -27,7 +27,7 @@ _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
 _WORD = re.compile(r"[^\s぀-ヿ㐀-鿿가-힯，。；、]+|[぀-ヿ㐀-鿿가-힯，。；、]+")
 # "And" in Portuguese and Spanish, before another equation.
-_AND = re.compile(r"[ey]\s+(?=[A-Za-zμ]\w{0,4}\s*(?:=|≈|:=))")
+_AND = re.compile(r"[ey]\s+(?=(?:sum|[∑Σ]|[A-Za-zμ]\w{0,4}\s*(?:=|≈|:=)))")
 _APPLIED = re.compile(r"[(\[]*\d*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
 _BULLETS = ("-", "*", "•", "/", "+", ")", "–", "—", "·")
 _ARTICLES = ("a", "A", "I")
@@ -57,7 +57,9 @@ _LOST = [
         (r"[Σ∑]([ij])\s+(?=[A-Za-zα])", r"\\sum_{\1} "),
         (r"\bmax\s*ᵢ\s?(?:≠|!=)\s?([a-z])", r"\\max_{i≠\1} "),
         (r"\bmax\s*_?\{?([a-z])\s?(?:≠|!=)\s?([a-z])\}?", r"\\max_{\1≠\2} "),
-        (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤]{_STOP}", r"\1_\2^T "),
+        (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤ᵀ]{_STOP}", r"\1_\2^T "),
+        (rf"{_START}u_?([abcd])[T⊤ᵀ]{_STOP}", r"u_\1^T "),
+        (rf"{_START}u([abcd])(?![A-Za-z0-9_{{])", r"u_\1"),
         (rf"{_START}(k|v|q|u|μ|mu)[T⊤]\s?_?([abij12]){_STOP}", r"\1_\2^T "),
         (rf"{_START}([AB])\s?\1[T⊤]{_STOP}", r"\1 \1^T "),
         (rf"{_START}([AB])[T⊤]{_STOP}", r"\1^T "),
