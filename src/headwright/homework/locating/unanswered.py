@@ -78,8 +78,12 @@ def _row(document: Document, one: Asked) -> Located:
 
 
 def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:
-    """Does this row consist of what stands under other questions only?"""
+    """Does this row consist of what stands under other questions, or above this one, only?"""
+    one = asked[place]
     spoken = {k for k in row.segments if not is_silent(segments[k])}
     if not spoken:
         return True
-    return not asked[place].why and spoken <= {k for one in asked for k in one.answer}
+    if one.why:
+        return False
+    above = one.announced and max(spoken) < one.segments[0]
+    return above or spoken <= {k for other in asked for k in other.answer}
