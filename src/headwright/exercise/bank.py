@@ -159,7 +159,9 @@ def _spelled_out(row: dict[str, Any], vocabulary: Mapping[str, str]) -> dict[str
     """The question with its word lists in place of their names: <heads>."""
 
     def spelled(pattern: str) -> str:
-        return _NAME.sub(lambda name: vocabulary.get(name[1], name[0]), "".join(pattern.split("\n")))
+        return _NAME.sub(
+            lambda name: vocabulary.get(name[1], name[0]), "".join(pattern.split("\n"))
+        )
 
     out = dict(row)
     if isinstance(row.get("words"), dict):

@@ -21,7 +21,7 @@ ANSWERS = {
     "c.var": r"$c$ swings between $v_a$ and $v_b$",
     "d.q": r"$q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$ with $\beta \gg 0$",
     "d.var": r"$c$ stays near $\frac{1}{2}(v_a + v_b)$",
-    "e.sum": "Each head has a key of its own, so that the average is robust to noise in one of them.",
+    "e.sum": "Each head has a key of its own, so the average is robust to noise in one of them.",
 }
 
 
@@ -99,7 +99,9 @@ def _bold_word(item: Item, word: str) -> str:
 
 
 def _heading(item: Item, word: str) -> str:
-    return f"{_markdown_title(item)}### {item.label}\n\n{item.question}\n\n**{word}:** {item.answer}"
+    return (
+        f"{_markdown_title(item)}### {item.label}\n\n{item.question}\n\n**{word}:** {item.answer}"
+    )
 
 
 def _markdown_title(item: Item) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from headwright.exercise.bank import Bank, Question
 from headwright.exercise.courses import PART_LETTERS
+from headwright.homework.locating.blocks import Block, blocks_of
 from headwright.homework.locating.evidence import word_evidence
 from headwright.homework.locating.label_evidence import (
     Numbering,
@@ -25,11 +26,10 @@ from headwright.homework.locating.label_evidence import (
     label_evidence,
 )
 from headwright.homework.locating.numbering import readings
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.locating.walk import AT_LABEL, BELOW_HEADING, BOTH_ASK, best_walk
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.segments.asking import ASKING, act_of
-from headwright.homework.reading.segments.sentences import Sentence, sentences
-from headwright.homework.reading.segments.who_speaks import items, only_announces
+from headwright.homework.reading.segments.who_speaks import items
 
 # What a text says for a question: some of what it would ask about, all of it, each thing more
 SOME = 1.0
@@ -38,22 +38,7 @@ EACH = 0.5
 WORDS = 0.7
 SCENE = 0.4  # of that, in what a part says about all of its questions
 LABELS = 0.5  # what a label says beside the handout's own words
-_MOST_READ = 4000  # characters of one question
 _LABEL_TOKEN = re.compile(r"[a-z]+|\d+")
-# What stands where an answer should be
-_PLACEHOLDER = re.compile(
-    r"[\W_]*(?:(?:to ?do|tbd|n/?a|your (?:answer|solution|response)(?: goes)?(?: here)?|write your"
-    r" (?:answer|solution|response)[^.]{0,20}|insert[^.]{0,30}here|(?:left )?(?:blank|empty)"
-    r"|skip(?:ped)?|no (?:answer|time)|not (?:done|attempted|answered)"
-    r"|(?:(?:my|our) )?(?:answers?|solutions?)|ans|response"
-    r"|lösung|antwort|leer|(?:keine |ohne )antwort|nicht (?:bearbeitet|gemacht|beantwortet)|fehlt"
-    r"|respuesta|vacío|(?:sin|no) (?:respuesta|hecho|contestad[oa])|no (?:lo )?hice|pendiente"
-    r"|resposta|vazio|(?:sem|não) (?:resposta|feito|respondid[oa])|não fiz"
-    r"|réponse|vide|(?:sans|pas de) réponse|pas (?:fait|traité)e?|non traitée?|à faire"
-    r"|답|풀이|없음|미작성|미완성|못 ?(?:함|풀었음|했음)|解答?|答案?|略|空|空白|待补充?|未完成|未作答|未做|没做|不会"
-    r"|なし|まだ|未回答|未解答|空欄|白紙)[\W_]*){0,2}",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -70,24 +55,9 @@ class Asked:
     why: str = ""  # it counts as asked, where its words do not stand there
 
 
-@dataclass(frozen=True)
-class Block:
-    """A stretch of the handout with what is written under it; `asks` where one of its sentences
-    does, otherwise it sets the scene. `opens`: it stands first behind its label."""
-
-    segments: tuple[int, ...]
-    answer: tuple[int, ...]
-    text: str
-    asks: bool
-    announced: bool
-    label: str | None
-    item: int
-    opens: bool
-
-
 def asked_questions(segments: Sequence[Segment], bank: Bank) -> list[Asked]:
     """All questions that the handout's text asks, in document order."""
-    blocks = list(_blocks(segments))
+    blocks = list(blocks_of(segments))
     if not any(block.asks for block in blocks):
         return []
     questions, margins = _walked(segments, blocks, bank)
@@ -115,88 +85,6 @@ def _joined(first: Asked, second: Asked) -> Asked:
         announced=first.announced or second.announced,
         margin=max(first.margin, second.margin),
     )
-
-
-# ------------------------------------------------------------------------------------- blocks
-
-
-def _blocks(segments: Sequence[Segment]) -> Iterator[Block]:
-    numbered = iter(enumerate(segments))
-    for number, item in enumerate(items(segments)):
-        own = list(itertools.islice(numbered, len(item)))
-        runs = list(_runs(own))
-        titled = item[0].kind == "heading" and item[0].voice != "answer"
-        if not runs and (titled or _number(item[0].label, "")[0]):
-            # It asks nothing, but its title and the letter of its part tell where we are
-            title = item[0].text if titled else ""
-            yield Block((own[0][0],), (), title, False, False, item[0].label, number, True)
-        opens = True
-        for run in runs:
-            paragraphs = list(_paragraphs([segments[k] for k in run.asking], run.asking))
-            for place, (part, spoken) in enumerate(paragraphs):
-                is_last = place + 1 == len(paragraphs)
-                announced = is_last and run.announced
-                yield Block(
-                    segments=part,
-                    answer=run.behind if is_last else (),
-                    text=_said(spoken),
-                    asks=announced or _asks(spoken),
-                    announced=announced,
-                    label=item[0].label,
-                    item=number,
-                    opens=opens,
-                )
-                opens = False
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Segments of one item in which the handout speaks, those behind them that answer, and whether
-    the document itself says that an answer belongs there."""
-
-    asking: tuple[int, ...]
-    behind: tuple[int, ...]
-    announced: bool
-
-
-def _runs(item: list[tuple[int, Segment]]) -> Iterator[_Run]:
-    spoken = [(k, segment) for k, segment in item if segment.kind != "heading"]
-    runs = [
-        (asks, list(run))
-        for asks, run in itertools.groupby(spoken, lambda pair: pair[1].voice == "question")
-    ]
-    runs.append((False, []))
-    for (asks, run), (_, behind) in itertools.pairwise(runs):
-        if asks:
-            asking = tuple(k for k, _ in run)
-            answer = tuple(k for k, segment in behind if not is_silent(segment))
-            yield _Run(asking, answer, any(segment.voice == "answer" for _, segment in behind))
-
-
-def _paragraphs(
-    said: list[Segment], numbers: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, ...], list[Sentence]]]:
-    """The paragraphs of a run, each up to one that asks: several questions may be asked together."""
-    waiting: list[int] = []
-    spoken: list[Sentence] = []
-    for _, group in itertools.groupby(zip(numbers, said, strict=True), lambda p: p[1].paragraph):
-        pairs = list(group)
-        waiting += [k for k, _ in pairs]
-        spoken += sentences([segment for _, segment in pairs])
-        if _asks(spoken):
-            yield tuple(waiting), spoken
-            waiting = []
-            spoken = []
-    if waiting:
-        yield tuple(waiting), spoken
-
-
-def _said(spoken: list[Sentence]) -> str:
-    return " ".join(sentence.text for sentence in spoken)[:_MOST_READ]
-
-
-def _asks(spoken: list[Sentence]) -> bool:
-    return any(act_of(sentence) in ASKING for sentence in spoken)
 
 
 # ----------------------------------------------------------------------- which question it is
@@ -317,13 +205,3 @@ def _number(label: str | None, part: str) -> tuple[str, str]:
     letters = [token for token in tokens if len(token) == 1 and token in PART_LETTERS]
     part = letters[0] if letters else part
     return part, f"{part} {tokens[-1]}" if tokens else part
-
-
-def is_silent(segment: Segment) -> bool:
-    """A title, or nothing but "Answer:", dots or "TODO"."""
-    if segment.kind == "heading" or segment.voice == "question":
-        return True
-    if segment.kind == "math":
-        return False
-    beginning = segment.text[:200]
-    return only_announces(beginning) or _PLACEHOLDER.fullmatch(beginning) is not None

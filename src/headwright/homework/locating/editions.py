@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.asked import Asked, is_silent
+from headwright.homework.locating.asked import Asked
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.numerals import ROMAN_NUMERALS
 from headwright.homework.reading.segments.who_speaks import items

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.asked import is_silent
 from headwright.homework.locating.label_evidence import Numbering
 from headwright.homework.locating.numbering import QuestionNumber, question_numbers
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.locating.walk import Walk
 from headwright.homework.reading.document import Segment
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.asked import is_silent
 from headwright.homework.locating.evidence import content_evidence
 from headwright.homework.locating.label_evidence import (
     Numbering,
@@ -25,6 +24,7 @@ from headwright.homework.locating.label_evidence import (
 )
 from headwright.homework.locating.left_out import left_out
 from headwright.homework.locating.numbering import readings, without_lists
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.locating.walk import Walk, best_walk, boundaries
 from headwright.homework.meaning.statements import Piece
 from headwright.homework.reading.document import Document, Segment

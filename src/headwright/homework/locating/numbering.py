@@ -243,6 +243,10 @@ def _is_bracketed(label: str | None) -> bool:
     return (label or "").strip()[:1] in ("(", "（")
 
 
+def has_part_letter(label: str | None) -> bool:
+    return any(map(_is_letter, _tokens(label)))
+
+
 def _tokens(label: str | None) -> list[str]:
     usual = (label or "").translate(_AS_USUAL)
     return [token.lower() for token in _TOKEN.findall(usual)]

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.asked import Asked, asked_questions, is_silent
+from headwright.homework.locating.asked import Asked, asked_questions
 from headwright.homework.locating.editions import numbered_questions
 from headwright.homework.locating.locate import Located
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.reading.document import Document, Segment
 
 # Confidence that what follows a question's words answers it, and what a clear lead over every other

@@ -22,7 +22,8 @@ from headwright.homework.reading.segments.handout import (
 from headwright.homework.reading.segments.line_numbers import LineNumbers
 
 _ANSWER_WORDS = (
-    "answers?|ans|solutions?|soln?|response|(?:my|our|your) (?:answer|solution|response)|lösung|loesung|antwort"
+    "answers?|ans|solutions?|soln?|response|(?:my|our|your) (?:answer|solution|response)"
+    "|lösung|loesung|antwort"
     "|odpowied[źz]|odp|rozwi[ąa]zanie|respuesta|soluci[óo]n|r[ée]ponse|corrig[ée]|resposta"
     "|solu[çc][ãa]o|risposta|soluzione|ответ|решение|відповідь|답변?|정답|풀이|해답"
     "|解答|解析|回答|答案|解|答|答え|cevap|çözüm|trả lời|lời giải|antwoord|oplossing|svar|lösning"
