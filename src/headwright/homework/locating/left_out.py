@@ -6,6 +6,7 @@ under the numbers that their course gives them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ def _items(
     numbers = list(question_numbers(segments, numbering.reading))
     none = len(bank.questions)
     labelled = [row for row, number in enumerate(numbers) if number is not None]
-    for row, after in zip(labelled, [*labelled[1:], len(segments)], strict=True):
+    for row, after in itertools.pairwise([*labelled, len(segments)]):
         number = numbers[row]
         assert number is not None
         rows = range(row, _end(segments, row, after))

@@ -57,7 +57,7 @@ _NO_LETTERS_ALONE = r"(?![A-Ha-h][.\-][A-Ha-h](?![A-Za-z]))(?![A-Ha-h]\d(?![*_]{
 _COMPOUND = (
     rf"(?:[(\[（【]{_LEVELS}[)\]）】]"
     rf"|{_NO_LETTERS_ALONE}(?=[^\s]{{0,12}}[A-Za-z{CHINESE_NUMERALS}{KOREAN_LETTERS}])"
-    rf"{_LEVELS}(?=[*_]{{2}}|[.):：]|\s|$)"
+    rf"{_LEVELS}[)）]?(?=[*_]{{2}}|[.:：]|\s|$)"
     rf"|{_LEVEL}(?:\s?[·・]\s?{_LEVEL}){{1,3}}(?!\w)"
     rf"|\d(?:[.\-]\d){{1,2}}{_ENDED})"
 )
