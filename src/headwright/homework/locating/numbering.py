@@ -196,16 +196,25 @@ def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
     """The deepest label has exercise, part and question, or the last two of them: 1.c.2, A.3.b,
     1-2. A shorter one is a part that asks one question."""
     depth = _depth(segments)
+    whole = [segment for segment in segments if len(_levels(segment.label)) == depth]
+    with_digits = {_begins_with_digit(segment) for segment in whole}
     for segment in segments:
         levels = _levels(segment.label)
         if not levels:
             yield None
         elif len(levels) == 1 and (depth == 3 or segment.kind == "heading"):
             yield None  # an exercise of several
+        elif len(levels) == 1 and _begins_with_digit(segment) not in with_digits:
+            yield None  # an item of a list in some answer
         else:
-            whole = len(levels) == depth
-            part = _part(levels[-2] if whole else levels[-1])
-            yield QuestionNumber(part, levels[-1] if whole else 0)
+            has_number = len(levels) == depth
+            part = _part(levels[-2] if has_number else levels[-1])
+            yield QuestionNumber(part, levels[-1] if has_number else 0)
+
+
+def _begins_with_digit(segment: Segment) -> bool:
+    counted = [token for token in _tokens(segment.label) if _levels(token)]
+    return bool(counted) and counted[0].isdigit()
 
 
 def _counts_through(segments: Sequence[Segment]) -> bool:
