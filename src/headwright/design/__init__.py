@@ -5,17 +5,38 @@ Reading order: `target` and `storage` (what is wanted, and how a query is stored
 (orthonormal keys), `proofs` (what reached means), `separation` (which keys can ever win), `solve`
 (one head), `several` (more heads), `effect`, `record` and `saved` (the answer, and its file),
 `options` and `questions` (what people call), `figures`.
+
+Each name is imported when it is first used: a formula of `closed_form` needs no optimiser.
 """
 
 from __future__ import annotations
 
-from headwright.design import closed_form
-from headwright.design.options import Options
-from headwright.design.questions import average, copy, mixture
-from headwright.design.record import Design
-from headwright.design.saved.recheck import certify
-from headwright.design.separation.reachability import Reach, reach
-from headwright.design.separation.separate import Selectable, selectable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwright.design import closed_form
+    from headwright.design.options import Options
+    from headwright.design.questions import average, copy, mixture
+    from headwright.design.record import Design
+    from headwright.design.saved.recheck import certify
+    from headwright.design.separation.reachability import Reach, reach
+    from headwright.design.separation.separate import Selectable, selectable
+
+# name -> module; an empty module is the one of that name.
+_HOME = {
+    "Design": "record",
+    "Options": "options",
+    "Reach": "separation.reachability",
+    "Selectable": "separation.separate",
+    "average": "questions",
+    "certify": "saved.recheck",
+    "closed_form": "",
+    "copy": "questions",
+    "mixture": "questions",
+    "reach": "separation.reachability",
+    "selectable": "separation.separate",
+}
 
 __all__ = [
     "Design",
@@ -30,3 +51,14 @@ __all__ = [
     "reach",
     "selectable",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'headwright.design' has no attribute {name!r}")
+    home = import_module(f"headwright.design.{_HOME[name] or name}")
+    return getattr(home, name) if _HOME[name] else home
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from headwright.errors import InputError
+from headwright.exercise.courses import Course, courses_of, restored_course
 
 # What may decide an answer; the checker has a judge for each of them.
 TESTS = (
@@ -32,14 +33,15 @@ TESTS = (
     "positions",
     "prose",
 )
-PART_LETTERS = "abcdefgh"
+_NAME = re.compile(r"<(\w+)>")
 _REQUIRED = {"id": str, "title": str, "asked": str, "test": str}
 
 
 @dataclass(frozen=True)
 class Question:
     """One question. `part` is the letter before the dot of its id; answers are looked for in the
-    bank's order."""
+    bank's order. `asks`: what a handout's text contains that asks it (`all` of these regular
+    expressions, `unless` one of those)."""
 
     id: str
     title: str
@@ -52,20 +54,11 @@ class Question:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     shapes: Mapping[str, float] = field(default_factory=dict)
     words: Mapping[str, float] = field(default_factory=dict)
+    asks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def part(self) -> str:
         return self.id.partition(".")[0]
-
-
-@dataclass(frozen=True)
-class Course:
-    """How one course numbers the questions. `labels`: for a question's id the labels that lead to
-    it, such as "b.2" (part letter, number within the part) or "b" where a part asks one question.
-    """
-
-    name: str
-    labels: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -116,13 +109,8 @@ def restored(record: str) -> Bank:
     """The bank that was written as JSON by `result.plain`; a process that judges gets it so."""
     table = json.loads(record)
     questions = tuple(_from_row(row) for row in table["questions"])
-    courses = tuple(_restored_course(row) for row in table["courses"])
+    courses = tuple(restored_course(row) for row in table["courses"])
     return Bank(table["title"], table["setting"], questions, courses, table["elsewhere"])
-
-
-def _restored_course(row: dict[str, Any]) -> Course:
-    labels = {id: tuple(found) for id, found in row["labels"].items()}
-    return Course(row["name"], labels)
 
 
 def _from_row(row: dict[str, Any]) -> Question:
@@ -136,7 +124,8 @@ def _bank(table: dict[str, Any], where: str) -> Bank:
         raise InputError(
             wanted="[[question]] tables", got=f"none in {where}", attempt="see docs/guides/bank.md"
         )
-    questions = tuple(_question(row, where) for row in rows)
+    vocabulary = _vocabulary(table, where)
+    questions = tuple(_question(_spelled_out(row, vocabulary), where) for row in rows)
 
     ids = [q.id for q in questions]
     twice = sorted({i for i in ids if ids.count(i) > 1})
@@ -154,33 +143,42 @@ def _bank(table: dict[str, Any], where: str) -> Bank:
     return Bank(title, setting, questions, courses, elsewhere["words"])
 
 
+def _vocabulary(table: dict[str, Any], where: str) -> Mapping[str, str]:
+    """Word lists that several questions share, by name."""
+    vocabulary = table.get("vocabulary", {})
+    if not isinstance(vocabulary, dict) or not all(map(_is_text, vocabulary.values())):
+        raise InputError(
+            wanted="regular expressions in [vocabulary]",
+            got=f"{vocabulary} in {where}",
+            attempt='heads = "heads?|Köpfe"',
+        )
+    return {name: "".join(words.split("\n")) for name, words in vocabulary.items()}
+
+
+def _spelled_out(row: dict[str, Any], vocabulary: Mapping[str, str]) -> dict[str, Any]:
+    """The question with its word lists in place of their names: <heads>."""
+
+    def spelled(pattern: str) -> str:
+        return _NAME.sub(
+            lambda name: vocabulary.get(name[1], name[0]), "".join(pattern.split("\n"))
+        )
+
+    out = dict(row)
+    if isinstance(row.get("words"), dict):
+        out["words"] = {spelled(pattern): weight for pattern, weight in row["words"].items()}
+    asks = row.get("asks")
+    if isinstance(asks, dict) and all(map(_are_texts, asks.values())):
+        out["asks"] = {role: [spelled(pattern) for pattern in asks[role]] for role in asks}
+    return out
+
+
 def _courses(
     table: dict[str, Any], questions: tuple[Question, ...], where: str
 ) -> tuple[Course, ...]:
     rows = table.get("course", [])
     if not rows:
         return (Course("", {question.id: question.labels for question in questions}),)
-    ids = {question.id for question in questions}
-    return tuple(_course(row, ids, where) for row in rows)
-
-
-def _course(row: dict[str, Any], ids: set[str], where: str) -> Course:
-    """A course from its exercises: parts in order, and the questions of each part."""
-    name = str(row.get("name", ""))
-    labels: dict[str, tuple[str, ...]] = {}
-    for exercise in row.get("exercises", []):
-        for letter, asked in zip(PART_LETTERS, exercise, strict=False):
-            for number, id in enumerate(asked, start=1):
-                alone = (letter,) if len(asked) == 1 else ()
-                labels[id] = (*labels.get(id, ()), *alone, f"{letter}.{number}")
-    unknown = sorted(set(labels) - ids)
-    if unknown or not labels:
-        raise InputError(
-            wanted="exercises with the ids of questions in every course",
-            got=f"{', '.join(unknown) or 'none'} in course {name!r} of {where}",
-            attempt='exercises = [[["b.M", "b.q"]]]',
-        )
-    return Course(name, labels)
+    return courses_of(rows, {question.id for question in questions}, where)
 
 
 def _question(row: dict[str, Any], where: str) -> Question:
@@ -195,6 +193,7 @@ def _question(row: dict[str, Any], where: str) -> Question:
     _check_strengths(row, name)
     _check_labels(row, name)
     _check_target(row, name)
+    _check_asks(row, name)
     _check_words(row)
     return _from_row(row)
 
@@ -265,13 +264,33 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float))
 
 
+def _check_asks(row: dict[str, Any], name: str) -> None:
+    asks = row.get("asks", {})
+    known = isinstance(asks, dict) and set(asks) <= {"all", "unless"}
+    if not known or not all(map(_are_texts, asks.values())):
+        raise InputError(
+            wanted="lists of regular expressions under 'all' and 'unless' in asks",
+            got=f"{asks} in {name}",
+            attempt='asks = { all = ["matrix", "basis"] }',
+        )
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
 def _check_words(row: dict[str, Any]) -> None:
-    for pattern in row.get("words", {}):
+    asks = row.get("asks", {})
+    for pattern in (*row.get("words", {}), *asks.get("all", ()), *asks.get("unless", ())):
         try:
             re.compile(pattern)
         except re.error as error:
             raise InputError(
-                wanted="regular expressions in words",
+                wanted="regular expressions in words and asks",
                 got=f"{pattern}: {error}",
                 attempt="escape it",
             ) from None

@@ -183,7 +183,10 @@ def _spelled(statement: Statement) -> str:
 
 
 def _text(answer: Answer, judged: Judged) -> str:
-    """The deciding statements as written; the whole answer where none decides."""
+    """The deciding statements as written; the whole answer where none decides; nothing where
+    nothing is written."""
+    if answer.located.empty:
+        return ""
     if judged.chosen:
         distinct = dict.fromkeys(_spelled(statement) for statement in judged.chosen)
         return shortened("; ".join(distinct), MOST_QUOTED)

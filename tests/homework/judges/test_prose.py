@@ -85,6 +85,28 @@ def test_queries_that_fail_or_were_not_read(queries, claim, status):
     assert verdicts["d.var"].status == status, verdicts["d.var"].reason
 
 
+@pytest.mark.parametrize(
+    ("question", "short", "rest"),
+    [
+        (
+            "a.prob",
+            "All the weights are positive.",
+            "However one slices the pie, there is exactly a single pie on the table before us.",
+        ),
+        (
+            "p.same",
+            "No, never.",
+            "This is a deep fact about circles, known to people with ruler and compass.",
+        ),
+    ],
+)
+def test_a_lacking_point_may_hide_in_words_that_were_not_understood(question, short, rest):
+    assert judged(question, short).status == "incomplete"
+    outcome = judged(question, f"{short} {rest}")
+    assert outcome.status == "unread"
+    assert "may be said in words that were not understood" in outcome.reason
+
+
 def test_a_point_is_quoted_with_its_place():
     outcome = judged("p.why", "One remark first.\n\nThe model sees a bag of words.")
     (remark,) = outcome.remarks

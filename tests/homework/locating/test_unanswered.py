@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from headwright.exercise.bank import load
 from headwright.homework.batch import judge_many
-from headwright.homework.locating.asked import asked_questions, question_of
+from headwright.homework.locating.asked import asked_questions
 from headwright.homework.locating.editions import edition_of, exercises
 from headwright.homework.reading.formats import read_text
 from headwright.homework.reading.sources import Source
 
 HANDOUTS = Path(__file__).parents[1] / "corpus" / "handouts"
+BANK = load()
 DESERVED = tomllib.loads((HANDOUTS / "deserves.toml").read_text("utf-8"))
 
 
@@ -52,6 +54,7 @@ def test_a_missing_answer_says_why_and_where(judged, name):
         if verdict.status == "missing":
             assert verdict.reason
             assert verdict.span is not None
+            assert not verdict.answer, "the handout's words are not the student's"
 
 
 @pytest.mark.parametrize(
@@ -71,22 +74,25 @@ def test_a_missing_answer_says_why_and_where(judged, name):
         ("Por que várias cabeças superam os problemas de uma só?", "", "e.sum"),
         ("Which vector does $c_2$ approach if $x_2 = u_a$?", "", "e.c2"),
         ("Give $K$, $Q$, $V$ so that $c_2 \\approx u_b$.", "e.c2", "e.KQV"),
-        ("证明：打乱 $X$ 的行之后输出 $Z$ 也同样打乱。", "", "p.perm"),
+        ("请证明：打乱 $X$ 的行之后输出 $Z$ 也同样打乱。", "", "p.perm"),
         ("为什么这个性质对文本处理是一个问题？", "p.perm", "p.why"),
         ("Do the position embeddings fix the issue that you identified?", "", "p.help"),
         ("¿Pueden coincidir los vectores de posición de dos palabras? ¿Son iguales?", "", "p.same"),
         ("What is the capital of France?", "", ""),
     ],
 )
-def test_a_question_is_known_by_its_own_words(text, before, question):
-    assert question_of(text, before) == question
+def test_a_question_is_known_by_its_words_and_the_one_before(text, before, question):
+    asked = [BANK[before].asked, text] if before else [text]
+    segments = read_text("\n\n".join(asked), name="t", suffix=".md").segments
+    found = [one.question for one in asked_questions(segments, BANK)]
+    assert found[-1:] == ([question] if question else [])
 
 
 def test_questions_asked_together_find_their_answers_below():
     text = "i. Describe $c$ in that case.\n\nii. Find $q$ with $c \\approx \\frac12(v_a+v_b)$.\n\n"
     text += "Answers:\n\ni. $c \\approx v_j$\n\nii. $q = \\beta(k_a+k_b)$"
     segments = read_text(text, name="t", suffix=".md").segments
-    found = asked_questions(segments)
+    found = asked_questions(segments, BANK)
     answers = ["".join(segments[k].text for k in one.answer) for one in found]
     assert [one.question for one in found] == ["a.out", "b.q"]
     assert answers == [r"c \approx v_j", r"q = \beta(k_a+k_b)"]
@@ -106,7 +112,7 @@ def test_questions_asked_together_find_their_answers_below():
 def test_a_numbering_leads_to_the_handout_that_has_it(labels, last):
     text = "\n\n".join(f"{label} $x = {place}$" for place, label in enumerate(labels))
     (exercise,) = exercises(read_text(text, name="t", suffix=".md").segments)
-    assert list(edition_of(exercise).values())[-1:] == ([last] if last else [])
+    assert list(edition_of(exercise, BANK).values())[-1:] == ([last] if last else [])
 
 
 @pytest.mark.parametrize(
@@ -129,6 +135,6 @@ def test_a_numbering_leads_to_the_handout_that_has_it(labels, last):
 )
 def test_what_counts_as_an_answer(text, suffix, answers):
     segments = read_text(text, name="t", suffix=suffix).segments
-    found = asked_questions(segments)
+    found = asked_questions(segments, BANK)
     spoken = [" ".join(segments[k].text for k in one.answer) for one in found]
     assert spoken == (answers or [])

@@ -6,14 +6,13 @@ comes after the last one. A numbering that fits no handout, or several, says not
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 
-from headwright.homework.locating.asked import Asked, is_silent
+from headwright.exercise.bank import Bank
+from headwright.homework.locating.asked import Asked
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.numerals import ROMAN_NUMERALS
 from headwright.homework.reading.segments.who_speaks import items
@@ -21,7 +20,6 @@ from headwright.homework.reading.segments.who_speaks import items
 ENDED = "the document ends before this question; its numbers are those of a published handout"
 LEAST_FITTING = 2
 LEAST_PARTS = 3  # that a numbering needs to be told from others
-_POSITIONS = "positions"
 _TOKEN = re.compile(r"[a-z]+|\d+")
 _PARTS = "abcdefgh"
 _NUMBERS = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:6], start=1)}
@@ -38,14 +36,6 @@ class Exercise:
         """The numbers that have no numbers inside them."""
         inner = {path.partition(".")[0] for path in self.places if "." in path}
         return [path for path in self.places if path not in inner]
-
-
-@functools.cache
-def editions() -> Mapping[str, Mapping[str, str]]:
-    """Name -> number -> question."""
-    file = resources.files("headwright.homework.locating").joinpath("editions.toml")
-    table = tomllib.loads(file.read_text("utf-8"))
-    return {edition["name"]: edition["questions"] for edition in table["edition"]}
 
 
 def exercises(segments: Sequence[Segment]) -> list[Exercise]:
@@ -80,28 +70,30 @@ def _path(label: str, part: str) -> str:
     return f"{part}.{numbers[-1]}" if numbers and part else ""
 
 
-def edition_of(exercise: Exercise) -> Mapping[str, str]:
+def edition_of(exercise: Exercise, bank: Bank) -> Mapping[str, str]:
     """The questions of the one handout that is numbered like this; empty where none or several
     are. Its first numbers must be there without a gap: an answer whose number was left out may
-    stand under the number before. Of the short handout on positions, all must be there."""
+    stand under the number before. Of a short handout, all must be there."""
     leaves = exercise.leaves()
     parts = {path[0] for path in leaves}
     fitting: list[Mapping[str, str]] = []
-    for name, questions in editions().items():
+    for questions in (handout for course in bank.courses for handout in course.handouts):
         begun = leaves == list(questions)[: len(leaves)]
-        told_apart = len(parts) >= LEAST_PARTS and name != _POSITIONS
+        told_apart = len(parts) >= LEAST_PARTS
         if leaves == list(questions) or (begun and told_apart):
             fitting.append(questions)
     return fitting[0] if len(fitting) == 1 else {}
 
 
-def numbered_questions(segments: Sequence[Segment], found: Mapping[str, set[int]]) -> list[Asked]:
+def numbered_questions(
+    segments: Sequence[Segment], found: Mapping[str, set[int]], bank: Bank
+) -> list[Asked]:
     """The questions that a published numbering leads to. `found`: where the walk through the
     document found answers; without two at their numbers the numbering may be another exercise's."""
     asked: list[Asked] = []
     is_attention = False
     for exercise in exercises(segments):
-        questions = edition_of(exercise)
+        questions = edition_of(exercise, bank)
         fits = [path for path in exercise.places if _is_found(exercise, path, questions, found)]
         silent = not any(_spoken(segments, exercise.places[path]) for path in exercise.places)
         if len(fits) >= LEAST_FITTING or (silent and is_attention):

@@ -50,7 +50,7 @@ def content_evidence(
             continue
         if isinstance(piece, Said):
             tables = [*(question.words for question in bank), bank.elsewhere]
-            said = np.array([_word_evidence(table, piece.text) for table in tables])
+            said = np.array([word_evidence(table, piece.text) for table in tables])
             evidence[row] += _word_weight(segments, row) * said
         elif piece.chain not in repeated:  # said again, it may be a reminder in a later part
             repeated.add(piece.chain)
@@ -84,7 +84,7 @@ def _shape_evidence(question: Question, counts: Counter[str]) -> float:
     return sum(question.shapes[tag] * min(count, MOST_PER_TAG) ** 0.5 for tag, count in known)
 
 
-def _word_evidence(words: Mapping[str, float], text: str) -> float:
+def word_evidence(words: Mapping[str, float], text: str) -> float:
     searched = text[:_MOST_SEARCHED].lower()
     if len(searched) < _FEWEST_SEARCHED and searched.isascii():  # ", and"
         return 0.0

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.exercise.bank import Bank, Course
+from headwright.exercise.bank import Bank
+from headwright.exercise.courses import Course
 from headwright.homework.locating.numbering import (
     QuestionNumber,
     Reading,
@@ -127,7 +128,11 @@ def _titled_parts(sheet: Sheet, numbering: Numbering) -> dict[int, np.ndarray]:
 
 
 def _fits(bank: Bank, course: Course, number: QuestionNumber) -> np.ndarray:
-    fits = [_fit(course.labels.get(question.id, ()), number) for question in bank]
+    if number.place:
+        here = list(course.labels)[number.place - 1 : number.place]
+        fits = [NUMBER_FITS if question.id in here else NUMBER_MISFITS for question in bank]
+    else:
+        fits = [_fit(course.labels.get(question.id, ()), number) for question in bank]
     return np.array([*fits, NO_QUESTION])
 
 
@@ -151,4 +156,5 @@ def _fit_one(label: str, number: QuestionNumber) -> float:
 
 
 def _most(number: QuestionNumber) -> float:
-    return PART_FITS * bool(number.part) + NUMBER_FITS * bool(number.number)
+    numbered = number.number or number.place
+    return PART_FITS * bool(number.part) + NUMBER_FITS * bool(numbered)

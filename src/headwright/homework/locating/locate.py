@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.asked import is_silent
 from headwright.homework.locating.evidence import content_evidence
 from headwright.homework.locating.label_evidence import (
     Numbering,
@@ -23,8 +22,10 @@ from headwright.homework.locating.label_evidence import (
     foreign_rows,
     label_evidence,
 )
-from headwright.homework.locating.numbering import is_own_number, readings, without_lists
-from headwright.homework.locating.walk import Walk, best_walk
+from headwright.homework.locating.left_out import left_out
+from headwright.homework.locating.numbering import readings, without_lists
+from headwright.homework.locating.silent import is_silent
+from headwright.homework.locating.walk import Walk, best_walk, boundaries
 from headwright.homework.meaning.statements import Piece
 from headwright.homework.reading.document import Document, Segment
 
@@ -68,18 +69,18 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     sheet = Sheet(segments, bank, content, foreign_rows(segments, content))
     tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
     tables.append(content)  # numbering may mean nothing at all
-    walk = best_walk(segments, parts, np.stack(tables))
-    chosen = numberings[min(walk.table, len(numberings) - 1)].course
+    walk = best_walk(boundaries(segments), parts, np.stack(tables))
+    blank: dict[int, range] = {}
+    if walk.table < len(numberings):
+        blank = left_out(segments, bank, numberings[walk.table], walk)
 
     out: list[Located] = []
     for column, question in enumerate(bank):
         rows = [row for row, reached in enumerate(walk.questions) if reached == column]
         rows = _without_introduction(segments, rows, content[:, column])
-        if not rows:
-            continue
-        labels = chosen.labels.get(question.id, ())
         empty = all(is_silent(segments[row]) for row in rows)
-        if empty and not _is_left_out(segments, rows, question.part, labels):
+        rows = list(blank.get(column, ())) if empty else rows
+        if not rows:
             continue
         span = (segments[rows[0]].start, segments[rows[-1]].end)
         confidence = _confidence(segments, rows, walk, content[:, column])
@@ -114,18 +115,3 @@ def _confidence(
     confidence += BY_MARGIN * min(margin / CLEAR_MARGIN, 1.0)
     confidence -= LONGER * math.log2(max(len(spoken) / LONG_ANSWER, 1.0))
     return round(min(max(confidence, LEAST_CONFIDENCE), MOST_CONFIDENCE), 2)
-
-
-def _is_left_out(
-    segments: Sequence[Segment], rows: list[int], part: str, labels: tuple[str, ...]
-) -> bool:
-    """The question's own number with the next label right behind it: nothing was written there."""
-    written = [segments[row].label for row in rows]
-    label = next(filter(None, written), None)
-    if label is None or not is_own_number(label, part, labels):
-        return False
-
-    after = rows[-1] + 1
-    if after == len(segments):
-        return True
-    return bool(segments[after].label) or segments[after].kind == "heading"

@@ -11,9 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from headwright.exercise.bank import PART_LETTERS
+from headwright.exercise.courses import PART_LETTERS
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
+from headwright.homework.reading.numerals import (
+    CHINESE_NUMERALS,
+    CIRCLED_DIGITS,
+    KOREAN_LETTERS,
+    ROMAN_NUMERALS,
+)
 
 _ROMAN = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:8], start=1)}
 _CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6], start=1)}
@@ -21,30 +26,39 @@ _CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6],
 _TOKEN = re.compile(
     rf"\d+|[A-Ha-h](?=(?:{'|'.join(_ROMAN)})(?![A-Za-z]))|[A-Za-z]+|[{''.join(_CHINESE)}]"
 )
+# Other letters and digits, by those that they stand for
+_AS_USUAL = str.maketrans(KOREAN_LETTERS + CIRCLED_DIGITS, PART_LETTERS + "12345678")
 
 _SHEET_PART_QUESTION = 3  # numbers in 1.2.1
+_LEAST_THROUGH = 6  # questions
+_DEEPEST = 3  # levels: exercise, part, question
 
-# What numbers the parts: letters, digits with letters inside (2b), or their headings alone, so that
-# letters number the questions below them
-Reading = Literal["letters", "digits", "headings"]
+# What numbers the parts: letters, digits with letters inside (2b), their headings alone, so that
+# letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2); or
+# no part is numbered, and all questions are counted through
+Reading = Literal["letters", "digits", "headings", "outline", "through"]
 
 
 @dataclass(frozen=True)
 class QuestionNumber:
-    """Where a label puts us: a part ("a", ...) and a number inside it (0: none)."""
+    """Where a label puts us: a part ("a", ...) and a number inside it (0: none), or a place among
+    all questions (0: none)."""
 
     part: str
     number: int
+    place: int = 0
 
 
 def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
     """What may number the parts. Letters do if they run through the alphabet once (twice with a
     second exercise); letters that start again and again may number what stands inside."""
     runs = letter_runs(segments)
+    outline: tuple[Reading, ...] = ("outline",) if _depth(segments) > 1 else ()
     if not any(run is not None for run in runs):
-        return ("digits", "headings")
+        through: tuple[Reading, ...] = ("through",) if _counts_through(segments) else ()
+        return (*outline, "digits", "headings", *through)
     restarts = max(run for run in runs if run is not None)
-    return ("letters",) if restarts <= 1 else ("letters", "digits", "headings")
+    return ("letters", *outline) if restarts <= 1 else ("letters", *outline, "digits", "headings")
 
 
 def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
@@ -59,7 +73,8 @@ def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
             run = 0
         elif letter and run is not None:
             # "(a)" once more, with nothing behind the letter, starts again as well
-            run += letter < last or (letter == last and tokens[-1] == letter)
+            is_last = tokens.index(letter) == len(tokens) - 1
+            run += letter < last or (letter == last and is_last)
         last = letter or last
         runs.append(run)
     return runs
@@ -73,6 +88,10 @@ def question_numbers(
         return _letters_number_parts(segments)
     if reading == "headings":
         return _items_number_questions(segments)
+    if reading == "outline":
+        return _levels_number_parts(segments)
+    if reading == "through":
+        return (QuestionNumber("", 0, n) if n else None for n in map(_last_number, segments))
     return _digits_number_parts(segments)
 
 
@@ -173,6 +192,53 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
         yield QuestionNumber(part, number) if tokens and (part or number) else None
 
 
+def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
+    """The deepest label has exercise, part and question, or the last two of them: 1.c.2, A.3.b,
+    1-2. A shorter one is a part that asks one question."""
+    depth = _depth(segments)
+    whole = [segment for segment in segments if len(_levels(segment.label)) == depth]
+    with_digits = {_begins_with_digit(segment) for segment in whole}
+    for segment in segments:
+        levels = _levels(segment.label)
+        if not levels:
+            yield None
+        elif len(levels) == 1 and (depth == 3 or segment.kind == "heading"):
+            yield None  # an exercise of several
+        elif len(levels) == 1 and _begins_with_digit(segment) not in with_digits:
+            yield None  # an item of a list in some answer
+        else:
+            has_number = len(levels) == depth
+            part = _part(levels[-2] if has_number else levels[-1])
+            yield QuestionNumber(part, levels[-1] if has_number else 0)
+
+
+def _begins_with_digit(segment: Segment) -> bool:
+    counted = [token for token in _tokens(segment.label) if _levels(token)]
+    return bool(counted) and counted[0].isdigit()
+
+
+def _counts_through(segments: Sequence[Segment]) -> bool:
+    """1, 2, 3 and so on, further than any part goes."""
+    numbers = [number for number in map(_last_number, segments) if number]
+    return numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= _LEAST_THROUGH
+
+
+def _last_number(segment: Segment) -> int:
+    """The last number of an item's label: 1.10 is the tenth."""
+    tokens = _tokens(segment.label) if segment.kind != "heading" else []
+    return int(tokens[-1]) if tokens and tokens[-1].isdigit() else 0
+
+
+def _depth(segments: Sequence[Segment]) -> int:
+    return max((len(_levels(segment.label)) for segment in segments), default=0)
+
+
+def _levels(label: str | None) -> list[int]:
+    """The levels of a label such as A.3 (1), without its words."""
+    counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in _tokens(label)]
+    return [count for count in counts if count][-_DEEPEST:]
+
+
 def _counts(label: str | None) -> list[int]:
     """The numbers of a label such as Q1-4 or 三."""
     return [count for count in map(_digit_or_chinese, _tokens(label)) if count]
@@ -186,19 +252,13 @@ def _is_bracketed(label: str | None) -> bool:
     return (label or "").strip()[:1] in ("(", "（")
 
 
-def is_own_number(label: str, part: str, usual: tuple[str, ...]) -> bool:
-    """Is this label the question's own, such as (c) ii. for the second question of part c?"""
-    tokens = _tokens(label)
-    if not tokens or not usual:
-        return False
-    own = usual[0].partition(".")[2]
-    number = _ROMAN.get(tokens[-1], 0)
-    letters = [token for token in tokens[:-1] if _is_letter(token)]
-    return str(number) == own and letters in ([], [part])
+def has_part_letter(label: str | None) -> bool:
+    return any(map(_is_letter, _tokens(label)))
 
 
 def _tokens(label: str | None) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(label or "")]
+    usual = (label or "").translate(_AS_USUAL)
+    return [token.lower() for token in _TOKEN.findall(usual)]
 
 
 def _is_letter(token: str) -> bool:

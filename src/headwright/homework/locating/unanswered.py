@@ -11,15 +11,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 from headwright.exercise.bank import Bank
-from headwright.homework.locating.asked import Asked, asked_questions, is_silent
+from headwright.homework.locating.asked import Asked, asked_questions
 from headwright.homework.locating.editions import numbered_questions
 from headwright.homework.locating.locate import Located
+from headwright.homework.locating.silent import is_silent
 from headwright.homework.reading.document import Document, Segment
-from headwright.homework.reading.segments.who_speaks import announces_answer
 
-ASKED = 0.95  # confidence that what follows a question's own words answers it
+# Confidence that what follows a question's words answers it, and what a clear lead over every other
+# reading of the handout adds
+ASKED = 0.6
+BY_LEAD = 0.39
+CLEAR_LEAD = 6.0
 FEW_ASKED = 2
-FULL_HANDOUT = 4  # questions that a document asks, if the handout and not a sentence of it is there
 
 
 def with_every_question(document: Document, found: list[Located], bank: Bank) -> list[Located]:
@@ -27,7 +30,7 @@ def with_every_question(document: Document, found: list[Located], bank: Bank) ->
     segments = document.segments
     rows = {located.question: located for located in found}
     known = {question.id for question in bank}
-    asked = [one for one in _asked(segments, found) if one.question in known]
+    asked = [one for one in _asked(segments, found, bank) if one.question in known]
     shared = Counter(one.answer for one in asked)
     for place, one in enumerate(asked):
         row = rows.get(one.question)
@@ -37,38 +40,33 @@ def with_every_question(document: Document, found: list[Located], bank: Bank) ->
             better = row is None or _is_borrowed(segments, row, asked, place)
         if better:
             rows[one.question] = _row(document, one)
-    rows = _without_borrowed(segments, rows, asked)
+    rows = _without_questions(segments, rows, asked)
     return [rows[question.id] for question in bank if question.id in rows]
 
 
-def _asked(segments: Sequence[Segment], found: list[Located]) -> list[Asked]:
+def _asked(segments: Sequence[Segment], found: list[Located], bank: Bank) -> list[Asked]:
     """In the handout's words, or else by its numbers."""
-    worded = asked_questions(segments)
+    worded = asked_questions(segments, bank)
     named = {one.question for one in worded}
     places = {located.question: set(located.segments) for located in found if not located.empty}
     places |= {one.question: set(one.answer) for one in worded}
-    numbered = [one for one in numbered_questions(segments, places) if one.question not in named]
+    by_number = numbered_questions(segments, places, bank)
+    numbered = [one for one in by_number if one.question not in named]
     if len(named) >= FEW_ASKED:  # the handout is there, and says itself what it asks
         numbered = [one for one in numbered if not one.why]
     return worded + numbered
 
 
-def _without_borrowed(
+def _without_questions(
     segments: Sequence[Segment], rows: dict[str, Located], asked: list[Asked]
 ) -> dict[str, Located]:
-    """What stands under a question answers that one, and its words ask no other. An answer may
-    still hold another's where only a sentence of the handout is there."""
+    """Without rows that consist of nothing but the words of another question."""
     named = {one.question for one in asked}
     asking = {k for one in asked for k in one.segments}
-    answers = {k for one in asked for k in one.answer}
     kept: dict[str, Located] = {}
     for question, row in rows.items():
-        spoken = {k for k in row.segments if not is_silent(segments[k])}
-        if spoken:
-            borrowed = len(named) >= FULL_HANDOUT and spoken <= answers
-        else:
-            borrowed = not asking.isdisjoint(row.segments)
-        if question in named or not borrowed:
+        silent = all(is_silent(segments[k]) for k in row.segments)
+        if question in named or not silent or asking.isdisjoint(row.segments):
             kept[question] = row
     return kept
 
@@ -76,28 +74,17 @@ def _without_borrowed(
 def _row(document: Document, one: Asked) -> Located:
     places = one.segments + one.answer
     span = (document.segments[places[0]].start, document.segments[places[-1]].end)
-    return Located(one.question, places, span, ASKED, not one.answer, one.why)
+    sure = ASKED + BY_LEAD * min(one.margin / CLEAR_LEAD, 1.0)
+    return Located(one.question, places, span, round(sure, 2), not one.answer, one.why)
 
 
 def _is_borrowed(segments: Sequence[Segment], row: Located, asked: list[Asked], place: int) -> bool:
-    """Does this row consist of what stands under other questions only? A question may be answered
-    under the next one, where both are asked before one answer."""
+    """Does this row consist of what stands under other questions, or above this one, only?"""
+    one = asked[place]
     spoken = {k for k in row.segments if not is_silent(segments[k])}
     if not spoken:
         return True
-    if asked[place].why:
+    if one.why:
         return False
-    together = _answered_together(segments, asked, place)
-    others = {k for one in asked if one is not together for k in one.answer}
-    return spoken <= others
-
-
-def _answered_together(segments: Sequence[Segment], asked: list[Asked], place: int) -> Asked | None:
-    """The next answered question, if its answer is announced in words; an answer inside a wrapper
-    belongs to the item that wraps it."""
-    after = next((one for one in asked[place + 1 :] if one.answer), None)
-    if after is None:
-        return None
-    between = segments[after.segments[-1] + 1 : after.answer[0] + 1]
-    announced = any(announces_answer(segment.text) for segment in between)
-    return after if announced else None
+    above = one.announced and max(spoken) < one.segments[0]
+    return above or spoken <= {k for other in asked for k in other.answer}

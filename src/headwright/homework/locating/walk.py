@@ -17,20 +17,24 @@ import numpy as np
 from headwright.homework.reading.document import Segment
 
 # Another question, by what stands in between: nothing, a new paragraph, a label or heading; or a
-# heading stands right above, or both stand in one answer
+# heading stands right above, or both stand in one answer, or both ask something
 INSIDE = 0
 AT_BREAK = 1
 AT_LABEL = 2
 BELOW_HEADING = 3
 IN_ANSWER = 4
+BOTH_ASK = 5
 GOING_ON = {INSIDE: 4.0, AT_BREAK: 2.2, AT_LABEL: 0.2, BELOW_HEADING: 0.8, IN_ANSWER: 3.0}
 STAYING = {INSIDE: 0.0, AT_BREAK: 0.0, AT_LABEL: 0.6, BELOW_HEADING: 0.0, IN_ANSWER: 0.0}
+GOING_ON[BOTH_ASK] = 0.0
+STAYING[BOTH_ASK] = 1.5
 
 ENTER = 1.0  # any question
 LEAVE = 0.5  # all questions, or come back from there
 SKIP = 0.12  # each question that is passed over
 # To an earlier question
 BACK = {INSIDE: 6.0, AT_BREAK: 6.0, AT_LABEL: 3.0, BELOW_HEADING: 6.0, IN_ANSWER: 12.0}
+BACK[BOTH_ASK] = 3.0
 ASIDE = 0.8  # to or from the section on positions, which stands in various places
 
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{3,200}\1:?")
@@ -46,10 +50,9 @@ class Walk:
     table: int
 
 
-def best_walk(segments: Sequence[Segment], parts: tuple[str, ...], tables: np.ndarray) -> Walk:
-    """The best walk of all under several tables of evidence."""
-    pairs = itertools.pairwise(segments)
-    costs = [_costs(parts, _boundary(before, here)) for before, here in pairs]
+def best_walk(boundaries: Sequence[int], parts: tuple[str, ...], tables: np.ndarray) -> Walk:
+    """The best walk of all under several tables of evidence, across these boundaries."""
+    costs = [_costs(parts, boundary) for boundary in boundaries]
     entering = np.array([ENTER] * len(parts) + [0.0])
     scores = [tables[:, 0] - entering]
     came_from: list[np.ndarray] = []
@@ -66,6 +69,11 @@ def best_walk(segments: Sequence[Segment], parts: tuple[str, ...], tables: np.nd
 
     forward = np.array([score[best] for score in scores])
     return Walk(walk, _margins(forward, tables[best], costs, walk), best)
+
+
+def boundaries(segments: Sequence[Segment]) -> list[int]:
+    """What stands between each segment and the next."""
+    return [_boundary(before, here) for before, here in itertools.pairwise(segments)]
 
 
 def _margins(

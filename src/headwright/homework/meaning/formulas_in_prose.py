@@ -25,7 +25,9 @@ _KNOWN = {*GREEK, *FUNCTIONS, "sum", "infinity", "infty", "inf", "attention", "f
 _ODD = re.compile(r"https?:|www\.|[\w.]+@|\.py\b|[{}]\s*$")
 # Scripts without spaces between words: their letters end a formula.
 _FOREIGN = re.compile(r"[぀-ヿ㐀-鿿가-힯А-я؀-ۿ，。；：、]+")
-_WORD = re.compile(r"[^\s぀-ヿ㐀-鿿가-힯，。；]+|[぀-ヿ㐀-鿿가-힯，。；]+")
+_WORD = re.compile(r"[^\s぀-ヿ㐀-鿿가-힯，。；、]+|[぀-ヿ㐀-鿿가-힯，。；、]+")
+# "And" in Portuguese and Spanish, before another equation.
+_AND = re.compile(r"[ey]\s+(?=(?:sum|[∑Σ]|[A-Za-zμ]\w{0,4}\s*(?:=|≈|:=)))")
 _APPLIED = re.compile(r"[(\[]*\d*(?:exp|ln|log|softmax|[A-Za-z])\(.{0,40}")
 _BULLETS = ("-", "*", "•", "/", "+", ")", "–", "—", "·")
 _ARTICLES = ("a", "A", "I")
@@ -55,7 +57,9 @@ _LOST = [
         (r"[Σ∑]([ij])\s+(?=[A-Za-zα])", r"\\sum_{\1} "),
         (r"\bmax\s*ᵢ\s?(?:≠|!=)\s?([a-z])", r"\\max_{i≠\1} "),
         (r"\bmax\s*_?\{?([a-z])\s?(?:≠|!=)\s?([a-z])\}?", r"\\max_{\1≠\2} "),
-        (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤]{_STOP}", r"\1_\2^T "),
+        (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤ᵀ]{_STOP}", r"\1_\2^T "),
+        (rf"{_START}u_?([abcd])[T⊤ᵀ]{_STOP}", r"u_\1^T "),
+        (rf"{_START}u([abcd])(?![A-Za-z0-9_{{])", r"u_\1"),
         (rf"{_START}(k|v|q|u|μ|mu)[T⊤]\s?_?([abij12]){_STOP}", r"\1_\2^T "),
         (rf"{_START}([AB])\s?\1[T⊤]{_STOP}", r"\1 \1^T "),
         (rf"{_START}([AB])[T⊤]{_STOP}", r"\1^T "),
@@ -84,7 +88,7 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
         if broken or (len(between) >= _GAP and "\n" not in between):
             runs.append([])
         last = match.end()
-        if _mathy(word):
+        if _mathy(word) and not (runs[-1] and _AND.match(text, match.start())):
             runs[-1].append(match.span())
             if word[-1:] in ";.。" and word != "...":
                 runs.append([])
@@ -148,7 +152,7 @@ def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     """Cut an article "a", a dash or a bullet at the ends, and closing punctuation."""
     while run and _opens_nothing(text, run):
         run = run[1:]
-    while run and text[slice(*run[-1])] in _DANGLING:
+    while run and text[slice(*run[-1])] in _DANGLING and not _is_side(text, run):
         run = run[:-1]
     if not run:
         return 0, 0
@@ -158,6 +162,12 @@ def _trim(text: str, run: list[tuple[int, int]]) -> tuple[int, int]:
     while end > start and text[end - 1] in ".,;:":
         end -= 1
     return start, end
+
+
+def _is_side(text: str, run: list[tuple[int, int]]) -> bool:
+    """`K = I`: the letter is what stands behind the sign."""
+    before = text[run[0][0] : run[-1][0]].rstrip()
+    return text[slice(*run[-1])].isalpha() and before.endswith(("=", "≈"))
 
 
 def _opens_nothing(text: str, run: list[tuple[int, int]]) -> bool:

@@ -63,14 +63,17 @@ Piece = Said | Statement
 
 
 def stream(document: Document) -> list[Piece]:
-    """Words and statements in document order; statements continued in the next block are joined."""
+    """Words and statements in document order; statements continued in the next block are joined. A
+    label opens another answer: what was said before it does not reach across."""
+    out: list[Piece] = []
     pieces: list[Piece] = []
     for number, segment in enumerate(document.segments):
-        if segment.kind == "code":
-            continue
-        pieces.extend(_of_segment(number, segment))
-    labelled = {k for k, segment in enumerate(document.segments) if segment.label}
-    return _surrounded(_compared(_joined(pieces)), labelled)
+        if segment.label:
+            out += _surrounded(_compared(_joined(pieces)))
+            pieces = []
+        if segment.kind != "code":
+            pieces.extend(_of_segment(number, segment))
+    return out + _surrounded(_compared(_joined(pieces)))
 
 
 def _of_segment(number: int, segment: Segment) -> Iterator[Piece]:
@@ -270,27 +273,24 @@ def _lone(statement: Statement) -> bool:
     return len(statement.chain.terms) == 1
 
 
-def _surrounded(pieces: list[Piece], labelled: set[int]) -> list[Piece]:
-    """Give every statement the words around it, up to the next sentence, statement or label."""
+def _surrounded(pieces: list[Piece]) -> list[Piece]:
+    """Give every statement the words around it, up to the next sentence or statement."""
     out: list[Piece] = []
     for k, piece in enumerate(pieces):
         if isinstance(piece, Said):
             out.append(piece)
             continue
-        before = _words(pieces, k, -1, labelled)
-        after = _words(pieces, k, +1, labelled)
+        before = _words(pieces, k, -1)
+        after = _words(pieces, k, +1)
         out.append(replace(piece, before=before[-NEAR:], after=after[:NEAR]))
     return out
 
 
-def _words(pieces: list[Piece], k: int, step: int, labelled: set[int]) -> str:
+def _words(pieces: list[Piece], k: int, step: int) -> str:
     """The sentence next to piece k, before it (step -1) or after it (+1)."""
     near = pieces[k + step] if 0 <= k + step < len(pieces) else None
     here = pieces[k].segment
     if not isinstance(near, Said) or abs(near.segment - here) > 1:
-        return ""
-    # A label opens another answer: what was said of the one before does not reach across it
-    if near.segment != here and max(near.segment, here) in labelled:
         return ""
     sentences = re.split(r"(?<=[.!?。！？])\s+|\n\s*\n", near.text)
     return sentences[-1] if step < 0 else sentences[0]

@@ -10,7 +10,7 @@ from html import unescape
 
 from headwright.homework.reading.markup import tex
 from headwright.homework.reading.markup.macros import expanded
-from headwright.homework.reading.markup.switches import STRUCK_OFF, STRUCK_ON
+from headwright.homework.reading.markup.switches import HOLE, STRUCK_OFF, STRUCK_ON
 from headwright.homework.reading.traced_text import TracedText
 
 _STRIKE = re.compile(
@@ -23,6 +23,13 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _LINE_TAGS = ("<br", "<p", "</p", "<li")
+# A line to write on; a comment that a template puts where the answer goes
+_HOLE = re.compile(
+    r"^[ \t>|]*(?:_{8,}|\.{12,})[ \t|]*$"
+    r"|<!--[^>]{0,80}?(?:answer|solution|response|write|here|todo|antwort|lösung|respuesta|resposta"
+    r"|réponse|solución|solução|答|解|답|풀이)[^>]{0,120}?-->",
+    re.IGNORECASE | re.MULTILINE,
+)
 _SCRIPT = re.compile(r"<(sub|sup)>([^<>\n]{1,20})</\1>", re.IGNORECASE)
 
 # What copying from a PDF does: scripts fall onto lines of their own, a struck equals sign comes in
@@ -36,7 +43,7 @@ _PDF_SLIPS = (
 
 def plain_markdown(source: TracedText) -> TracedText:
     """Lines and formulas, with strikes as switches."""
-    source = expanded(source)
+    source = expanded(source).replace(_HOLE, lambda match: f"\n\n{HOLE}\n\n")
     for slip, meant in _PDF_SLIPS:
         source = source.replace(slip, lambda match, meant=meant: match.expand(meant))
     if "<" in source.text:

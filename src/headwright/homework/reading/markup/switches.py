@@ -15,6 +15,9 @@ ANSWER_OFF = "\ue001"
 STRUCK_ON = "\ue002"
 STRUCK_OFF = "\ue003"
 
+# A place for an answer with nothing in it: a line to write on, an empty box
+HOLE = ANSWER_ON + ANSWER_OFF
+
 SWITCH = re.compile("[\ue000-\ue003]")
 
 # What a switch adds to the number of open wrappers of its kind

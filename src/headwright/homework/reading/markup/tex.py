@@ -15,6 +15,7 @@ from headwright.homework.reading.markup.switches import (
     ANSWER_NAMES,
     ANSWER_OFF,
     ANSWER_ON,
+    HOLE,
     STRUCK_OFF,
     STRUCK_ON,
     wraps_answer,
@@ -28,6 +29,21 @@ _COMMENT_ENVIRONMENT = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.D
 _CONDITIONAL = re.compile(r"\\(if(?!f(?![a-z])|thenelse)[A-Za-z@]*|else|fi)(?![A-Za-z])")
 _STRUCK = re.compile(r"\\(?:sout|st|xout|uwave|cancel|xcancel|bcancel|hcancel|soutb)\s*(?=\{)")
 _ANSWER = re.compile(rf"\\(?:if)?(?:{'|'.join(sorted(ANSWER_NAMES))})\s*(?=\{{)")
+# Room for an answer: commands of the exam class, and a box with nothing but space in it
+_HOLE = re.compile(
+    r"\\(?:makeemptybox|fillwith(?:lines|dottedlines|grid)|answerline)\*?(?:\s*\[[^\]]*\])?"
+    r"(?:\s*\{(?:[^{}]|\{[^{}]*\})*\})?"
+)
+_TEXT_BOX = re.compile(
+    r"\\(?:fbox|framebox|shadowbox)(?:\s*\[[^\]]*\]){0,2}\s*\{"
+    r"(?=\s*\\(?:parbox|begin\s*\{minipage\}|vspace))"
+    r"|\\parbox(?:\s*\[[^\]]*\]){0,3}\s*\{[^{}]*\}\s*\{"
+)
+_ONLY_SPACE = re.compile(
+    r"(?:\s|~|\{|\}|\\(?:[vh]fill?|strut|null|parbox|textwidth|linewidth|[\\,;: ])(?![A-Za-z])"
+    r"|\\[vh]space\*?\s*\{[^{}]*\}|[\d.]+(?=\\(?:text|line)width))*"
+)
+_SPANISH = re.compile(r"[?!]`(?!`)")
 _OPENING_QUOTES = re.compile(r"(?<!`)``(?!`)")
 _ARGUMENT = re.compile(r"\s*\{")
 _FI = re.compile(r"\s*\\(?:fi|else)(?![A-Za-z])")
@@ -42,12 +58,30 @@ def is_tex(text: str) -> bool:
 def plain_tex(source: TracedText) -> TracedText:
     """What the PDF shows, macros expanded."""
     source = _without_comments(source)
+    source = source.replace(_SPANISH, lambda match: "¿" if match.group() == "?`" else "¡")
     source = source.replace(_OPENING_QUOTES, lambda match: "“")  # backticks enclose no code here
     source = _without_hidden_branches(source)
     source = with_section_numbers(source)
     source = expanded(source)  # before the preamble goes: macros are defined there
     source = _without_preamble(source)
-    return with_switches(source)
+    source = source.replace(_HOLE, lambda match: f"\n{HOLE}\n")
+    return with_switches(_without_boxes(source))
+
+
+def _without_boxes(source: TracedText) -> TracedText:
+    """Boxes around paragraphs go and their text stays; an empty one is room for an answer."""
+    edits: list[tuple[int, int, TracedText]] = []
+    reached = 0
+    for match in _TEXT_BOX.finditer(source.text):
+        end = closing_brace(source.text, match.end() - 1)
+        if end < 0 or match.start() < reached:
+            continue
+        is_empty = _ONLY_SPACE.fullmatch(source.text, match.end(), end) is not None
+        reached = end + 1 if is_empty else reached
+        opening = source.stand_in(f"\n{HOLE}\n" if is_empty else "\n", *match.span())
+        edits.append((match.start(), end if is_empty else match.end(), opening))
+        edits.append((end, end + 1, source.stand_in("\n", end, end + 1)))
+    return source.edited(sorted(edits, key=lambda edit: edit[0]))
 
 
 def _without_comments(source: TracedText) -> TracedText:

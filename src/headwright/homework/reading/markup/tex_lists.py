@@ -90,7 +90,7 @@ class OpenLists:
 
 def _style_in(options: str) -> str:
     """The style in an enumerate's options; empty where there is none."""
-    written = _COMMAND_STYLE.search(options)
+    written = _COMMAND_STYLE.search(options.strip()[1:-1])  # without the brackets around them
     if written:
         return "".join(written.groups())
     short = _SHORT_STYLE.search(options)

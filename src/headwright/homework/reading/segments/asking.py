@@ -74,7 +74,7 @@ def _contains(role: str, text: str) -> bool:
 def act_of(sentence: Sentence) -> Act:
     """What this sentence does in the talk between handout and student."""
     text = sentence.text[:_MOST_READ].strip(" \"“”'‘’_>-–—•")
-    if _states_result(sentence):
+    if states_result(sentence):
         return "answers"
     if _contains("requests", text):
         return "requests"
@@ -82,7 +82,7 @@ def act_of(sentence: Sentence) -> Act:
     text = text[points.end() :].strip() if points else text
     if _is_imperative(text) or _contains("final", text[-80:]):
         return "asks"
-    if text.endswith(("?", "？")) and _is_question(text):
+    if text.endswith(("?", "？")):
         return "" if _is_rhetorical(sentence, text) else "questions"
     if any(_ONE_VALUE.match(formula) for formula in sentence.formulas):
         return "answers"
@@ -95,7 +95,7 @@ def act_of(sentence: Sentence) -> Act:
     return "answers" if _opens("answering", text) else ""
 
 
-def _states_result(sentence: Sentence) -> bool:
+def states_result(sentence: Sentence) -> bool:
     """A formula that handouts ask for and do not give: q = .., M = .., scores compared."""
     if any(_is_result(formula) for formula in sentence.formulas):
         return True
@@ -140,7 +140,3 @@ def _orders(text: str) -> bool:
     polite = _POLITE.match(text)
     assert polite is not None  # every part of the pattern may be missing
     return _opens("imperative", text) or _opens("imperative", text[polite.end() :])
-
-
-def _is_question(text: str) -> bool:
-    return any(_opens("questions", clause) for clause in _clauses(text))

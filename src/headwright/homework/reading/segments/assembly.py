@@ -23,7 +23,7 @@ from headwright.homework.reading.segments.who_speaks import announces_answer, wi
 from headwright.homework.reading.traced_text import TracedText
 
 _PREFIX = re.compile(
-    r"[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?P<bullet>(?:[-*+•‣▪◦·●○|][ \t]+)?)"
+    r"[ \t\u3000]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?P<bullet>(?:[-*+•‣▪◦·●○|][ \t]+)?)"
     r"(?P<hashes>#{1,6}(?=[ \t(\w]))?[ \t]*(?P<stars>[*_]{0,3})"
 )
 _RULE = re.compile(r"[ \t]*(?:[-=_*~][ \t]*){3,}$")
@@ -159,14 +159,16 @@ class _Assembler:
             return
         inner = source.cut(*found.inner)
         if found.kind == "code" and _is_formula(inner.text, found.language):
+            # `c` behind a label is a symbol, no other label
+            self.at_line_start = self.at_line_start and found.display
             self.prose(inner)  # students without mathematics at hand write it between backticks
             self.at_line_start = False
             return
 
         self.builder.end_stretch()
-        for character in SWITCH.findall(source.text[found.start : found.inner[0]]):
-            self.builder.switch(character)
         place = source.span(found.start, found.end)
+        for character in SWITCH.findall(source.text[found.start : found.inner[0]]):
+            self.builder.switch(character, place)
         if found.kind == "math":
             self._formula(inner, place, display=found.display)
         else:

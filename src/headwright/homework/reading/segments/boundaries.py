@@ -30,7 +30,7 @@ _WORDS = re.compile(
 MATH_SIGN = re.compile(r"[\\_^=+<>{}|]")
 
 # A line that can only be the next part of the formula above it: an operator and a term.
-_OPERATOR = re.compile(r"[ \t]*[-+*−·×][ \t]+(?=\S)")
+_OPERATOR = re.compile(r"[ \t]*[-+*−·×][ \t]+(?=[^\s*_`])")
 _EQUATION = re.compile(r"[=≈≃∝]|\\approx")
 _COMPARISON = re.compile(r"[=≈≃∝<>≫≪≤≥∈→~]|\\[a-z]+")
 _FINISHED = tuple(".,;:!?。，；：")
@@ -39,7 +39,7 @@ _MOST_LOOKED_AT = 300  # characters of one line
 
 def continues_formula(before: str, line: str) -> bool:
     """Does `line` go on with the formula that is the last line of `before`? `+ beta k_b` does;
-    `+ beta >> 0` and `- all keys are orthogonal` are items of a list."""
+    `+ beta >> 0`, `- **b)** ...` and `- all keys are orthogonal` are items of a list."""
     operator = _OPERATOR.match(line)
     above = before.rstrip("\n").rsplit("\n", 1)[-1][-_MOST_LOOKED_AT:].rstrip()
     if operator is None or not above or above.endswith(_FINISHED):

@@ -28,6 +28,7 @@ class SegmentBuilder:
     struck: int = 0
     answer: int = 0
     paragraph: int = 0
+    wrapped_from: int = 0  # the number of segments when the outermost answer was opened
 
     def collect(self, prose: TracedText) -> None:
         """Switches in prose change the state and end the stretch they stand in."""
@@ -35,7 +36,7 @@ class SegmentBuilder:
         for match in SWITCH.finditer(prose.text):
             self.waiting.append(prose.cut(reached, match.start()))
             self.end_stretch()
-            self.switch(match.group())
+            self.switch(match.group(), prose.span(*match.span()))
             reached = match.end()
         self.waiting.append(prose.since(reached))
 
@@ -45,9 +46,22 @@ class SegmentBuilder:
         said = (prose.text for prose in reversed(self.waiting) if prose.text.strip())
         return next(said, "")
 
-    def switch(self, character: str) -> None:
+    def switch(self, character: str, place: tuple[int, int]) -> None:
         self.struck = max(0, self.struck + STRUCK_STEP.get(character, 0))
-        self.answer = max(0, self.answer + ANSWER_STEP.get(character, 0))
+        step = ANSWER_STEP.get(character, 0)
+        if step > 0 and not self.answer:
+            self.wrapped_from = len(self.done)
+        elif step < 0 and self.answer == 1 and len(self.done) == self.wrapped_from:
+            self._add_hole(place)
+        self.answer = max(0, self.answer + step)
+
+    def _add_hole(self, place: tuple[int, int]) -> None:
+        """A wrapper without an answer in it is a segment that says nothing."""
+        if self.label is not None:
+            self.add_lone_label()
+        self.paragraph += 1
+        self.add("prose", TracedText.of(""), place=place)
+        self.paragraph += 1
 
     def end_stretch(self) -> None:
         """What waits becomes a segment, unless it says nothing."""

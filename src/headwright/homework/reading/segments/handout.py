@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.segments.asking import ASKING, Act, act_of
+from headwright.homework.reading.segments.asking import ASKING, Act, act_of, states_result
 from headwright.homework.reading.segments.sentences import Sentence, sentences
 
 
@@ -116,6 +116,16 @@ def handout_stretches(item: Sequence[Segment]) -> Iterator[tuple[int, list[Stret
 
 def _only_asks(acts: list[Act]) -> bool:
     return "" not in acts and "answers" not in acts and not ASKING.isdisjoint(acts)
+
+
+def answers_in(item: Sequence[Segment]) -> bool:
+    """Does somebody answer here: with a result, or in words below the first paragraph?"""
+    first = item[0].paragraph if item else 0
+    for sentence in sentences(item):
+        below = sentence.paragraph != first and act_of(sentence) == "answers"
+        if below or states_result(sentence):
+            return True
+    return False
 
 
 def sets_scene(item: Sequence[Segment], *, titled: bool) -> bool:

@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import re
 
-from headwright.homework.reading.numerals import CHINESE_NUMERALS, ROMAN_NUMERALS
+from headwright.homework.reading.numerals import (
+    CHINESE_NUMERALS,
+    CIRCLED_DIGITS,
+    KOREAN_LETTERS,
+    ROMAN_NUMERALS,
+)
 
 # "Question", "Part" and the like, in the languages that students write
 _WORDS = (
@@ -19,6 +24,7 @@ _WORDS = (
     "|pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie"
     "|exerc[ií]cio|quest[aã]o|letra|esercizio|domanda|задание|задача|вопрос|пункт|часть"
     "|упражнение|문제|문항|질문|问题|問題|题目|題目|习题|練習|问|問|題|题"
+    "|respuesta|resposta|pergunta|r[ée]ponse|antwort|lösung|設問|小问|小問|설문|답"
     "|soru|alıştırma|câu|bài|opgave|vraag|uppgift|fråga|tehtävä|otázka|úloha|cvičení|soal"
 )
 
@@ -38,6 +44,23 @@ _INSIDE = rf"(?:[A-Ha-h][.\-](?:{_ROMAN}|\d)|{_TOKEN})"  # (a.2), (b-ii), (a)
 _BRACKETED = rf"[(\[（【]\s*{_INSIDE}['’]?\s*[)\]）】]"
 _CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
+# Several levels in one label: 1.a.2, A.3 (1), 1a-ii, 1 · c · i, 一、2, c.1
+_STEP = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}|{_CHINESE}|[{KOREAN_LETTERS}{CIRCLED_DIGITS}])"
+_LINK = (
+    r"(?:[.\-–、]|\s?(?=[(\[（])|(?<=[\d\W])(?=[A-Ha-h](?![A-Za-z]{2}))"
+    r"|(?<=[A-Ha-h])(?=\d)|(?<=\d[A-Ha-h])(?=i)|(?<=[)\]）])(?=i))"
+)
+_LEVEL = rf"(?:{_STEP}|[(\[（]{_STEP}[)\]）])"
+_LEVELS = rf"{_LEVEL}(?:{_LINK}{_LEVEL}){{1,3}}(?![\w'’=])"
+_ENDED = r"(?=[*_]{2}|[):：])"
+_NO_LETTERS_ALONE = r"(?![A-Ha-h][.\-][A-Ha-h](?![A-Za-z]))(?![A-Ha-h]\d(?![*_]{2}|[):：]))"
+_COMPOUND = (
+    rf"(?:[(\[（【]{_LEVELS}[)\]）】]"
+    rf"|{_NO_LETTERS_ALONE}(?=[^\s]{{0,12}}[A-Za-z{CHINESE_NUMERALS}{KOREAN_LETTERS}])"
+    rf"{_LEVELS}[)）]?(?=[*_]{{2}}|[.:：]|\s|$)"
+    rf"|{_LEVEL}(?:\s?[·・]\s?{_LEVEL}){{1,3}}(?!\w)"
+    rf"|\d(?:[.\-]\d){{1,2}}{_ENDED})"
+)
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
 _POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
@@ -48,24 +71,27 @@ _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
 _MORE = rf"(?:{_JOIN}{_PIECE}|[-.]?{_BARE_TAIL})*"
 _CHAIN = rf"{_PIECE}{_MORE}"
 _NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a), 2(c)ii, 1(a) i.
-_SECTION = r"[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s*$)"  # 1.1 Copying
+# 1.1 Copying
+_SECTION = r"(?:[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s+¿|\s*$)|[1-9](?:\.[1-9]){2}(?=\s))"
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
-    rf"(?:{_POINTED}|{_PIECE}|{_GLUED}|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
+    rf"(?:{_COMPOUND}|\d[.\-]\(?\d\)?(?!\w)|{_POINTED}|{_PIECE}|{_GLUED}"
+    rf"|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
 )
 _COUNTED = (
     rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
     r"|\d{1,2}\s?번"
 )
 _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
-_NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|a\.\s?k\.\s?a|c\.\s?f)\b)"
+_NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|i\.\s?i\.\s?d|a\.\s?k\.\s?a|c\.\s?f|d\.\s?h)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_POINTED}|{_NUMBERED}"
-    rf"|{_CHAIN}"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_COMPOUND}"
+    rf"|{_POINTED}|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
-    # (a)We and （2）c: behind a closing bracket a sentence may begin at once
-    r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=[）】])(?=\w))"
+    # (a)We, ii.We and （2）c: a sentence may begin at once
+    r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=i\.)(?=(?-i:[A-Z][a-z]))"
+    r"|(?<=[）】])(?=\w))"
     r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
     re.IGNORECASE,
 )

@@ -13,11 +13,17 @@ from dataclasses import replace
 
 from headwright.homework.reading.document import Segment, Voice
 from headwright.homework.reading.segments.asking import POINTS
-from headwright.homework.reading.segments.handout import Stretch, handout_stretches, sets_scene
+from headwright.homework.reading.segments.handout import (
+    Stretch,
+    answers_in,
+    handout_stretches,
+    sets_scene,
+)
 from headwright.homework.reading.segments.line_numbers import LineNumbers
 
 _ANSWER_WORDS = (
-    "answers?|ans|solutions?|soln?|response|(?:my|our) answer|lösung|loesung|antwort"
+    "answers?|ans|solutions?|soln?|response|(?:my|our|your) (?:answer|solution|response)"
+    "|lösung|loesung|antwort"
     "|odpowied[źz]|odp|rozwi[ąa]zanie|respuesta|soluci[óo]n|r[ée]ponse|corrig[ée]|resposta"
     "|solu[çc][ãa]o|risposta|soluzione|ответ|решение|відповідь|답변?|정답|풀이|해답"
     "|解答|解析|回答|答案|解|答|答え|cevap|çözüm|trả lời|lời giải|antwoord|oplossing|svar|lösning"
@@ -42,6 +48,11 @@ def announces_answer(line: str) -> bool:
 def only_announces(text: str) -> bool:
     """Nothing but "Answer:", "*Solución.*" or the like."""
     return _ANSWER_ALONE.fullmatch(text) is not None
+
+
+def is_hole(segment: Segment) -> bool:
+    """Room for an answer with nothing in it."""
+    return segment.voice == "answer" and not segment.text and segment.kind == "prose"
 
 
 def with_voices(segments: Sequence[Segment], lines: LineNumbers) -> tuple[Segment, ...]:
@@ -79,7 +90,7 @@ def _item_with_voices(item: list[Segment], lines: LineNumbers) -> list[Segment]:
         answered = [_spoken(segment, "answer") for segment in item[marker:]]
         return asked + answered
 
-    if any(segment.voice == "answer" for segment in item):
+    if any(segment.voice == "answer" and not is_hole(segment) for segment in item):
         return [_spoken(segment, "question") for segment in item]
 
     spoken = [_parted(item[k], stretches, lines) for k, stretches in handout_stretches(item)]
@@ -180,10 +191,12 @@ def _states_points(segment: Segment) -> bool:
 
 def _is_marker(item: list[Segment], place: int) -> bool:
     """Does the answer begin with this segment? It opens with "Answer:", or its first line is
-    nothing else."""
+    nothing else, or it is the room for an answer, and nobody answered above it."""
     segment = item[place]
     if segment.kind not in ("prose", "heading") or segment.struck:
         return False
+    if is_hole(segment):
+        return not answers_in(item[:place])
 
     first_line = segment.text.split("\n")[0]
     if first_line and _ANSWER_ALONE.fullmatch(first_line):
