@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from tests.tolerances import EAGER_SOFTMAX
-from tests.trained.families import FAMILIES, build
+from tests.trained.families import FAMILIES, OWN_CODE, build
 from tests.trained.naive import full_weights
 
 from headwright.trained import capture
@@ -89,32 +89,58 @@ def test_the_model_is_restored_after_a_failure():
     assert len(_captured(model, inputs)[0]) == 2
 
 
-def test_a_class_that_ignores_the_interface_is_refused():
-    model = tf.BloomModel(tf.BloomConfig(hidden_size=32, n_layer=1, n_head=4, vocab_size=60))
-    with pytest.raises(capture.Refused, match="computes attention in its own code"):
+def test_a_class_that_ignores_the_interface_and_has_no_adapter_is_refused():
+    model = tf.MptModel(tf.MptConfig(d_model=32, n_layers=1, n_heads=4, vocab_size=60))
+    with pytest.raises(capture.Refused, match="MptModel, which computes attention in its own code"):
         _captured(model, {"input_ids": torch.arange(5)[None]})
+
+
+def test_a_part_that_ignores_the_interface_is_refused_not_left_out():
+    """Its encoder alone would be audited as if it were the whole model."""
+    encoder = tf.ViTConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=4)
+    decoder = tf.TrOCRConfig(
+        d_model=32, decoder_layers=1, decoder_attention_heads=4, vocab_size=60, decoder_ffn_dim=32
+    )
+    config = tf.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    with pytest.raises(capture.Refused, match="TrOCRForCausalLM, which computes attention in its"):
+        capture.verify(tf.VisionEncoderDecoderModel(config), {}, output_only)
+
+
+def test_falcon_is_its_own_in_either_of_its_codes():
+    """Its two codes differ in what they make of alibi: the eager one adds it twice."""
+    model, inputs = build("falcon, alibi")
+    first = {name: x[:1] for name, x in inputs.items()}
+    outputs = []
+    for code in ("eager", "sdpa"):
+        model.config._attn_implementation_internal = code
+        assert capture.verify(model, first, output_only) < EAGER_SOFTMAX
+        outputs.append(capture.run(model, first, output_only).last_hidden_state)
+    assert (outputs[0] - outputs[1]).abs().max() > EAGER_SOFTMAX
+
+
+@pytest.mark.parametrize("family", OWN_CODE)
+def test_adapters_are_gone_after_a_failure(family):
+    model, inputs = build(family)
+
+    def visit(layer):
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        capture.run(model, inputs, visit)
+    for module in model.modules():
+        assert not {"forward", "_attn", "rel_attn_core"} & set(vars(module))
+
+
+def test_copied_key_heads_are_captured_once():
+    model, inputs = build("falcon, key heads")
+    layers, _ = _captured(model, inputs)
+    assert [layer.k.shape[1] for layer in layers] == [2, 2]
 
 
 def test_a_model_without_attention_layers_is_refused():
     model = tf.ResNetModel(tf.ResNetConfig(embedding_size=8, hidden_sizes=[8], depths=[1])).eval()
     with pytest.raises(capture.Refused, match="attention"):
         _captured(model, {"pixel_values": torch.zeros((1, 3, 32, 32))})
-
-
-def test_learned_sinks_are_refused():
-    config = tf.GptOssConfig(
-        hidden_size=32,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=8,
-        vocab_size=60,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-    )
-    with pytest.raises(capture.Refused, match="learned sinks"):
-        _captured(tf.GptOssModel(config), {"input_ids": torch.arange(5)[None]})
 
 
 def test_a_wrong_attention_is_caught_by_the_comparison():

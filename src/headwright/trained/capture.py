@@ -4,6 +4,7 @@ A function registered with transformers' attention interface sees q, k, v after 
 query-key norms, the split of fused projections and the cache, with the true scale; the mask
 function registered under the same name makes the library build the masks. Rejected: hooks on the
 projections. They see q and k before the rotation and need one splitting rule per model family.
+Families that do not ask the interface have an adapter that calls the same function (`own_code/`).
 
 The function replaces the attention of the model, so that a layer's logits are computed once, for
 the measures and for the output. `verify` therefore compares the tapped output with the untouched
@@ -21,6 +22,8 @@ from typing import Any
 from headwright.errors import InputError
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch, transformers
+from headwright.trained.own_code.adapter import visible
+from headwright.trained.own_code.table import adapted, has_adapter
 from headwright.types import Array
 
 _NAME = "headwright"
@@ -83,19 +86,16 @@ def _attention(
     logits would show in `verify`."""
     tap = _tap.get()
     stack, index, name = tap.place(module)
-    if told.get("s_aux") is not None:
-        raise Refused(
-            wanted="attention whose weights over the keys sum to 1",
-            got=f"learned sinks in {name}: part of every row goes to no key",
-            attempt="audit a model without learned sinks",
-        )
-    _refuse_nan(f"layer {index} ({name})", query, key, value)
+    sinks = told.get("s_aux")
+    learned = () if sinks is None else (sinks,)
+    _refuse_nan(f"layer {index} ({name})", query, key, value, *learned)
     causal = _is_causal(module, query, attention_mask, told.get("is_causal"))
     if causal:
         # No query sees the keys after the last of them.
         key = key[:, :, : query.shape[2]]
         value = value[:, :, : query.shape[2]]
-    mask, bias = _mask_and_bias(attention_mask, told.get("position_bias"), key.shape[2])
+    shape = (query.shape[2], key.shape[2])
+    mask, bias = _mask_and_bias(attention_mask, told.get("position_bias"), shape)
     scale = told.get("scaling")
     layer = Layer(
         stack=stack,
@@ -109,6 +109,8 @@ def _attention(
         mask=mask,
         bias=bias,
         softcap=told.get("softcap"),
+        sinks=sinks,
+        bias_reads_keys=told.get("bias_reads_keys", False),
     )
     output = tap.visit(layer).to(value.dtype)
     return output.transpose(1, 2).contiguous(), None
@@ -134,19 +136,18 @@ def _refuse_nan(where: str, *arrays: Array) -> None:
 
 
 def _mask_and_bias(
-    mask: Array | None, bias: Array | None, n: int
+    mask: Array | None, bias: Array | None, shape: tuple[int, int]
 ) -> tuple[Array | None, Array | None]:
+    """For queries and keys of this shape, whether they came with a row for every query or not."""
     if mask is not None and mask.dtype != torch.bool:
         # An additive mask: entries near the dtype's lowest number hide a key, the rest is a bias.
-        seen = mask > torch.finfo(mask.dtype).min / 2
+        seen = visible(mask)
         soft = torch.where(seen, mask, 0.0)
         mask = seen
-        bias = soft if bias is None else bias + soft
-    if mask is not None:
-        mask = mask[..., :n]
-    if bias is not None:
-        bias = bias[..., :n]
-    return mask, bias
+        if bool(soft.any()):
+            bias = soft if bias is None else bias + soft
+    t, n = shape
+    return tuple(None if x is None else x[..., :n].expand(-1, -1, t, n) for x in (mask, bias))
 
 
 def _mask(*arguments: Any, **told: Any) -> Any:
@@ -158,8 +159,7 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
     """`model` with our attention in place; whatever happens inside, it leaves as it came."""
     transformers.AttentionInterface.register(_NAME, _attention)
     transformers.masking_utils.AttentionMaskInterface.register(_NAME, _mask)
-    models = [m for m in model.modules() if isinstance(m, transformers.PreTrainedModel)]
-    configs = {id(m.config): m.config for m in models}
+    configs = {id(m.config): m.config for m in _models(model)}
     before = {i: config._attn_implementation_internal for i, config in configs.items()}
     training = model.training
 
@@ -169,8 +169,9 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
     token = _tap.set(tap)
     try:
         model.eval()
-        model.set_attn_implementation(_NAME)
-        with torch.inference_mode():
+        if model._can_set_attn_implementation():
+            model.set_attn_implementation(_NAME)
+        with adapted(model, _attention), torch.inference_mode():
             yield tap
     finally:
         _tap.reset(token)
@@ -202,13 +203,19 @@ def _refuse_own_code(model: Any) -> None:
             got=type(model).__name__,
             attempt="AutoModel.from_pretrained(folder)",
         )
-    if not model._can_set_attn_implementation():
-        raise Refused(
-            wanted="a model that uses transformers' attention interface",
-            got=f"{type(model).__name__}, which computes attention in its own code",
-            attempt="a newer transformers, or a model family that supports SDPA "
-            "through the interface",
-        )
+    for part in _models(model):
+        if not part._can_set_attn_implementation() and not has_adapter(part):
+            raise Refused(
+                wanted="a model that uses transformers' attention interface, or has an adapter",
+                got=f"{type(part).__name__}, which computes attention in its own code",
+                attempt="loading it with attn_implementation='eager', a newer transformers, "
+                "or another family",
+            )
+
+
+def _models(model: transformers.PreTrainedModel) -> list[transformers.PreTrainedModel]:
+    """The model and those it is made of."""
+    return [m for m in model.modules() if isinstance(m, transformers.PreTrainedModel)]
 
 
 def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:

@@ -5,6 +5,7 @@ up."""
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
@@ -197,7 +198,9 @@ def _quiet() -> Iterator[None]:
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        with redirect_stderr(io.StringIO()):  # the GGUF reader draws a bar of its own
+        # The GGUF reader draws a bar of its own; some model files warn of themselves.
+        with redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
     finally:
         log.set_verbosity(level)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.measures.from_rows import LEAK, ROW_MEASURES, LayerRows, copy_parts
+from headwright.trained.measures.from_rows import LEAK, LayerRows, copy_parts, row_measures
 from headwright.types import Float
 
 
@@ -29,7 +29,7 @@ class Tally:
         among = {"real": layer.real, "contested": layer.contested}
         counts = {name: xp.count_nonzero(chosen, axis=-1) for name, chosen in among.items()}
 
-        for measure in ROW_MEASURES:
+        for measure in row_measures(layer):
             kept = xp.where(among[measure.among], measure.value(layer), 0.0)
             self._more(measure.name, xp.sum(kept, axis=-1), counts[measure.among])
         for name, total in rows.patterns.items():

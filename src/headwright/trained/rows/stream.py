@@ -8,10 +8,7 @@ Rejected: keeping the maps, which is 11 GB for a small model at 4,096 tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import array_api_compat as compat
-import numpy as np
 
 from headwright.arrays import put
 from headwright.result import to_numpy
@@ -20,30 +17,19 @@ from headwright.trained.rows import likeness
 from headwright.trained.rows.kernels import Kernel, fastest_kernel
 from headwright.trained.rows.layout import Layout
 from headwright.trained.rows.operations import NAMES
+from headwright.trained.rows.result import Rows
+from headwright.trained.rows.sinks import with_sinks
 from headwright.trained.rows.tokens import Tokens
-from headwright.types import Array, Float, Int
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What is kept of each row of weights p: some numbers per head and query."""
-
-    output: Float[Array, "h t v"]
-    top: Int[Array, "h t"]  # the key with the largest logit
-    margin: Float[Array, "h t"]  # largest logit minus the second; inf where one key is seen
-    leak: Float[Array, "h t"]  # sum of e^(z - z_max) over all keys but the top one
-    shifted: Float[Array, "h t"]  # sum of p (z - z_max)
-    first: Float[Array, "h t"]  # p of the first token
-    separators: Float[Array, "h t"]  # sum of p over separators
-    patterns: dict[str, Float[Array, "h"]]  # mass on the pattern's pairs, summed over all rows
-    seen: Int[Array, "#h t"]  # keys visible to each query
-    similarity: Float[Array, "h h2"]  # cosine between the heads' rows, mean over sampled rows
-    picture: Float[np.ndarray, "h a b"]  # sampled rows x binned keys
 
 
 def stream(heads: Heads, tokens: Tokens, *, kernel: Kernel | None = None) -> Rows:
-    """All rows of all heads: a block of queries at a time, and as many key heads as fit the
-    budget."""
+    """All rows of all heads. Learned sinks take their share after the pass over the keys."""
+    rows = _over_keys(heads, tokens, kernel)
+    return rows if heads.sinks is None else with_sinks(rows, heads, tokens)
+
+
+def _over_keys(heads: Heads, tokens: Tokens, kernel: Kernel | None) -> Rows:
+    """A block of queries at a time, and as many key heads as fit the budget."""
     xp = compat.array_namespace(heads.q)
     layout = Layout(heads, tokens, kernel or fastest_kernel(heads))
     sample = likeness.sample(tokens.real_queries)
