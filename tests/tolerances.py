@@ -96,3 +96,5 @@ LINEARISED = 0.1
 PAGE_WEIGHT = 0.05
 # A number said with two or three digits in a station's text.
 SAID = 6e-3
+# A tone of size 0.5 at another rate: the ripple of the filter that changes it.
+RESAMPLED = 2e-3

@@ -220,7 +220,7 @@ def test_a_decoder_whose_tokens_are_not_known_has_no_patterns():
 @pytest.mark.parametrize("texts", ["words", [[1, 2, 3]]])
 def test_models_that_read_no_text_say_what_to_pass(family, reads, texts):
     model, _ = build(family)
-    with pytest.raises(InputError, match=rf"which reads {reads}; try: in Python: hw\.audit"):
+    with pytest.raises(InputError, match=rf"which reads {reads}; got a text; try: --.*hw\.audit"):
         hw.audit(model, texts)
 
 

@@ -116,6 +116,11 @@ def _attention(
     return output.transpose(1, 2).contiguous(), None
 
 
+def _attend(*arguments: Any, **told: Any) -> Array:
+    """The output alone, for the adapters."""
+    return _attention(*arguments, **told)[0]
+
+
 def _is_causal(module: Any, query: Array, mask: Array | None, told: bool | None) -> bool:
     """As in the library's own SDPA function: no mask can still mean causal."""
     if mask is not None or query.shape[2] == 1:
@@ -138,7 +143,6 @@ def _refuse_nan(where: str, *arrays: Array) -> None:
 def _mask_and_bias(
     mask: Array | None, bias: Array | None, shape: tuple[int, int]
 ) -> tuple[Array | None, Array | None]:
-    """For queries and keys of this shape, whether they came with a row for every query or not."""
     if mask is not None and mask.dtype != torch.bool:
         # An additive mask: entries near the dtype's lowest number hide a key, the rest is a bias.
         seen = visible(mask)
@@ -146,8 +150,12 @@ def _mask_and_bias(
         mask = seen
         if bool(soft.any()):
             bias = soft if bias is None else bias + soft
-    t, n = shape
-    return tuple(None if x is None else x[..., :n].expand(-1, -1, t, n) for x in (mask, bias))
+    return _of_shape(mask, shape), _of_shape(bias, shape)
+
+
+def _of_shape(x: Array | None, shape: tuple[int, int]) -> Array | None:
+    """Without the keys that no query sees, and with a row for every query."""
+    return None if x is None else x[..., : shape[1]].expand(-1, -1, *shape)
 
 
 def _mask(*arguments: Any, **told: Any) -> Any:
@@ -171,7 +179,7 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
         model.eval()
         if model._can_set_attn_implementation():
             model.set_attn_implementation(_NAME)
-        with adapted(model, _attention), torch.inference_mode():
+        with adapted(model, _attend), torch.inference_mode():
             yield tap
     finally:
         _tap.reset(token)

@@ -148,6 +148,9 @@ def _per_head(
     for head in range(heads.q.shape[0]):
         z = sample.logits(head)
         enough = np.isfinite(z).sum(axis=1) > claim.winners
+        if not enough.any():
+            yield np.zeros(0), np.zeros(0)
+            continue
         q = to_numpy(heads.q[head].float()).astype(float)[sample.rows]
         sink = -np.inf if heads.sinks is None else float(heads.sinks[head])
         yield angles(q[enough], sample.K[heads.key_head(head)], z[enough], claim, sink)

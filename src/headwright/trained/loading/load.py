@@ -47,7 +47,7 @@ class Place:
 def load(name: str | Path) -> tuple[Any, Any]:
     """The model and its tokenizer (None where it has none, as image models)."""
     place = find(str(name))
-    with _quiet():
+    with quiet():
         try:
             config = fitting_config(Path(place.folder), place.gguf, place.words)
             words = place.words | {
@@ -189,7 +189,7 @@ def _in_cache(name: str) -> Place | None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bars and no advice from the library while it loads: stderr belongs to the
     command."""
     log = transformers.utils.logging

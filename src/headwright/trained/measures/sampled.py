@@ -65,6 +65,8 @@ class Row:
 
     def with_sink_as_key(self) -> Row:
         """The same row with its sink among the keys: a key of zeros, whose logit is its bias."""
+        if self.sink is None:
+            return self
         return replace(
             self,
             K=np.pad(self.K, ((0, 1), (0, 0))),

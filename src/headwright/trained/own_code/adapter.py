@@ -9,9 +9,9 @@ from typing import Any
 from headwright.trained.library import torch
 from headwright.types import Array
 
-# Our attention, in the form the library's interface calls it: module, queries, keys, values, mask
-# and what is told by name; the output is (b, t, h, v).
-Attend = Callable[..., tuple[Array, None]]
+# Our attention, with the words of the library's interface: module, queries, keys, values, and what
+# is told by name. The output is (b, t, h, v).
+Attend = Callable[..., Array]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ def gptj(module: Any, attend: Attend) -> Callable[..., Any]:
     def attn(query: Array, key: Array, value: Array, attention_mask: Array) -> Any:
         told = only_what_is_needed(visible(attention_mask))
         scaling = 1.0 / float(module.scale_attn)
-        output, _ = attend(module, query, key, value, scaling=scaling, **told)
+        output = attend(module, query, key, value, scaling=scaling, **told)
         return output.transpose(1, 2), None
 
     return attn
@@ -31,7 +31,7 @@ def gpt_neo(module: Any, attend: Attend) -> Callable[..., Any]:
         seen = module.bias[:, :, n - t : n, :n]
         if attention_mask is not None:
             seen = seen & visible(attention_mask)
-        output, _ = attend(module, query, key, value, scaling=1.0, **only_what_is_needed(seen))
+        output = attend(module, query, key, value, scaling=1.0, **only_what_is_needed(seen))
         return output.transpose(1, 2), None
 
     return attn
@@ -46,7 +46,7 @@ def falcon(module: Any, attend: Attend) -> Callable[..., Any]:
         alibi: Array | None,
         attention_mask: Array,
         position_embeddings: Any = None,
-        **_: Any,
+        **unused: Any,
     ) -> Any:
         fused = module.query_key_value(hidden_states)
         q, k, v = (x.transpose(1, 2) for x in module._split_heads(fused))
@@ -64,7 +64,7 @@ def falcon(module: Any, attend: Attend) -> Callable[..., Any]:
             times = 1.0 if module.config._attn_implementation == "sdpa" else 2.0
             slopes = alibi.reshape(len(q), module.num_heads, 1, -1)
             told["position_bias"] = times * module.inv_norm_factor * slopes
-        output, _ = attend(module, q, k, v, **told)
+        output = attend(module, q, k, v, **told)
         return module.dense(output.flatten(2)), None
 
     return forward
@@ -74,12 +74,12 @@ def bloom(module: Any, attend: Attend) -> Callable[..., Any]:
     """Slopes over the distance (alibi); the residual is added inside."""
 
     def forward(
-        hidden_states: Array, residual: Array, alibi: Array, attention_mask: Array, **_: Any
+        hidden_states: Array, residual: Array, alibi: Array, attention_mask: Array, **unused: Any
     ) -> Any:
         q, k, v = module._reshape(module.query_key_value(hidden_states))
         told = only_what_is_needed(visible(attention_mask))
         told["position_bias"] = module.beta * alibi.reshape(len(q), module.num_heads, 1, -1)
-        output, _ = attend(module, q, k, v, scaling=module.inv_norm_factor, **told)
+        output = attend(module, q, k, v, scaling=module.inv_norm_factor, **told)
         return residual + module.dense(output.flatten(2)), None
 
     return forward

@@ -19,12 +19,12 @@ def mpnet(module: Any, attend: Attend) -> Callable[..., Any]:
         hidden_states: Array,
         attention_mask: Array | None = None,
         position_bias: Array | None = None,
-        **_: Any,
+        **unused: Any,
     ) -> Any:
         shape = (*hidden_states.shape[:-1], -1, module.attention_head_size)
         projections = (module.q, module.k, module.v)
         q, k, v = (one(hidden_states).view(shape).transpose(1, 2) for one in projections)
-        output, _ = attend(
+        output = attend(
             module, q, k, v, attention_mask, position_bias=position_bias, is_causal=False
         )
         return (module.o(output.flatten(2)),)
@@ -55,7 +55,7 @@ def xlnet(module: Any, attend: Attend) -> Callable[..., Any]:
         arrays = (q_head + module.r_w_bias, k_head_h, v_head_h)
         q, k, v = (x.permute(1, 2, 0, 3) for x in arrays)
         told = {"scaling": module.scale, "position_bias": bias * module.scale, "is_causal": False}
-        output, _ = attend(module, q, k, v, seen, **told)
+        output = attend(module, q, k, v, seen, **told)
         vectors = output.transpose(0, 1)
         return (vectors, None) if output_attentions else vectors
 
@@ -69,10 +69,10 @@ def deberta_v2(module: Any, attend: Attend) -> Callable[..., Any]:
     def forward(
         hidden_states: Array,
         attention_mask: Array,
-        *_: Any,
+        *unused: Any,
         relative_pos: Array | None = None,
         rel_embeddings: Array | None = None,
-        **__: Any,
+        **others: Any,
     ) -> Any:
         h = module.num_attention_heads
         projections = (module.query_proj, module.key_proj, module.value_proj)
@@ -86,7 +86,7 @@ def deberta_v2(module: Any, attend: Attend) -> Callable[..., Any]:
             bias = own(flat[0], flat[1], relative_pos, rel_embeddings, terms)
             bias = bias.unflatten(0, (-1, h))
         told = _told(module, bias, scaling=(q.shape[-1] * terms) ** -0.5)
-        output, _ = attend(module, q, k, v, attention_mask.bool(), **told)
+        output = attend(module, q, k, v, attention_mask.bool(), **told)
         return output.flatten(2), None
 
     return forward
@@ -98,10 +98,10 @@ def deberta(module: Any, attend: Attend) -> Callable[..., Any]:
     def forward(
         hidden_states: Array,
         attention_mask: Array,
-        *_: Any,
+        *unused: Any,
         relative_pos: Array | None = None,
         rel_embeddings: Array | None = None,
-        **__: Any,
+        **others: Any,
     ) -> Any:
         fused = module.transpose_for_scores(module.in_proj(hidden_states))
         q, k, v = fused.chunk(3, dim=-1)
@@ -115,7 +115,7 @@ def deberta(module: Any, attend: Attend) -> Callable[..., Any]:
             own = module.disentangled_att_bias
             bias = own(q * scaling, k, relative_pos, rel_embeddings, terms)
         told = _told(module, bias, scaling=scaling)
-        output, _ = attend(module, q, k, v, attention_mask.bool(), **told)
+        output = attend(module, q, k, v, attention_mask.bool(), **told)
         return output.flatten(2), None
 
     return forward
