@@ -206,6 +206,45 @@ OWN_CODE = {
 FAMILIES |= OWN_CODE
 
 
+def _trocr() -> tf.VisionEncoderDecoderModel:
+    encoder = tf.ViTConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=4)
+    decoder = tf.TrOCRConfig(
+        d_model=32, decoder_layers=1, decoder_attention_heads=4, vocab_size=60, decoder_ffn_dim=32
+    )
+    config = tf.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    return tf.VisionEncoderDecoderModel(config)
+
+
+_TINY = {"n_layer": 1, "n_head": 4, "vocab_size": 60}
+# family -> how to make one, and why it is refused
+REFUSED = {
+    "MptModel": (
+        lambda: tf.MptModel(tf.MptConfig(d_model=32, n_layers=1, n_heads=4, vocab_size=60)),
+        "MptModel, which computes attention in its own code",
+    ),
+    "OpenAIGPTModel": (
+        lambda: tf.OpenAIGPTModel(tf.OpenAIGPTConfig(n_embd=32, n_positions=32, **_TINY)),
+        "OpenAIGPTModel, which computes attention in its own code",
+    ),
+    "XLMModel": (
+        lambda: tf.XLMModel(tf.XLMConfig(emb_dim=32, n_layers=1, n_heads=4, vocab_size=60)),
+        "XLMModel, which computes attention in its own code",
+    ),
+    "LongformerModel": (
+        lambda: tf.LongformerModel(tf.LongformerConfig(**_SIZES, attention_window=4)),
+        "LongformerModel, which computes attention in its own code",
+    ),
+    "VisionEncoderDecoderModel": (
+        _trocr,
+        "TrOCRForCausalLM, which computes attention in its own code",
+    ),
+    "ResNetModel": (
+        lambda: tf.ResNetModel(tf.ResNetConfig(embedding_size=8, hidden_sizes=[8], depths=[1])),
+        "attention layers that call the registered function; got none in ResNetModel",
+    ),
+}
+
+
 def build(family: str) -> tuple:
     """The model, in float64 so that agreement is to rounding, and its input."""
     kind, config, feed = FAMILIES[family]

@@ -3,6 +3,9 @@ the model's own."""
 
 # ruff: noqa: E402
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from tests.tolerances import EAGER_SOFTMAX
-from tests.trained.families import FAMILIES, OWN_CODE, build
+from tests.trained.families import FAMILIES, OWN_CODE, REFUSED, build
 from tests.trained.naive import full_weights
 
 from headwright.trained import capture
@@ -89,21 +92,22 @@ def test_the_model_is_restored_after_a_failure():
     assert len(_captured(model, inputs)[0]) == 2
 
 
-def test_a_class_that_ignores_the_interface_and_has_no_adapter_is_refused():
-    model = tf.MptModel(tf.MptConfig(d_model=32, n_layers=1, n_heads=4, vocab_size=60))
-    with pytest.raises(capture.Refused, match="MptModel, which computes attention in its own code"):
-        _captured(model, {"input_ids": torch.arange(5)[None]})
+@pytest.mark.parametrize("family", REFUSED)
+def test_what_cannot_be_captured_is_refused_with_the_reason(family):
+    """Also where a part of the model ignores the interface: the rest alone would be audited as if
+    it were the whole."""
+    make, reason = REFUSED[family]
+    with pytest.raises(capture.Refused, match=reason):
+        _captured(make().eval(), {"pixel_values": torch.zeros((1, 3, 32, 32))})
 
 
-def test_a_part_that_ignores_the_interface_is_refused_not_left_out():
-    """Its encoder alone would be audited as if it were the whole model."""
-    encoder = tf.ViTConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=4)
-    decoder = tf.TrOCRConfig(
-        d_model=32, decoder_layers=1, decoder_attention_heads=4, vocab_size=60, decoder_ffn_dim=32
-    )
-    config = tf.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
-    with pytest.raises(capture.Refused, match="TrOCRForCausalLM, which computes attention in its"):
-        capture.verify(tf.VisionEncoderDecoderModel(config), {}, output_only)
+def test_the_page_of_families_says_what_is_tested():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "audit-families.md"
+    taken, refused = page.read_text(encoding="utf-8").split("## Refused")
+    rows = {"taken": taken, "refused": refused.split("## Learned")[0]}
+    named = {part: set(re.findall(r"`(\w+Model)`", text)) for part, text in rows.items()}
+    assert named["taken"] == {kind.__name__ for kind, _, _ in FAMILIES.values()}
+    assert named["refused"] == set(REFUSED)
 
 
 def test_falcon_is_its_own_in_either_of_its_codes():
@@ -135,12 +139,6 @@ def test_copied_key_heads_are_captured_once():
     model, inputs = build("falcon, key heads")
     layers, _ = _captured(model, inputs)
     assert [layer.k.shape[1] for layer in layers] == [2, 2]
-
-
-def test_a_model_without_attention_layers_is_refused():
-    model = tf.ResNetModel(tf.ResNetConfig(embedding_size=8, hidden_sizes=[8], depths=[1])).eval()
-    with pytest.raises(capture.Refused, match="attention"):
-        _captured(model, {"pixel_values": torch.zeros((1, 3, 32, 32))})
 
 
 def test_a_wrong_attention_is_caught_by_the_comparison():
