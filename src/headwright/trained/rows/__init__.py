@@ -3,5 +3,6 @@
 Reading order: `tokens` (what is known before a head is looked at), `stream` (the pass, block by
 block), `layout` (the layer's arrays, cut into blocks of logits). A block of logits becomes numbers
 in `operations`, with the help of `largest`, or in `compiled`, whose inner loops are `loops`;
-`kernels` chooses between the two. `likeness` looks at a few whole rows.
+`kernels` chooses between the two. `likeness` looks at a few whole rows; `result` is what comes of
+it, and `sinks` puts in learned sinks afterwards.
 """
