@@ -99,3 +99,5 @@ SAID = 6e-3
 # What the fused kernel promises against single precision: its row numbers are good to SINGLE, its
 # output to the rounding of half precision.
 FUSED = 1e-3
+# A tone of size 0.5 at another rate: the ripple of the filter that changes it.
+RESAMPLED = 2e-3

@@ -204,33 +204,6 @@ def test_missing_text_and_model(model, text, tmp_path):
     assert "nothing of the kind" in reply.stderr
 
 
-@pytest.mark.parametrize(
-    ("kind", "reads"), [("ViT", "pixel_values"), ("Whisper", "input_features")]
-)
-def test_models_that_read_no_text_are_told_what_to_do(tmp_path, text, kind, reads):
-    import transformers
-
-    sizes = {
-        "ViT": {
-            "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1,
-            "num_attention_heads": 4,
-        },
-        "Whisper": {
-            "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4,
-            "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
-            "vocab_size": 60,
-            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
-        },
-    }  # fmt: skip
-    config = getattr(transformers, f"{kind}Config")(**sizes[kind])
-    getattr(transformers, f"{kind}Model")(config).save_pretrained(tmp_path)
-    for arguments in ((), ("--claim", "b.q")):
-        reply = _run(tmp_path, "--text", text, *arguments)
-        assert (reply.exit_code, reply.stderr.count("\n")) == (2, 1), reply.output
-        assert f"{kind}Model, which reads {reads}" in reply.stderr
-        assert "hw.audit(model, " in reply.stderr
-
-
 def test_a_model_without_its_weights_is_refused(model, text, tmp_path):
     """As a folder is after an unfinished download: the configuration alone, or with half of the
     weights."""

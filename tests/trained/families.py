@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 import transformers as tf
+
+with warnings.catch_warnings():
+    # The library's own file still uses torch.jit.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from transformers import DebertaModel, DebertaV2Model
 
 _SIZES = {
     "hidden_size": 32,
@@ -84,6 +91,19 @@ FAMILIES = {
     ),
     "phi3": (tf.Phi3Model, tf.Phi3Config(**_GROUPED), _tokens),
     "mistral": (tf.MistralModel, tf.MistralConfig(**_GROUPED, sliding_window=8), _tokens),
+    "gpt_oss, sinks": (
+        tf.GptOssModel,
+        tf.GptOssConfig(
+            **_GROUPED,
+            head_dim=8,
+            sliding_window=8,
+            num_local_experts=2,
+            num_experts_per_tok=1,
+            layer_types=["sliding_attention", "full_attention"],
+            experts_implementation="eager",  # the others know no double precision
+        ),
+        _padded,
+    ),
     "t5": (
         tf.T5Model,
         tf.T5Config(d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, vocab_size=60),
@@ -126,6 +146,101 @@ FAMILIES = {
             patch_size=4,
         ),
         _image,
+    ),
+}
+# Families whose attention is code of their own: the same, and what the library's eager maps are
+# built with.
+_FALCON = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "vocab_size": 60,
+    "attn_implementation": "eager",
+}
+_DEBERTA = _SIZES | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
+OWN_CODE = {
+    "gptj": (tf.GPTJModel, tf.GPTJConfig(**_SMALL_GPT2, rotary_dim=4), _padded),
+    "codegen": (tf.CodeGenModel, tf.CodeGenConfig(**_SMALL_GPT2, rotary_dim=4), _tokens),
+    "gpt_neo": (
+        tf.GPTNeoModel,
+        tf.GPTNeoConfig(
+            hidden_size=32,
+            num_layers=2,
+            num_heads=4,
+            vocab_size=60,
+            max_position_embeddings=64,
+            attention_types=[[["global", "local"], 1]],
+            window_size=8,
+        ),
+        _padded,
+    ),
+    "falcon": (tf.FalconModel, tf.FalconConfig(**_FALCON), _tokens),
+    "falcon, key heads": (
+        tf.FalconModel,
+        tf.FalconConfig(**_FALCON, new_decoder_architecture=True, num_kv_heads=2),
+        _padded,
+    ),
+    "falcon, alibi": (
+        tf.FalconModel,
+        tf.FalconConfig(**_FALCON, alibi=True, multi_query=False),
+        _padded,
+    ),
+    "bloom": (
+        tf.BloomModel,
+        tf.BloomConfig(hidden_size=32, n_layer=2, n_head=4, vocab_size=60),
+        _padded,
+    ),
+    "mpnet": (tf.MPNetModel, tf.MPNetConfig(**_SIZES), _padded),
+    "xlnet": (
+        tf.XLNetModel,
+        tf.XLNetConfig(d_model=32, n_layer=2, n_head=4, d_inner=48, vocab_size=60),
+        _padded,
+    ),
+    "deberta": (DebertaModel, tf.DebertaConfig(**_DEBERTA), _padded),
+    "deberta_v2": (
+        DebertaV2Model,
+        tf.DebertaV2Config(**_DEBERTA, position_buckets=8, share_att_key=True),
+        _padded,
+    ),
+}
+FAMILIES |= OWN_CODE
+
+
+def _trocr() -> tf.VisionEncoderDecoderModel:
+    encoder = tf.ViTConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=4)
+    decoder = tf.TrOCRConfig(
+        d_model=32, decoder_layers=1, decoder_attention_heads=4, vocab_size=60, decoder_ffn_dim=32
+    )
+    config = tf.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    return tf.VisionEncoderDecoderModel(config)
+
+
+_TINY = {"n_layer": 1, "n_head": 4, "vocab_size": 60}
+# family -> how to make one, and why it is refused
+REFUSED = {
+    "MptModel": (
+        lambda: tf.MptModel(tf.MptConfig(d_model=32, n_layers=1, n_heads=4, vocab_size=60)),
+        "MptModel, which computes attention in its own code",
+    ),
+    "OpenAIGPTModel": (
+        lambda: tf.OpenAIGPTModel(tf.OpenAIGPTConfig(n_embd=32, n_positions=32, **_TINY)),
+        "OpenAIGPTModel, which computes attention in its own code",
+    ),
+    "XLMModel": (
+        lambda: tf.XLMModel(tf.XLMConfig(emb_dim=32, n_layers=1, n_heads=4, vocab_size=60)),
+        "XLMModel, which computes attention in its own code",
+    ),
+    "LongformerModel": (
+        lambda: tf.LongformerModel(tf.LongformerConfig(**_SIZES, attention_window=4)),
+        "LongformerModel, which computes attention in its own code",
+    ),
+    "VisionEncoderDecoderModel": (
+        _trocr,
+        "TrOCRForCausalLM, which computes attention in its own code",
+    ),
+    "ResNetModel": (
+        lambda: tf.ResNetModel(tf.ResNetConfig(embedding_size=8, hidden_sizes=[8], depths=[1])),
+        "attention layers that call the registered function; got none in ResNetModel",
     ),
 }
 

@@ -25,11 +25,16 @@ def full_logits(heads):
 
 
 def full_weights(heads):
+    """Of the keys: a learned sink is one more column of the softmax, which is then left out."""
     z = full_logits(heads)
+    n = z.shape[-1]
     blind = np.isneginf(z).all(axis=-1, keepdims=True)
     z = np.where(blind, 0.0, z)
+    if heads.sinks is not None:
+        sinks = to_numpy(heads.sinks).astype(float)[:, None, None]
+        z = np.concatenate([z, np.broadcast_to(sinks, (*z.shape[:2], 1))], axis=-1)
     e = np.exp(z - z.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    return (e / e.sum(axis=-1, keepdims=True))[..., :n]
 
 
 def measures(heads, tokens, leak):
@@ -41,12 +46,16 @@ def measures(heads, tokens, leak):
     n = np.isfinite(z).sum(axis=-1)
     ordered = np.sort(z, axis=-1)[..., ::-1]
     top, two = p.max(axis=-1), n[0] >= 2
+    sink = 1 - p.sum(axis=-1) if heads.sinks is not None else np.zeros(p.shape[:2])
+    rivals = n if heads.sinks is not None else n - 1
+    everything = np.concatenate([p, sink[..., None]], axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -np.sum(np.where(p > 0, p * np.log(p), 0.0), axis=-1)
+        surprise = np.where(everything > 0, everything * np.log(everything), 0.0)
+        entropy = -np.sum(surprise, axis=-1)
         margin = (ordered[..., 0] - ordered[..., 1])[:, two]
-        others = np.sort(p, axis=-1)[..., :-1].sum(axis=-1)
-        sharpness = np.log((n - 1) * top / others)[:, two]
-    needed = np.log((n - 1)[:, two] * (1 - leak) / leak)
+        others = np.sort(p, axis=-1)[..., :-1].sum(axis=-1) + sink
+        sharpness = np.log(rivals * top / others)[:, two]
+    needed = np.log(rivals[:, two] * (1 - leak) / leak)
     out = {
         "entropy": entropy.mean(axis=1),
         "effective_keys": np.exp(entropy).mean(axis=1),
@@ -54,11 +63,13 @@ def measures(heads, tokens, leak):
         "margin": margin.mean(axis=1),
         "first": p[..., tokens.first].mean(axis=1),
         "separators": p[..., tokens.separators].sum(axis=-1).mean(axis=1),
-        "average": (1 / top / np.exp(entropy)).mean(axis=1),
+        "average": (1 / everything.max(axis=-1) / np.exp(entropy)).mean(axis=1),
         "sharpness": sharpness.mean(axis=1),
         "sharpness_needed": needed.mean(axis=1),
         "horizon": 1 + leak / (1 - leak) * np.exp(np.median(margin, axis=1)),
     }
+    if heads.sinks is not None:
+        out["sink_share"] = sink.mean(axis=1)
     c = p @ v
     chosen = np.take_along_axis(v, p.argmax(axis=-1)[..., None], axis=1)
     mean = v[:, tokens.real_keys].mean(axis=1, keepdims=True)

@@ -36,7 +36,7 @@ def audited(heads, tokens, kernel=None):
 def in_single(heads):
     """In single precision, and the numbers it rounds to in double: what is left to differ is the
     computation."""
-    arrays = {name: getattr(heads, name) for name in ("q", "k", "v", "bias")}
+    arrays = {name: getattr(heads, name) for name in ("q", "k", "v", "bias", "sinks")}
     single = {name: None if x is None else x.astype(np.float32) for name, x in arrays.items()}
     double = {name: None if x is None else x.astype(float) for name, x in single.items()}
     return replace(heads, **single), replace(heads, **double)
@@ -56,6 +56,7 @@ SETTINGS = {
     "biased": {"bias": np.random.default_rng(1).standard_normal((4, 150, 150)), "causal": True},
     # Lower caps press the best logits together until single precision cannot tell which is first.
     "soft cap": {"softcap": 1.5},
+    "sinks": {"causal": True, "sinks": np.array([-1.0, 0.5, 2.0, 6.0])},
 }
 
 

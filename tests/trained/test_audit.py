@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
-from tests.tolerances import AUDIT, STREAMED
+from tests.tolerances import AUDIT, EAGER_SOFTMAX, STREAMED
 from tests.trained import naive
 from tests.trained.families import FAMILIES, build
 
@@ -51,8 +51,11 @@ def test_every_family_is_audited_and_no_number_is_missing(family):
     layers_found = {(card.stack, card.layer) for card in result}
     assert len(places) == len(result) == 4 * len(layers_found)
     for card in result:
-        patterns = {"previous", "duplicate", "induction"} & set(card.measures)
-        assert all(np.isfinite(card.measures[name]) for name in set(card.measures) - patterns)
+        missing = {name for name, value in card.measures.items() if not np.isfinite(value)}
+        # DeBERTa's position terms read the keys: what noise on these does is not known.
+        unknown = {"noise_gain"} if "deberta" in family else set()
+        assert missing <= {"previous", "duplicate", "induction"} | unknown
+        assert unknown <= missing
         assert card.sentence
 
 
@@ -217,7 +220,7 @@ def test_a_decoder_whose_tokens_are_not_known_has_no_patterns():
 @pytest.mark.parametrize("texts", ["words", [[1, 2, 3]]])
 def test_models_that_read_no_text_say_what_to_pass(family, reads, texts):
     model, _ = build(family)
-    with pytest.raises(InputError, match=rf"which reads {reads}; try: in Python: hw\.audit"):
+    with pytest.raises(InputError, match=rf"which reads {reads}; got a text; try: --.*hw\.audit"):
         hw.audit(model, texts)
 
 
@@ -231,10 +234,54 @@ def test_what_a_model_cannot_run_on_it_says_itself():
 
 
 def test_a_family_without_a_limit_of_positions_has_none():
-    """XLNet says -1. It computes attention in its own code, which is the reason to refuse it."""
-    config = tf.XLNetConfig(d_model=32, n_layer=1, n_head=4, d_inner=32, vocab_size=60)
-    with pytest.raises(InputError, match="in its own code"):
-        hw.audit(tf.XLNetModel(config), [[1, 2, 3]])
+    """XLNet says -1."""
+    assert len(hw.audit(build("xlnet")[0], [[1, 2, 3]], rows=0)) == 8
+
+
+def test_learned_sinks_are_what_the_library_s_maps_leave_out():
+    """Straight from the maps that the library's own code gives, whose rows do not sum to 1."""
+    model, _ = build("gpt_oss, sinks")
+    ids = torch.randint(1, 60, (1, 40), generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        maps = model(input_ids=ids, output_attentions=True).attentions
+    p = np.concatenate([layer[0].numpy() for layer in maps])
+    sink = 1.0 - p.sum(axis=-1)
+    assert sink.min() > 0.0
+    with_sink = np.concatenate([p, sink[..., None]], axis=-1)
+    logarithms = np.log(np.where(with_sink > 0, with_sink, 1.0))
+    wanted = {
+        "sink_share": sink,
+        "largest": p.max(axis=-1),
+        "first": p[..., 0],
+        "entropy": -np.sum(with_sink * logarithms, axis=-1),
+    }
+    result = hw.audit(model, ids.tolist(), rows=0)
+    assert result.difference < EAGER_SOFTMAX
+    for name, rows in wanted.items():
+        found = [card.measures[name] for card in result]
+        np.testing.assert_allclose(found, rows.mean(axis=-1), atol=AUDIT, err_msg=name)
+    previous = np.trace(p, offset=-1, axis1=1, axis2=2) / 39
+    found = [card.measures["previous"] for card in result]
+    np.testing.assert_allclose(found, previous, atol=AUDIT)
+
+
+def test_sinks_are_told_of_where_there_are_any():
+    model, inputs = build("gpt_oss, sinks")
+    model.layers[1].self_attn.sinks.data[2] = 30.0
+    result = hw.audit(model, inputs, rows=2, key_bits=(4,))
+    assert "sink_share" in result.columns
+    assert result.cards[6].sentence == (
+        "Rests on no key: 100% of its weight goes to the learned sink."
+    )
+    assert "learned sink" in result.to_html()
+    assert "sink_share" not in hw.audit(*build("llama"), rows=0).columns
+
+
+def test_a_sink_that_is_no_number_names_its_layer():
+    model, inputs = build("gpt_oss, sinks")
+    model.layers[1].self_attn.sinks.data[2] = float("nan")
+    with pytest.raises(InputError, match=r"NaN or infinity in (layer 1|the output)"):
+        hw.audit(model, inputs, rows=0)
 
 
 @pytest.mark.parametrize("tokens", [[7], [7, 7], [7] * 30])

@@ -3,6 +3,9 @@ the model's own."""
 
 # ruff: noqa: E402
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from tests.tolerances import EAGER_SOFTMAX
-from tests.trained.families import FAMILIES, build
+from tests.trained.families import FAMILIES, OWN_CODE, REFUSED, build
 from tests.trained.naive import full_weights
 
 from headwright.trained import capture
@@ -89,32 +92,53 @@ def test_the_model_is_restored_after_a_failure():
     assert len(_captured(model, inputs)[0]) == 2
 
 
-def test_a_class_that_ignores_the_interface_is_refused():
-    model = tf.BloomModel(tf.BloomConfig(hidden_size=32, n_layer=1, n_head=4, vocab_size=60))
-    with pytest.raises(capture.Refused, match="computes attention in its own code"):
-        _captured(model, {"input_ids": torch.arange(5)[None]})
+@pytest.mark.parametrize("family", REFUSED)
+def test_what_cannot_be_captured_is_refused_with_the_reason(family):
+    """Also where a part of the model ignores the interface: the rest alone would be audited as if
+    it were the whole."""
+    make, reason = REFUSED[family]
+    with pytest.raises(capture.Refused, match=reason):
+        _captured(make().eval(), {"pixel_values": torch.zeros((1, 3, 32, 32))})
 
 
-def test_a_model_without_attention_layers_is_refused():
-    model = tf.ResNetModel(tf.ResNetConfig(embedding_size=8, hidden_sizes=[8], depths=[1])).eval()
-    with pytest.raises(capture.Refused, match="attention"):
-        _captured(model, {"pixel_values": torch.zeros((1, 3, 32, 32))})
+def test_the_page_of_families_says_what_is_tested():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "audit-families.md"
+    taken, refused = page.read_text(encoding="utf-8").split("## Refused")
+    rows = {"taken": taken, "refused": refused.split("## Learned")[0]}
+    named = {part: set(re.findall(r"`(\w+Model)`", text)) for part, text in rows.items()}
+    assert named["taken"] == {kind.__name__ for kind, _, _ in FAMILIES.values()}
+    assert named["refused"] == set(REFUSED)
 
 
-def test_learned_sinks_are_refused():
-    config = tf.GptOssConfig(
-        hidden_size=32,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=8,
-        vocab_size=60,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-    )
-    with pytest.raises(capture.Refused, match="learned sinks"):
-        _captured(tf.GptOssModel(config), {"input_ids": torch.arange(5)[None]})
+def test_falcon_is_its_own_in_either_of_its_codes():
+    """Its two codes differ in what they make of alibi: the eager one adds it twice."""
+    model, inputs = build("falcon, alibi")
+    first = {name: x[:1] for name, x in inputs.items()}
+    outputs = []
+    for code in ("eager", "sdpa"):
+        model.config._attn_implementation_internal = code
+        assert capture.verify(model, first, output_only) < EAGER_SOFTMAX
+        outputs.append(capture.run(model, first, output_only).last_hidden_state)
+    assert (outputs[0] - outputs[1]).abs().max() > EAGER_SOFTMAX
+
+
+@pytest.mark.parametrize("family", OWN_CODE)
+def test_adapters_are_gone_after_a_failure(family):
+    model, inputs = build(family)
+
+    def visit(layer):
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        capture.run(model, inputs, visit)
+    for module in model.modules():
+        assert not {"forward", "_attn", "rel_attn_core"} & set(vars(module))
+
+
+def test_copied_key_heads_are_captured_once():
+    model, inputs = build("falcon, key heads")
+    layers, _ = _captured(model, inputs)
+    assert [layer.k.shape[1] for layer in layers] == [2, 2]
 
 
 def test_a_wrong_attention_is_caught_by_the_comparison():

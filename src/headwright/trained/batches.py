@@ -39,11 +39,12 @@ class Batch:
     @property
     def token_count(self) -> int:
         """Real tokens, or positions where there are no tokens."""
+        ids = self.arguments.get("input_ids")
+        if ids is None:
+            # Images and sounds: as many as the layers saw.
+            return self.size * max((queries for _, _, queries, _ in self._known), default=0)
         mask = self.arguments.get("attention_mask")
-        if mask is not None:
-            return int(mask.sum())
-        ids = self.arguments.get("input_ids", self.arguments.get("decoder_input_ids"))
-        return int(ids.numel()) if ids is not None else 0
+        return int(ids.numel() if mask is None else mask.sum())
 
     def tokens_of(self, layer: Layer, b: int) -> Tokens:
         """What is known of the queries and keys of this layer in the b-th text."""
@@ -97,16 +98,9 @@ def batches(
         yield Batch(arguments, separators(tokenizer, arguments.get("input_ids")))
         return
 
-    if model.main_input_name != "input_ids":
-        reads = model.main_input_name
-        raise InputError(
-            wanted="a model that reads text",
-            got=f"{type(model).__name__}, which reads {reads}",
-            attempt=f"in Python: hw.audit(model, processor(...)), a mapping with {reads}",
-        )
-    rows = [_numbers(text, tokenizer)[:limit] for text in _several(texts)]
+    rows = [token_numbers(text, tokenizer)[:limit] for text in _several(texts)]
     for row in rows:
-        _refuse(row, model.config)
+        refuse(row, model.config)
     for start in range(0, len(rows), size):
         yield _padded(rows[start : start + size], model, tokenizer)
 
@@ -126,9 +120,9 @@ def _several(texts: Any) -> list[Any]:
     return [rows] if isinstance(rows[0], (int, np.integer)) else list(rows)
 
 
-def _numbers(text: Any, tokenizer: Any) -> list[int]:
+def token_numbers(text: Any, tokenizer: Any) -> list[int]:
     if not isinstance(text, str):
-        return _token_numbers(text)
+        return _as_numbers(text)
     if tokenizer is None:
         raise InputError(
             wanted="a tokenizer for the text",
@@ -142,7 +136,7 @@ def _numbers(text: Any, tokenizer: Any) -> list[int]:
     return list(encoded["input_ids"])
 
 
-def _token_numbers(row: Any) -> list[int]:
+def _as_numbers(row: Any) -> list[int]:
     numbers = row.tolist() if hasattr(row, "tolist") else row
     try:
         return [operator.index(i) for i in numbers]
@@ -180,10 +174,10 @@ def _refuse_arguments(arguments: dict[str, Any], model: Any) -> None:
     for name in ("input_ids", "decoder_input_ids"):
         if name in arguments:
             for row in arguments[name].tolist():
-                _refuse(row, model.config)
+                refuse(row, model.config)
 
 
-def _refuse(row: list[int], config: Any) -> None:
+def refuse(row: list[int], config: Any) -> None:
     if not row:
         raise InputError(
             wanted="a text with tokens in it", got="an empty text", attempt="check the file"

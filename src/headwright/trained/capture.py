@@ -4,6 +4,7 @@ A function registered with transformers' attention interface sees q, k, v after 
 query-key norms, the split of fused projections and the cache, with the true scale; the mask
 function registered under the same name makes the library build the masks. Rejected: hooks on the
 projections. They see q and k before the rotation and need one splitting rule per model family.
+Families that do not ask the interface have an adapter that calls the same function (`own_code/`).
 
 The function replaces the attention of the model, so that a layer's logits are computed once, for
 the measures and for the output. `verify` therefore compares the tapped output with the untouched
@@ -19,8 +20,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwright.errors import InputError
+from headwright.trained.finite import Finite
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch, transformers
+from headwright.trained.own_code.adapter import visible
+from headwright.trained.own_code.table import adapted, has_adapter
 from headwright.types import Array
 
 _NAME = "headwright"
@@ -45,14 +49,14 @@ class Refused(InputError):
 @dataclass
 class _Tap:
     """What our attention function needs to know of the model that calls it: its modules' names by
-    their id, its stacks, whom to tell, how many layers of each stack were there already, and sums
-    that must turn out to be finite, with what they are sums of."""
+    their id, its stacks, whom to tell, how many layers of each stack were there already, and what
+    must turn out to be finite."""
 
     names: dict[int, str]
     stacks: tuple[str, ...]
     visit: Visit
     calls: dict[str, int]
-    sums: list[tuple[str, Array]] = field(default_factory=list)
+    finite: Finite = field(default_factory=Finite)
 
     def place(self, module: Any) -> tuple[str, int, str]:
         name = self.names.get(id(module), type(module).__name__)
@@ -85,19 +89,16 @@ def _attention(
     logits would show in `verify`."""
     tap = _tap.get()
     stack, index, name = tap.place(module)
-    if told.get("s_aux") is not None:
-        raise Refused(
-            wanted="attention whose weights over the keys sum to 1",
-            got=f"learned sinks in {name}: part of every row goes to no key",
-            attempt="audit a model without learned sinks",
-        )
-    _look_for_nan(tap, f"layer {index} ({name})", query, key, value)
+    sinks = told.get("s_aux")
+    learned = () if sinks is None else (sinks,)
+    tap.finite.expect(f"layer {index} ({name})", query, key, value, *learned)
     causal = _is_causal(module, query, attention_mask, told.get("is_causal"))
     if causal:
         # No query sees the keys after the last of them.
         key = key[:, :, : query.shape[2]]
         value = value[:, :, : query.shape[2]]
-    mask, bias = _mask_and_bias(attention_mask, told.get("position_bias"), key.shape[2])
+    shape = (query.shape[2], key.shape[2])
+    mask, bias = _mask_and_bias(attention_mask, told.get("position_bias"), shape)
     scale = told.get("scaling")
     layer = Layer(
         stack=stack,
@@ -111,9 +112,16 @@ def _attention(
         mask=mask,
         bias=bias,
         softcap=told.get("softcap"),
+        sinks=sinks,
+        bias_reads_keys=told.get("bias_reads_keys", False),
     )
     output = tap.visit(layer).to(value.dtype)
     return output.transpose(1, 2).contiguous(), None
+
+
+def _attend(*arguments: Any, **told: Any) -> Array:
+    """The output alone, for the adapters."""
+    return _attention(*arguments, **told)[0]
 
 
 def _is_causal(module: Any, query: Array, mask: Array | None, told: bool | None) -> bool:
@@ -123,49 +131,22 @@ def _is_causal(module: Any, query: Array, mask: Array | None, told: bool | None)
     return bool(getattr(module, "is_causal", True) if told is None else told)
 
 
-def _look_for_nan(tap: _Tap, where: str, *arrays: Array) -> None:
-    """At once on the host; elsewhere after the pass, since asking a device for a number waits for
-    all its work (and there are three in each layer)."""
-    tap.sums += [(where, total) for total in _sums(*arrays)]
-    if arrays[0].device.type == "cpu":
-        _refuse_nan(tap.sums)
-        tap.sums.clear()
-
-
-def _sums(*arrays: Array) -> list[Array]:
-    # One NaN or infinity is enough to spoil a sum.
-    return [x.sum(dtype=torch.float32) for x in arrays]
-
-
-def _refuse_nan(sums: list[tuple[str, Array]]) -> None:
-    """The first that is not finite; all are read in one copy per device."""
-    devices = {total.device for _, total in sums}
-    for device in devices:
-        own = [(where, total) for where, total in sums if total.device == device]
-        finite = torch.stack([total for _, total in own]).isfinite().tolist()
-        if not all(finite):
-            raise InputError(
-                wanted="finite activations",
-                got=f"NaN or infinity in {own[finite.index(False)][0]}",
-                attempt="load the weights again, or in float32: "
-                "half precision overflows in some models",
-            )
-
-
 def _mask_and_bias(
-    mask: Array | None, bias: Array | None, n: int
+    mask: Array | None, bias: Array | None, shape: tuple[int, int]
 ) -> tuple[Array | None, Array | None]:
     if mask is not None and mask.dtype != torch.bool:
         # An additive mask: entries near the dtype's lowest number hide a key, the rest is a bias.
-        seen = mask > torch.finfo(mask.dtype).min / 2
+        seen = visible(mask)
         soft = torch.where(seen, mask, 0.0)
         mask = seen
-        bias = soft if bias is None else bias + soft
-    if mask is not None:
-        mask = mask[..., :n]
-    if bias is not None:
-        bias = bias[..., :n]
-    return mask, bias
+        if bool(soft.any()):
+            bias = soft if bias is None else bias + soft
+    return _of_shape(mask, shape), _of_shape(bias, shape)
+
+
+def _of_shape(x: Array | None, shape: tuple[int, int]) -> Array | None:
+    """Without the keys that no query sees, and with a row for every query."""
+    return None if x is None else x[..., : shape[1]].expand(-1, -1, *shape)
 
 
 def _mask(*arguments: Any, **told: Any) -> Any:
@@ -177,8 +158,7 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
     """`model` with our attention in place; whatever happens inside, it leaves as it came."""
     transformers.AttentionInterface.register(_NAME, _attention)
     transformers.masking_utils.AttentionMaskInterface.register(_NAME, _mask)
-    models = [m for m in model.modules() if isinstance(m, transformers.PreTrainedModel)]
-    configs = {id(m.config): m.config for m in models}
+    configs = {id(m.config): m.config for m in _models(model)}
     before = {i: config._attn_implementation_internal for i, config in configs.items()}
     training = model.training
 
@@ -188,8 +168,9 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
     token = _tap.set(tap)
     try:
         model.eval()
-        model.set_attn_implementation(_NAME)
-        with torch.inference_mode():
+        if model._can_set_attn_implementation():
+            model.set_attn_implementation(_NAME)
+        with adapted(model, _attend), torch.inference_mode():
             yield tap
     finally:
         _tap.reset(token)
@@ -205,7 +186,7 @@ def run(model: Any, arguments: Mapping[str, Any], visit: Visit) -> Any:
     _refuse_own_code(model)
     with _tapped(model, visit) as tap:
         output = model(**arguments, **_without_cache(model))
-        _refuse_nan(tap.sums)
+        tap.finite.refuse()
     if not tap.calls:
         raise Refused(
             wanted="attention layers that call the registered function",
@@ -222,13 +203,19 @@ def _refuse_own_code(model: Any) -> None:
             got=type(model).__name__,
             attempt="AutoModel.from_pretrained(folder)",
         )
-    if not model._can_set_attn_implementation():
-        raise Refused(
-            wanted="a model that uses transformers' attention interface",
-            got=f"{type(model).__name__}, which computes attention in its own code",
-            attempt="a newer transformers, or a model family that supports SDPA "
-            "through the interface",
-        )
+    for part in _models(model):
+        if not part._can_set_attn_implementation() and not has_adapter(part):
+            raise Refused(
+                wanted="a model that uses transformers' attention interface, or has an adapter",
+                got=f"{type(part).__name__}, which computes attention in its own code",
+                attempt="loading it with attn_implementation='eager', a newer transformers, "
+                "or another family",
+            )
+
+
+def _models(model: transformers.PreTrainedModel) -> list[transformers.PreTrainedModel]:
+    """The model and those it is made of."""
+    return [m for m in model.modules() if isinstance(m, transformers.PreTrainedModel)]
 
 
 def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:
@@ -242,8 +229,7 @@ def verify(model: Any, arguments: Mapping[str, Any], visit: Visit) -> float:
     _refuse_own_code(model)
     plain = _tensors(_untouched(model, arguments))
     tapped = _tensors(run(model, arguments, visit))
-    where = f"the output of {type(model).__name__}"
-    _refuse_nan([(where, total) for total in _sums(*plain)])
+    Finite().expect(f"the output of {type(model).__name__}", *plain).refuse()
     difference = max(_difference(a, b) for a, b in zip(tapped, plain, strict=True))
     # sqrt(eps): rounding over all layers stays below it, a forgotten mask or soft cap does not.
     # Never finer than single precision, in which some of the library's own functions take the

@@ -61,6 +61,10 @@ class _Rule:
 # thing.
 _RULES = (
     _Rule(
+        lambda m: m.get("sink_share", 0) >= 0.5,
+        "Rests on no key: {sink_share:.0%} of its weight goes to the learned sink.",
+    ),
+    _Rule(
         lambda m: m["first"] >= 0.5, "Rests on the first token ({first:.0%} of its weight): a sink."
     ),
     _Rule(

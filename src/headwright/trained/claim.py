@@ -93,17 +93,20 @@ def angles(
     K: Float[np.ndarray, "n d"],
     z: Float[np.ndarray, "t n"],
     claim: QueryClaim,
+    sink: float = -np.inf,
 ) -> tuple[Float[np.ndarray, "t"], Float[np.ndarray, "t"]]:
     """Degrees between each query and the claim's direction for its own winners, and the weight
-    these have."""
+    these have beside the other keys and the sink."""
     order = np.argpartition(-z, range(claim.winners), axis=1)[:, : claim.winners]
     winners = np.stack([K[order[:, m]] for m in range(claim.winners)])
     direction = claim.direction(winners)
     lengths = np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1)
     cosine = np.sum(q * direction, axis=1) / lengths
 
-    e = np.exp(z - z.max(axis=1, keepdims=True))
-    mass = np.take_along_axis(e, order, axis=1).sum(axis=1) / e.sum(axis=1)
+    best = np.maximum(z.max(axis=1, keepdims=True), sink)
+    e = np.exp(z - best)
+    total = e.sum(axis=1) + np.exp(sink - best[:, 0])
+    mass = np.take_along_axis(e, order, axis=1).sum(axis=1) / total
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))), mass
 
 
@@ -145,8 +148,12 @@ def _per_head(
     for head in range(heads.q.shape[0]):
         z = sample.logits(head)
         enough = np.isfinite(z).sum(axis=1) > claim.winners
+        if not enough.any():
+            yield np.zeros(0), np.zeros(0)
+            continue
         q = to_numpy(heads.q[head].float()).astype(float)[sample.rows]
-        yield angles(q[enough], sample.K[heads.key_head(head)], z[enough], claim)
+        sink = -np.inf if heads.sinks is None else float(heads.sinks[head])
+        yield angles(q[enough], sample.K[heads.key_head(head)], z[enough], claim, sink)
 
 
 def _report(claim: str, angle: float, found: _Found) -> ClaimReport:

@@ -14,7 +14,9 @@ class Heads:
     keys.
 
     Logits are `softcap * tanh(scale q.k / softcap) + bias`, seen where `mask` is True and, if
-    `causal`, where the key is not after the query.
+    `causal`, where the key is not after the query. `sinks[i]` is one more logit in every row of
+    head i: it takes its share of the weights, and has no key and no value. `bias_reads_keys`: the
+    bias moves with the keys, so what noise on the keys does cannot be told from q and k.
     """
 
     q: Float[Array, "h t d"]
@@ -25,6 +27,8 @@ class Heads:
     mask: Bool[Array, "#h t n"] | None = None
     bias: Float[Array, "#h t n"] | None = None
     softcap: float | None = None
+    sinks: Float[Array, "h"] | None = None
+    bias_reads_keys: bool = False
 
     def __repr__(self) -> str:
         h, t, _ = self.q.shape
@@ -57,6 +61,8 @@ class Layer:
     mask: Array | None
     bias: Array | None
     softcap: float | None
+    sinks: Array | None = None  # (h,)
+    bias_reads_keys: bool = False
 
     def __repr__(self) -> str:
         q, k, v = (tuple(x.shape) for x in (self.q, self.k, self.v))
@@ -78,4 +84,6 @@ class Layer:
             mask=shared(self.mask),
             bias=shared(self.bias),
             softcap=self.softcap,
+            sinks=self.sinks,
+            bias_reads_keys=self.bias_reads_keys,
         )

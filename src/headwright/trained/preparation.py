@@ -3,6 +3,7 @@ attention that changes nothing, to compare it with the untouched model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from headwright.errors import InputError
@@ -10,7 +11,9 @@ from headwright.trained import capture
 from headwright.trained.batches import Batch, batches
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch, transformers
-from headwright.trained.loading.load import load
+from headwright.trained.loading.load import find, load
+from headwright.trained.own_inputs.examples import own_batches
+from headwright.trained.own_inputs.given import Given, reads_other
 from headwright.trained.rows.stream import stream
 from headwright.trained.rows.tokens import Tokens
 
@@ -23,8 +26,10 @@ def prepared(
 ) -> tuple[str, Any, list[Batch]]:
     """The model's name, the model itself and the batches it will see."""
     name = type(model).__name__
+    place = None
     if isinstance(model, str) or hasattr(model, "__fspath__"):
         name = str(model)
+        place = find(name)
         model, own_tokenizer = load(name)
         tokenizer = tokenizer or own_tokenizer
     model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
@@ -34,6 +39,10 @@ def prepared(
             got=type(model).__name__,
             attempt="pass a folder",
         )
+    if isinstance(texts, Given):
+        return name, model, list(own_batches(model, texts, tokenizer, place, limit=limit))
+    if model.main_input_name != "input_ids" and not isinstance(texts, Mapping):
+        raise reads_other(model, "a text")
     work = batches(model, texts, tokenizer, size=size, limit=limit)
     return name, model, list(work)
 

@@ -2,6 +2,8 @@
 integral over two logits, and the limits of little and of endless noise. Compared with the output of
 the keys as they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,16 @@ def test_prediction_agrees_with_sampled_keys(rng, deviation, softcap):
     law = _uneven_law(row, deviation)
     mean, error = _by_sampled_keys(row, law, rng)
     # Behind a cap the prediction is a mean over as many draws itself.
+    assert abs(predict(row, law) - mean) < SIGMAS * error * (1.0 if softcap is None else 2**0.5)
+    assert error < PREDICTED * mean
+
+
+@pytest.mark.parametrize(("deviation", "softcap"), [(0.02, None), (4.0, None), (1.0, 15.0)])
+def test_a_learned_sink_has_no_noise_and_takes_its_share(rng, deviation, softcap):
+    row = _row(rng, softcap=softcap, sink=2.0)
+    row = replace(row, sink=float(row.logits().max()))
+    law = _uneven_law(row, deviation)
+    mean, error = _by_sampled_keys(row, law, rng)
     assert abs(predict(row, law) - mean) < SIGMAS * error * (1.0 if softcap is None else 2**0.5)
     assert error < PREDICTED * mean
 

@@ -8,6 +8,7 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 from tests.tolerances import AUDIT, ROUNDING, SIGMAS
 from tests.trained import naive
 
+from headwright.errors import InputError
 from headwright.keys import GaussianKeys, rounded
 from headwright.trained.cache import quantise
 from headwright.trained.cache.prediction import predict
@@ -45,9 +46,12 @@ def test_rows_are_the_rows_of_the_full_maps(rng, words):
         np.testing.assert_allclose(sample.logits(head), full[head, sample.rows], atol=ROUNDING)
 
 
-@pytest.mark.parametrize("softcap", [None, 1.3])
-def test_noise_gain_is_the_slope_of_real_noise(rng, softcap):
-    row = _sample(rng, softcap=softcap).row(1, 59)
+_LEARNED = np.array([0.5, 2.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("words", [{}, {"softcap": 1.3}, {"sinks": _LEARNED}])
+def test_noise_gain_is_the_slope_of_real_noise(rng, words):
+    row = _sample(rng, **words).row(1, 59)
     c, size, draws = row.output(), 1e-4, 4000
     step = size * np.sqrt(np.mean(np.sum(row.K**2, axis=1)) / row.K.shape[1])
     moved = [
@@ -58,14 +62,38 @@ def test_noise_gain_is_the_slope_of_real_noise(rng, softcap):
     assert abs(np.mean(moved) - squared) < SIGMAS * np.std(moved) / np.sqrt(draws)
 
 
-def test_no_corner_of_the_box_beats_the_worst_case(rng):
-    row = _sample(rng, n=14).row(0, 13)
+@pytest.mark.parametrize("sinks", [None, _LEARNED])
+def test_no_corner_of_the_box_beats_the_worst_case(rng, sinks):
+    """A learned sink stays where it is, and takes its share."""
+    row = _sample(rng, n=14, sinks=sinks).row(0, 13)
     z, c = row.logits(), row.output()
     along = row.V @ c / np.linalg.norm(c)
     corners = z + BOX * (2 * ((np.arange(2**14)[:, None] >> np.arange(14)) & 1) - 1)
     e = np.exp(corners)
-    shifts = np.abs((e @ along) / e.sum(axis=1) - np.linalg.norm(c)) / np.linalg.norm(c)
+    total = e.sum(axis=1) + (0.0 if sinks is None else np.exp(sinks[0]))
+    shifts = np.abs((e @ along) / total - np.linalg.norm(c)) / np.linalg.norm(c)
     np.testing.assert_allclose(worst_shift(row), shifts.max(), rtol=AUDIT)
+
+
+def test_a_row_with_a_sink_is_a_row_of_the_full_maps(rng):
+    sample = _sample(rng, sinks=_LEARNED)
+    full = naive.full_weights(sample.heads)
+    for head in range(4):
+        for i in sample.rows:
+            row = sample.row(head, int(i))
+            wanted = full[head, i, : i + 1] @ row.V
+            np.testing.assert_allclose(row.output(), wanted, atol=ROUNDING)
+            as_key = row.with_sink_as_key()
+            np.testing.assert_allclose(as_key.output(), wanted, atol=ROUNDING)
+
+
+def test_noise_is_not_measured_where_it_would_move_the_bias(rng):
+    sample = _sample(rng, bias_reads_keys=True)
+    row = sample.row(0, 59)
+    assert np.isnan(noise_gain(row))
+    assert np.isfinite(worst_shift(row))
+    with pytest.raises(InputError, match="a bias that reads the keys too"):
+        quantise.squared_errors(sample, [[row]], (4,))
 
 
 def test_reachable_keys_are_the_corners_of_a_square():

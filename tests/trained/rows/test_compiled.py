@@ -48,7 +48,7 @@ def test_both_ways_give_the_same_rows(rng, compiled, setting, library):
         single,
         **{
             x: xp.asarray(getattr(single, x))
-            for x in ("mask", "bias")
+            for x in ("mask", "bias", "sinks")
             if getattr(single, x) is not None
         },
     )

@@ -31,6 +31,9 @@ def predict(row: Row, law: GaussianKeys) -> float:
     all its keys."""
     logits_law = law.logits_law(row.q, scale=row.scale)
     variances = logits_law.variances[row.seen]
+    if row.sink is not None:  # which no cache stores: it has no noise
+        row = row.with_sink_as_key()
+        variances = np.append(variances, 0.0)
     small = SMALL
     if row.softcap is not None:
         small *= min(1.0, row.softcap)  # the cap bends over its own size

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headwright.errors import InputError
 from headwright.keys import GaussianKeys, rounded
 from headwright.trained.cache.prediction import predict
 from headwright.trained.measures.sampled import Row, Sample
@@ -37,6 +38,12 @@ def squared_errors(
 ) -> SquaredErrors:
     """Both routes for every setting, on the given rows of each head. Keys are rounded as a cache
     would: all keys of a key head together."""
+    if sample.heads.bias_reads_keys:
+        raise InputError(
+            wanted="logits that see the keys through their product with the query alone",
+            got="a bias that reads the keys too (relative positions looked up in them)",
+            attempt="leave out --key-bits (key_bits= in Python)",
+        )
     settings = tuple((per, int(bits)) for per in PER for bits in key_bits)
     sizes = [[_square(row.output()) for row in one_head] for one_head in rows]
     size = np.asarray(sizes)

@@ -5,6 +5,7 @@ up."""
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Place:
 def load(name: str | Path) -> tuple[Any, Any]:
     """The model and its tokenizer (None where it has none, as image models)."""
     place = find(str(name))
-    with _quiet():
+    with quiet():
         try:
             config = fitting_config(Path(place.folder), place.gguf, place.words)
             words = place.words | {
@@ -188,7 +189,7 @@ def _in_cache(name: str) -> Place | None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bars and no advice from the library while it loads: stderr belongs to the
     command."""
     log = transformers.utils.logging
@@ -197,7 +198,9 @@ def _quiet() -> Iterator[None]:
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        with redirect_stderr(io.StringIO()):  # the GGUF reader draws a bar of its own
+        # The GGUF reader draws a bar of its own; some model files warn of themselves.
+        with redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
     finally:
         log.set_verbosity(level)

@@ -60,7 +60,7 @@ def fitting_config(folder: Path, gguf: str | None, words: dict[str, Any]) -> Any
         # Tensors may lie over one another
         stored = Stored(size, header.tensors, min(header.elements, 8 * size))
     else:
-        numbers = list(_numbers(_config(folder / "config.json")))
+        numbers = list(all_numbers(_config(folder / "config.json")))
         stored = _safetensors(folder)
     for name, value in numbers:
         _refuse_number(name, value, stored)
@@ -83,7 +83,7 @@ def _config(path: Path) -> dict[str, Any]:
     return config
 
 
-def _numbers(config: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def all_numbers(config: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """Every number of the configuration with the name it stands under, lists and inner objects
     too."""
     left: list[tuple[str, Any]] = list(config.items())

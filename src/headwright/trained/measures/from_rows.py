@@ -4,6 +4,10 @@ the real rows.
 With Z = sum e^(z - z_max) = 1 + leak, all come from what `rows.stream` kept, and none needs the
 weights again. The sharpness of a row is the beta with which the closed form for orthonormal keys
 gives the same leak, so that a trained head is measured with the ruler of the exercise.
+
+A learned sink is one more place for the weight to go, so that every row stays a distribution:
+entropy and leak count it, and it is a rival of the top key. Top key, margin and copy are about keys
+that have values; the sink is none of these.
 """
 
 from __future__ import annotations
@@ -62,11 +66,20 @@ class LayerRows:
 
     @cached_property
     def rivals(self) -> Array:
-        """Keys beside the top one, at least 1 so that its logarithm exists."""
+        """Keys beside the top one, and the sink; at least 1 so that its logarithm exists."""
         seen = self.rows.seen
         rivals = self.xp.astype(seen - 1, self.rows.leak.dtype)
         rivals = self.xp.where(seen >= 2, rivals, 1.0)
+        if self.rows.sink is not None:
+            rivals = rivals + 1.0
         return self.xp.broadcast_to(rivals, self.rows.leak.shape)
+
+    @cached_property
+    def heaviest(self) -> Array:
+        """The largest weight of all, be it the top key's or the sink's."""
+        largest = 1.0 / self.total
+        sink = self.rows.sink
+        return largest if sink is None else self.xp.maximum(largest, sink)
 
 
 def _sharpness(layer: LayerRows) -> Array:
@@ -117,7 +130,7 @@ ROW_MEASURES = (
         "average",
         "average score",
         "1 if the row averages its effective keys equally: 1 / (p_max e^entropy)",
-        lambda x: x.total / x.effective_keys,
+        lambda x: 1.0 / (x.heaviest * x.effective_keys),
     ),
     Measure(
         "sharpness",
@@ -134,6 +147,18 @@ ROW_MEASURES = (
         "contested",
     ),
 )
+
+SINK_SHARE = Measure(
+    "sink_share",
+    "learned sink",
+    "weight that goes to no key, but to the head's learned sink",
+    lambda x: x.rows.sink,
+)
+
+
+def row_measures(layer: LayerRows) -> tuple[Measure, ...]:
+    """Those that this layer has."""
+    return ROW_MEASURES if layer.rows.sink is None else (*ROW_MEASURES, SINK_SHARE)
 
 
 def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
@@ -197,4 +222,4 @@ OTHER = {
     ),
     "reachable": ("reachable keys", "share of the keys that some query can select"),
 }
-TITLES = {m.name: (m.title, m.meaning) for m in ROW_MEASURES} | OTHER
+TITLES = {m.name: (m.title, m.meaning) for m in (*ROW_MEASURES, SINK_SHARE)} | OTHER

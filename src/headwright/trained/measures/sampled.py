@@ -5,7 +5,7 @@ Rows are drawn with an explicit generator and looked at one by one in double pre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class Row:
     scale: float
     softcap: float | None
     seen: Int[np.ndarray, "n"]  # the keys' places among those of the sample
+    sink: float | None = None  # a further logit, which has no key and no value
+    bias_reads_keys: bool = False
 
     def logits(self, K: Any = None) -> Float[np.ndarray, "n"]:
         keys = self.K if K is None else K
@@ -53,8 +55,29 @@ class Row:
             return np.ones_like(z)
         return 1.0 - ((z - self.bias) / self.softcap) ** 2
 
+    def weights(self, z: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws n"]:
+        """Of the keys with these logits: what the sink leaves them, where there is one."""
+        if self.sink is None:
+            return weights(z)
+        sink = np.full_like(z[..., :1], self.sink)
+        whole = np.concatenate([z, sink], axis=-1)
+        return weights(whole)[..., :-1]
+
+    def with_sink_as_key(self) -> Row:
+        """The same row with its sink among the keys: a key of zeros, whose logit is its bias."""
+        if self.sink is None:
+            return self
+        return replace(
+            self,
+            K=np.pad(self.K, ((0, 1), (0, 0))),
+            V=np.pad(self.V, ((0, 1), (0, 0))),
+            bias=np.append(self.bias, self.sink),
+            seen=np.append(self.seen, -1),  # it has no place among the keys
+            sink=None,
+        )
+
     def output(self, K: Any = None) -> Float[np.ndarray, "v"]:
-        return weights(self.logits(K)) @ self.V
+        return self.weights(self.logits(K)) @ self.V
 
 
 @dataclass(frozen=True)
@@ -109,6 +132,8 @@ class Sample:
             scale=heads.scale,
             softcap=heads.softcap,
             seen=seen,
+            sink=None if heads.sinks is None else float(heads.sinks[head]),
+            bias_reads_keys=heads.bias_reads_keys,
         )
 
     def _visible(self, head: int, i: int) -> Bool[np.ndarray, "n"]:
@@ -137,10 +162,13 @@ def noise_gain(row: Row) -> float:
     coordinate.
 
     c moves by sum_i a_i (v_i - c) dz_i, so that E|dc|^2 = sum_i a_i^2 |v_i - c|^2 Var z_i, and
-    noise of size t |k| / sqrt(d) per coordinate gives Var z = (t scale |q| |k|)^2 / d.
+    noise of size t |k| / sqrt(d) per coordinate gives Var z = (t scale |q| |k|)^2 / d. NaN where
+    the noise would move the bias too.
     """
+    if row.bias_reads_keys:
+        return np.nan
     z = row.logits()
-    a = weights(z)
+    a = row.weights(z)
     c = a @ row.V
     spread = np.sum((row.V - c) ** 2, axis=1)
     moved = np.sqrt(np.sum((a * row.slopes(z)) ** 2 * spread))
@@ -158,7 +186,13 @@ def worst_shift(row: Row) -> float:
     if size == 0.0:
         return 0.0
     along = row.V @ c / size
-    bounds = worst_case(z - BOX, z + BOX, along)
+    low = z - BOX
+    high = z + BOX
+    if row.sink is not None:  # a learned number, which stays as it is
+        low = np.append(low, row.sink)
+        high = np.append(high, row.sink)
+        along = np.append(along, 0.0)
+    bounds = worst_case(low, high, along)
     up = float(bounds.high) - size
     down = size - float(bounds.low)
     return max(up, down) / size

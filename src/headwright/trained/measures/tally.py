@@ -9,7 +9,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.measures.from_rows import LEAK, ROW_MEASURES, LayerRows, copy_parts
+from headwright.trained.measures.from_rows import LEAK, LayerRows, copy_parts, row_measures
 from headwright.types import Array, Float
 
 
@@ -85,7 +85,7 @@ def _row_sums(layer: LayerRows) -> dict[str, tuple[Array, Array]]:
     shape = layer.rows.leak.shape
     sums = {}
     for among, chosen in {"real": layer.real, "contested": layer.contested}.items():
-        measures = [measure for measure in ROW_MEASURES if measure.among == among]
+        measures = [measure for measure in row_measures(layer) if measure.among == among]
         # One selection and one sum for all of them.
         values = xp.stack([xp.broadcast_to(one.value(layer), shape) for one in measures])
         totals = xp.sum(xp.where(chosen, values, 0.0), axis=-1)
@@ -93,7 +93,7 @@ def _row_sums(layer: LayerRows) -> dict[str, tuple[Array, Array]]:
         count = xp.broadcast_to(count, totals.shape[1:])
         for i, measure in enumerate(measures):
             sums[measure.name] = (totals[i, :], count)
-    return {measure.name: sums[measure.name] for measure in ROW_MEASURES}
+    return {measure.name: sums[measure.name] for measure in row_measures(layer)}
 
 
 def _pattern_sums(layer: LayerRows) -> dict[str, tuple[Array, Array]]:

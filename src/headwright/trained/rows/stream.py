@@ -18,12 +18,19 @@ from headwright.trained.rows.kernels import Kernel, can_fuse, fastest_kernel
 from headwright.trained.rows.layout import Layout
 from headwright.trained.rows.operations import NAMES
 from headwright.trained.rows.result import Rows
+from headwright.trained.rows.sinks import with_sinks
 from headwright.trained.rows.tokens import Tokens
 
 
 def stream(heads: Heads, tokens: Tokens, *, kernel: Kernel | None = None) -> Rows:
-    """All rows of all heads: a block of queries at a time, and as many key heads as fit the
-    budget. On a GPU all of it is one fused kernel, where that can go."""
+    """All rows of all heads. Learned sinks take their share after the pass over the keys."""
+    rows = _over_keys(heads, tokens, kernel)
+    return rows if heads.sinks is None else with_sinks(rows, heads, tokens)
+
+
+def _over_keys(heads: Heads, tokens: Tokens, kernel: Kernel | None) -> Rows:
+    """A block of queries at a time, and as many key heads as fit the budget. On a GPU all of it is
+    one fused kernel, where that can go."""
     if kernel is None and can_fuse(heads, tokens):
         from headwright.trained.rows.fused.launch import fused_rows
 
