@@ -3,6 +3,7 @@ one."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import array_api_compat as compat
@@ -66,7 +67,7 @@ def _to_host(groups: list[list[Array | None]]) -> list[list[np.ndarray]]:
     arrays = [one for group in known for one in group]
     xp = compat.array_namespace(*arrays)
     flat = to_numpy(xp.concat([xp.reshape(one, (-1,)) for one in arrays]))
-    ends = np.cumsum([compat.size(one) for one in arrays])
+    ends = np.cumsum([math.prod(one.shape) for one in arrays])
     parts = iter(np.split(flat, ends[:-1]))
     return [[next(parts).reshape(one.shape) for one in group] for group in known]
 

@@ -1,3 +1,4 @@
+# pyright: reportArgumentType=false, reportCallIssue=false  (what a kernel is given is no longer Python)
 """The pass over all keys: per block of queries, tile after tile of keys, the output and the row
 numbers of `operations.NAMES` that need every key.
 

@@ -1,3 +1,4 @@
+# pyright: reportArgumentType=false, reportCallIssue=false  (what a kernel is given is no longer Python)
 """A few whole rows of every head: their weights in half precision for a moment, the mass in ranges
 of keys, and the products of every two heads' rows."""
 
