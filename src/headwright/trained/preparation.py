@@ -22,6 +22,14 @@ def prepared(
     model: Any, texts: Any, *, tokenizer: Any = None, limit: int | None = None, size: int = 1
 ) -> tuple[str, Any, list[Batch]]:
     """The model's name, the model itself and the batches it will see."""
+    name, model, tokenizer = opened(model, tokenizer)
+    work = batches(model, texts, tokenizer, size=size, limit=limit)
+    return name, model, list(work)
+
+
+def opened(model: Any, tokenizer: Any = None) -> tuple[str, Any, Any]:
+    """The model's name, the model without the head on top, and the tokenizer: the given one, or
+    that which lies with the model."""
     name = type(model).__name__
     if isinstance(model, str) or hasattr(model, "__fspath__"):
         name = str(model)
@@ -34,8 +42,7 @@ def prepared(
             got=type(model).__name__,
             attempt="pass a folder",
         )
-    work = batches(model, texts, tokenizer, size=size, limit=limit)
-    return name, model, list(work)
+    return name, model, tokenizer
 
 
 def difference(model: Any, batch: Batch) -> float:

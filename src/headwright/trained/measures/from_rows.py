@@ -16,6 +16,7 @@ from typing import Any
 import array_api_compat as compat
 
 from headwright.trained.heads import Heads
+from headwright.trained.measures.rotary import Rotation
 from headwright.trained.rows.stream import Rows
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array
@@ -26,11 +27,13 @@ LEAK = 0.1
 
 @dataclass(frozen=True)
 class LayerRows:
-    """One layer on one text, with the numbers that several measures share. Arrays are (h, t)."""
+    """One layer on one text, with the numbers that several measures share. Arrays are (h, t).
+    `turning` is the model's rotation, None where it has none."""
 
     heads: Heads
     tokens: Tokens
     rows: Rows
+    turning: Rotation | None = None
 
     @cached_property
     def xp(self) -> Any:
@@ -180,6 +183,28 @@ OTHER = {
     "duplicate": ("duplicate token", "weight on earlier places of the same token"),
     "induction": ("induction", "weight on the places right after earlier places of the same token"),
     "horizon": ("horizon n*", f"keys among which the median margin keeps the leak at {LEAK:g}"),
+    "retrieval": (
+        "retrieval",
+        "share of the tokens of a needle said again whose place in the needle is the top key",
+    ),
+    "induction_random": (
+        "induction, random",
+        "weight on what followed the same token, on random tokens repeated",
+    ),
+    "copying": (
+        "OV copying",
+        "sum Re(λ) / sum |λ| of the eigenvalues of W_V W_O: 1 copies, -1 writes the opposite",
+    ),
+    "composition_q": (
+        "Q composition",
+        "strongest |W_OV W_QK| / (|W_OV| |W_QK|) with an earlier head, less its value at random",
+    ),
+    "composition_k": ("K composition", "the same, into what the head's keys read"),
+    "composition_v": ("V composition", "the same, into what the head's values read"),
+    "rotary_slow": (
+        "slow rotary pairs",
+        "share of the logits' energy in channels that turn less than once over the text",
+    ),
     "redundancy": ("redundancy", "cosine with the most similar head of the layer"),
     "noise_gain": (
         "noise gain",
