@@ -67,31 +67,31 @@ def composition(layers: Mapping[Place, Projections], stack: str) -> Composition 
     off as the baseline.
     """
     chosen = {index: layer for (name, index), layer in sorted(layers.items()) if name == stack}
-    known = {i: x for i, x in chosen.items() if x.W_V is not None and x.W_O is not None}
-    if not known:
+    written = {i: _writing(layer) for i, layer in chosen.items()}
+    widths = {w.shape[2] for w in written.values() if w is not None}
+    if not widths:
         return None
     heads = tuple((i, h) for i, x in chosen.items() for h in range(x.heads))
     first = {i: heads.index((i, 0)) for i in chosen}
     size = len(heads)
-    m = next(iter(known.values())).W_O.shape[2]
-    baseline = m**-0.5
+    baseline = max(widths) ** -0.5
 
     score = {kind: np.full((size, size), np.nan) for kind in KINDS}
-    for a, earlier in known.items():
-        writing = _writing(earlier)
-        rows = slice(first[a], first[a] + earlier.heads)
+    for a, writing in written.items():
+        rows = slice(first[a], first[a] + chosen[a].heads)
         for b, later in chosen.items():
             columns = slice(first[b], first[b] + later.heads)
-            for kind in KINDS if a < b else ():
+            for kind in KINDS if a < b and writing is not None else ():
                 ratio = _ratios(writing, later, kind)
                 score[kind][rows, columns] = ratio - baseline
     return Composition(heads, score, baseline)
 
 
-def _writing(layer: Projections) -> Float[Array, "h v m"]:
+def _writing(layer: Projections) -> Float[Array, "h v m"] | None:
     """S W_O for each head, with S^2 = W_V^T W_V: as large in every product as W_V W_O, and scaled
-    to size 1."""
-    assert layer.W_V is not None and layer.W_O is not None
+    to size 1. None where the layer has no such matrices."""
+    if layer.W_V is None or layer.W_O is None:
+        return None
     root = _root(layer.W_V.mT @ layer.W_V)
     written = _per_query_head(root, layer.W_O.shape[0]) @ layer.W_O
     return written / torch.linalg.matrix_norm(written)[:, None, None]

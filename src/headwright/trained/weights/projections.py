@@ -24,9 +24,9 @@ from headwright.types import Array, Float
 
 @dataclass(frozen=True)
 class Projections:
-    """One layer of `h = heads` query heads on `h/g` key heads, from and to a hidden state of size `m`. None
-    where the model applies no linear map. `folded`: the scale of the norm that the hidden state
-    comes from is multiplied into W_Q, W_K and W_V."""
+    """One layer of `h = heads` query heads on `h/g` key heads, from and to a hidden state of size
+    `m`. None where the model applies no linear map. `folded`: the scale of the norm that the hidden
+    state comes from is multiplied into W_Q, W_K and W_V."""
 
     W_Q: Float[Array, "h m d"] | None
     W_K: Float[Array, "hk m d"] | None
