@@ -19,7 +19,7 @@ from headwright.trained.heads import Layer
 from headwright.trained.library import torch
 from headwright.trained.measures.beside_text import Asked, BesideText, beside_text
 from headwright.trained.measures.from_rows import LayerRows
-from headwright.trained.measures.rotary import Rotation, rotation
+from headwright.trained.measures.rotary import EnergyTally, Rotation, rotation
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
 from headwright.trained.preparation import difference, opened, prepared
@@ -65,6 +65,7 @@ class _Gathered:
     tally: Tally = field(default_factory=Tally)
     sampled: dict[str, list[np.ndarray]] = field(default_factory=dict)
     errors: list[quantise.SquaredErrors] = field(default_factory=list)
+    energy: EnergyTally = field(default_factory=EnergyTally)
     beside: BesideText = field(default_factory=BesideText)
 
     def add_sampled(self, name: str, values: Any) -> None:
@@ -133,7 +134,9 @@ def visitor(
             heads = layer.text(b)
             tokens = batch.tokens_of(layer, b)
             rows = stream(heads, tokens)
-            gathered.tally.add(LayerRows(heads, tokens, rows, turning))
+            gathered.tally.add(LayerRows(heads, tokens, rows))
+            if turning is not None:
+                gathered.energy.add(heads, tokens, turning)
             outputs.append(rows.output)
             if options.rows and rng is not None:
                 sample = Sample.draw(heads, tokens, rng, size=options.rows)
@@ -178,7 +181,8 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
         values = np.concatenate(texts, axis=1)
         measures[name], errors[name] = mean_and_error(values)
 
-    measures |= gathered.beside.measures
+    measures |= gathered.energy.measures() | gathered.beside.measures
+    energy = gathered.energy.per_pair()
     stack, layer = place
     picture = gathered.tally.picture
     cards = []
@@ -190,7 +194,7 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
             measures=_of_head(measures, head),
             errors=_of_head(errors, head),
             picture=None if picture is None else to_numpy(picture[head]),
-            rotary_energy=gathered.tally.rotary_energy(head),
+            rotary_energy=None if energy is None else energy[head],
             sources=gathered.beside.sources_of(head),
         )
         cards.append(card)

@@ -12,10 +12,12 @@ tf = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from tests.trained.families import build  # noqa: E402
 
-from headwright.trained.measures.from_rows import LayerRows  # noqa: E402
-from headwright.trained.measures.rotary import Rotation, pair_energy, rotation  # noqa: E402
-from headwright.trained.measures.tally import Tally  # noqa: E402
-from headwright.trained.rows.stream import stream  # noqa: E402
+from headwright.trained.measures.rotary import (  # noqa: E402
+    EnergyTally,
+    Rotation,
+    pair_energy,
+    rotation,
+)
 
 # Four channels of eight turn, as in a model with a partial rotation.
 PARTIAL = Rotation(np.asarray([[0, 2], [1, 3]]), np.asarray([1.0, 0.01]))
@@ -44,16 +46,15 @@ def test_equal_to_full_products(rng, padded):
 
 def test_two_texts_count_by_their_pairs_of_tokens(rng):
     texts = [(random_heads(rng, t=t), random_tokens(rng, t=t)) for t in (30, 90)]
-    tally = Tally()
+    tally = EnergyTally()
     for heads, tokens in texts:
-        tally.add(LayerRows(heads, tokens, stream(heads, tokens), PARTIAL))
+        tally.add(heads, tokens, PARTIAL)
     short, long = (full_energy(heads, tokens, PARTIAL) for heads, tokens in texts)
     expected = (30**2 * short + 90**2 * long) / (30**2 + 90**2)
-    energy = np.stack([tally.rotary_energy(head) for head in range(4)])
-    np.testing.assert_allclose(energy, expected, rtol=STREAMED)
+    np.testing.assert_allclose(tally.per_pair(), expected, rtol=STREAMED)
     # The second pair makes 0.9 of a radian over the longer text, the first many turns.
     np.testing.assert_allclose(
-        tally.finish()["rotary_slow"], expected[:, 1] / expected.sum(axis=1), rtol=STREAMED
+        tally.measures()["rotary_slow"], expected[:, 1] / expected.sum(axis=1), rtol=STREAMED
     )
 
 

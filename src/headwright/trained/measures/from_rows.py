@@ -16,7 +16,6 @@ from typing import Any
 import array_api_compat as compat
 
 from headwright.trained.heads import Heads
-from headwright.trained.measures.rotary import Rotation
 from headwright.trained.rows.stream import Rows
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array
@@ -27,13 +26,11 @@ LEAK = 0.1
 
 @dataclass(frozen=True)
 class LayerRows:
-    """One layer on one text, with the numbers that several measures share. Arrays are (h, t).
-    `turning` is the model's rotation, None where it has none."""
+    """One layer on one text, with the numbers that several measures share. Arrays are (h, t)."""
 
     heads: Heads
     tokens: Tokens
     rows: Rows
-    turning: Rotation | None = None
 
     @cached_property
     def xp(self) -> Any:
@@ -153,7 +150,7 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
     for h in range(rows.top.shape[0]):
         g = layer.heads.key_head(h)
         gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
-        copied.append(xp.sum(gap * gap, axis=-1))
+        copied.append(xp.linalg.vector_norm(gap, axis=-1) ** 2)
         baseline.append(xp.take(from_mean[g], rows.top[h], axis=0))
     return _over_real_rows(layer, copied), _over_real_rows(layer, baseline)
 

@@ -4,13 +4,11 @@ one."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from headwright.result import to_numpy
 from headwright.trained.measures.from_rows import LEAK, ROW_MEASURES, LayerRows, copy_parts
-from headwright.trained.measures.rotary import Rotation, pair_energy
 from headwright.types import Float
 
 
@@ -23,8 +21,6 @@ class Tally:
     margins: list[Float[np.ndarray, "h r"]] = field(default_factory=list)
     similarity: list[Float[np.ndarray, "h h"]] = field(default_factory=list)
     picture: Float[np.ndarray, "h a b"] | None = None
-    energy: Any = 0.0  # (h, r), summed over all queries and keys
-    pairs: int = 0
 
     def add(self, layer: LayerRows) -> None:
         """Take one text in."""
@@ -39,8 +35,6 @@ class Tally:
         for name, total in rows.patterns.items():
             self._more(name, total, layer.tokens.rows_with(name))
         self._more("copy", *copy_parts(layer))
-        if layer.turning is not None:
-            self._more_energy(layer, layer.turning)
 
         contested = to_numpy(layer.contested)
         margins = np.where(contested, to_numpy(rows.margin), np.nan)
@@ -54,21 +48,6 @@ class Tally:
         counts = np.asarray(to_numpy(count), dtype=float)
         self.sums[name] = self.sums.get(name, 0.0) + totals
         self.counts[name] = self.counts.get(name, 0.0) + np.broadcast_to(counts, totals.shape)
-
-    def _more_energy(self, layer: LayerRows, turning: Rotation) -> None:
-        """A text counts as much as it has pairs of a query and a key."""
-        tokens = layer.tokens
-        pairs = int(tokens.real_queries.sum()) * int(tokens.real_keys.sum())
-        energy = to_numpy(pair_energy(layer.heads, tokens, turning)).astype(float)
-        energy *= pairs
-        self.energy = self.energy + energy
-        self.pairs += pairs
-        slow = energy[:, turning.slow(int(tokens.real_keys.sum()))]
-        self._more("rotary_slow", slow.sum(axis=1), energy.sum(axis=1))
-
-    def rotary_energy(self, head: int) -> Float[np.ndarray, "r"] | None:
-        """The mean square of each rotary pair's part of the logits; None without a rotation."""
-        return self.energy[head] / self.pairs if self.pairs else None
 
     def finish(self) -> dict[str, np.ndarray]:
         """The measures of every head, each (h,); NaN where the texts have no row to measure it

@@ -71,7 +71,7 @@ class Layout:
         self._memory: Any = None
 
         extra = kernel.padding(self.n)
-        self.q = self._wide(heads.q) * heads.scale
+        self.q = self._wide(heads.q)
         self.k = _padded(xp, self._wide(heads.k), extra)
         self.v = _padded(xp, self._wide(heads.v), extra)
 
@@ -170,7 +170,7 @@ class Layout:
         """scale q.k, all queries of a key head in one product."""
         xp = self.xp
         rows = self.g * block.size
-        q = self.q[self.query_heads(key_heads), block.queries, :]
+        q = self.q[self.query_heads(key_heads), block.queries, :] * self.heads.scale
         q = xp.reshape(q, (len(key_heads), rows, self.d))
         k = self.k[key_heads.start : key_heads.stop, : block.width, :]
         out = self._out((len(key_heads), rows, block.width))
