@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import array_api_compat as compat
@@ -18,6 +19,9 @@ from headwright.trained.rows.largest import HIDDEN
 from headwright.trained.rows.operations import NAMES, Lookup
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array, Float, Int
+
+# Queries of a section.
+_SECTION = 1024
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,14 @@ class Layout:
             )
             places = self.xp.asarray(kept, device=self.device)
             yield QueryBlock(start, stop, self._width(stop), places, lookup)
+
+    def sections(self, sample: Int[np.ndarray, "s"]) -> Iterator[list[QueryBlock]]:
+        """Neighbouring blocks that a key head is taken through before the next: its keys and values
+        then come from memory once for all of them."""
+        together = max(1, _SECTION // self.kernel.rows)
+        blocks = self.blocks(sample)
+        while section := list(islice(blocks, together)):
+            yield section
 
     def _width(self, stop: int) -> int:
         whole = self.k.shape[1]
