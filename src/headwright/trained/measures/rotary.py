@@ -26,8 +26,8 @@ from headwright.types import Array, Bool, Float, Int
 
 @dataclass(frozen=True)
 class Rotation:
-    """The channels that turn together, evenly spaced (halves or neighbours), and by how much a token
-    further (radians)."""
+    """The channels that turn together, evenly spaced (halves or neighbours), and by how much from
+    one token to the next (radians)."""
 
     pairs: Int[np.ndarray, "r 2"]
     speeds: Float[np.ndarray, "r"]
