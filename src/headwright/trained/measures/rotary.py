@@ -81,21 +81,22 @@ class EnergyTally:
         """The mean square of each pair's part of the logits; None where nothing turned."""
         if not self.texts:
             return None
-        sums = [to_numpy(energy).astype(float) * pairs for energy, pairs, _ in self.texts]
-        return sum(sums) / sum(pairs for _, pairs, _ in self.texts)
+        pairs = sum(pairs for _, pairs, _ in self.texts)
+        return np.sum([sums for sums, _ in self._sums()], axis=0) / pairs
 
     def measures(self) -> dict[str, Float[np.ndarray, "h"]]:
         """The share of the slow pairs."""
         if not self.texts:
             return {}
-        slow = 0.0
-        whole = 0.0
-        for energy, pairs, is_slow in self.texts:
-            sums = to_numpy(energy).astype(float) * pairs
-            slow = slow + sums[:, is_slow].sum(axis=1)
-            whole = whole + sums.sum(axis=1)
+        whole = np.sum([sums.sum(axis=1) for sums, _ in self._sums()], axis=0)
+        slow = np.sum([sums[:, is_slow].sum(axis=1) for sums, is_slow in self._sums()], axis=0)
         with np.errstate(invalid="ignore"):
             return {"rotary_slow": slow / whole}
+
+    def _sums(self) -> list[tuple[Float[np.ndarray, "h r"], Bool[np.ndarray, "r"]]]:
+        """Of each text the energies summed over its queries and keys, and its slow pairs."""
+        texts = self.texts
+        return [(to_numpy(energy).astype(float) * pairs, slow) for energy, pairs, slow in texts]
 
 
 def pair_energy(heads: Heads, tokens: Tokens, turning: Rotation) -> Float[Array, "h r"]:
