@@ -16,6 +16,7 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
+from benchmarks.telling import as_they_come
 from scipy.optimize import minimize
 
 from headwright import design
@@ -36,7 +37,9 @@ def run(*, quick: bool) -> dict[str, Any]:
     """Per family: designs, queries tried and accepted, and how often one contradicted what was
     claimed."""
     mp.mp.dps = 60
-    rows = [_family(name, make, QUICK_CASES if quick else CASES) for name, make in FAMILIES.items()]
+    cases = QUICK_CASES if quick else CASES
+    made = (_family(name, make, cases) for name, make in FAMILIES.items())
+    rows = list(as_they_come(made, len(FAMILIES)))
     notes = [
         "violations: accepted queries that are shorter than lower_bound, put more than the ceiling "
         "on the target, serve an impossible target, or leak or bend more than their certificate "

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.telling import as_they_come
 from tests.homework.corpus.documents import document
 
 from headwright.homework.batch import JudgedDocument, judge_many
@@ -69,10 +70,9 @@ Family = Callable[[random.Random], Case]
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    rows = [
-        _searched(name, family, _QUICK if quick else _DOCUMENTS)
-        for name, family in FAMILIES.items()
-    ]
+    count = _QUICK if quick else _DOCUMENTS
+    searched = (_searched(name, family, count) for name, family in FAMILIES.items())
+    rows = list(as_they_come(searched, len(FAMILIES)))
     examples = [first for row in rows if (first := row.pop("first"))]
     return {
         "title": f"hostile documents: {sum(row['documents'] for row in rows):,}",

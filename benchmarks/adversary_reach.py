@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from benchmarks.telling import as_they_come
 
 from headwright.design import reach
 
@@ -25,21 +26,22 @@ Rng = np.random.Generator
 def run(*, quick: bool) -> dict[str, Any]:
     """Per family: keys and pairs judged, wrong verdicts, witnesses and proofs that do not hold."""
     rng = np.random.default_rng(0)
-    rows = []
-    for name, family in FAMILIES.items():
-        count = QUICK_CASES if quick else CASES
-        judged = [judge(family(rng), rng) for _ in range(count)]
-        rows.append(
-            {
-                "family": name,
-                "cases": sum(j["verdicts"] for j in judged),
-                "violations": sum(j["wrong"] + j["unproven"] for j in judged),
-                "wrong verdicts": sum(j["wrong"] for j in judged),
-                "evidence that fails": sum(j["unproven"] for j in judged),
-            }
-        )
+    count = QUICK_CASES if quick else CASES
+    judged = (_family(name, family, count, rng) for name, family in FAMILIES.items())
+    rows = list(as_they_come(judged, len(FAMILIES)))
     notes = ["a case is one verdict on one key or one pair; the judge is an exact linear programme"]
     return {"title": "reach at tolerance 0 against exact rationals", "rows": rows, "notes": notes}
+
+
+def _family(name: str, family: Callable[[Rng], Keys], count: int, rng: Rng) -> dict[str, Any]:
+    judged = [judge(family(rng), rng) for _ in range(count)]
+    return {
+        "family": name,
+        "cases": sum(j["verdicts"] for j in judged),
+        "violations": sum(j["wrong"] + j["unproven"] for j in judged),
+        "wrong verdicts": sum(j["wrong"] for j in judged),
+        "evidence that fails": sum(j["unproven"] for j in judged),
+    }
 
 
 def judge(K: Keys, rng: Rng) -> dict[str, int]:

@@ -14,6 +14,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib import metadata, util
 
 # model, package with trained weights or None, tokens
@@ -30,18 +31,12 @@ _MOST_MAP_BYTES = 6e9
 
 
 def run(*, quick: bool) -> dict:
-    rows = []
-    notes = []
-    for model, package, tokens in _QUICK if quick else CASES:
-        if package and not _has(package):
-            notes.append(f"{model}: {package} is not installed")
-            continue
-        for contestant in CONTESTANTS[:2] if quick else CONTESTANTS:
-            row = _measure(model, package, tokens, contestant)
-            if "ratio" in row:
-                rows.append(row)
-            else:
-                notes.append(f"{model}, {contestant}: {row['why']}")
+    from benchmarks.telling import as_they_come  # not where this file is a child
+
+    notes: list[str] = []
+    cases = _QUICK if quick else CASES
+    contestants = CONTESTANTS[:2] if quick else CONTESTANTS
+    rows = list(as_they_come(_rows(cases, contestants, notes), len(cases) * len(contestants)))
     notes += [
         "ratio: CPU time over that of a plain SDPA forward, "
         "median of interleaved repetitions, one thread",
@@ -53,6 +48,20 @@ def run(*, quick: bool) -> dict:
         "without the once-per-model comparison on 48 tokens",
     ]
     return {"title": "Audit against a plain forward pass", "rows": rows, "notes": notes}
+
+
+def _rows(cases: tuple, contestants: tuple[str, ...], notes: list[str]) -> Iterator[dict]:
+    """One after the other; what cannot run leaves a note."""
+    for model, package, tokens in cases:
+        if package and not _has(package):
+            notes.append(f"{model}: {package} is not installed")
+            continue
+        for contestant in contestants:
+            row = _measure(model, package, tokens, contestant)
+            if "ratio" in row:
+                yield row
+            else:
+                notes.append(f"{model}, {contestant}: {row['why']}")
 
 
 def _has(package: str) -> bool:
@@ -106,10 +115,14 @@ def _contestant(name: str, model, ids):
         from headwright.trained.auditing import AuditOptions, visitor
         from headwright.trained.batches import Batch
         from headwright.trained.capture import run as tapped
+        from headwright.trained.measures.rotary import rotation
+
+        turning = rotation(model)
 
         def audit():
             batch = Batch({"input_ids": ids})
-            tapped(model, batch.arguments, visitor(batch, AuditOptions(rows=0), None, {}))
+            visit = visitor(batch, AuditOptions(rows=0), None, {}, turning)
+            tapped(model, batch.arguments, visit)
 
         return audit
     config = model.config

@@ -11,11 +11,14 @@ import shutil
 import statistics
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
+
+from benchmarks.telling import as_they_come
 
 from headwright.lab.engines.calls import answer
 from headwright.lab.presets import presets
@@ -54,11 +57,13 @@ WEIGHT = """() => ["resource", "navigation"]
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
+    def measured(address: str) -> Iterator[dict[str, Any]]:
+        yield from browser_rows(address, quick)
+        yield from engine_rows(address, quick)
+        yield crowd_row(address, 100 if quick else 1000)
+
     with serving() as address:
-        rows += browser_rows(address, quick)
-        rows += engine_rows(address, quick)
-        rows.append(crowd_row(address, 100 if quick else 1000))
+        rows = list(as_they_come(measured(address)))
     notes = [
         f"drag: {KEYS} keys, {SAMPLES} samples, {HEADS} heads, noise on; script per frame, "
         "CPU time, all included",

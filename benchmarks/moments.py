@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.telling import as_they_come
 
 import headwright as hw
 
@@ -21,12 +22,17 @@ FIGURE = Path(__file__).parents[1] / "docs" / "reference" / "moments-growth"
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    many = _forward_ratio(100_000, repeat=2) if quick else _forward_ratio(1_000_000, repeat=12)
-    classic = _small("classic, n = 20, beta = 30", *_classic(30.0))
-    general = _small("n = 1000, v = 64", *_general(1000, 64))
-    rows = [many, classic, general, *_ways_around(quick)]
-    growth = _growth(quick)
-    rows += growth
+    growth: list[dict[str, Any]] = []
+
+    def measured() -> Iterator[dict[str, Any]]:
+        yield _forward_ratio(100_000, repeat=2) if quick else _forward_ratio(1_000_000, repeat=12)
+        yield _small("classic, n = 20, beta = 30", *_classic(30.0))
+        yield _small("n = 1000, v = 64", *_general(1000, 64))
+        yield from _ways_around(quick)
+        growth.extend(_growth(quick))
+        yield from growth
+
+    rows = list(as_they_come(measured()))
     if not quick:
         _draw(growth)
     notes = [

@@ -10,9 +10,11 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from benchmarks.telling import as_they_come
 
 from headwright.noise import exact as exact_route
 from headwright.noise.head import integral, nodes
@@ -33,8 +35,9 @@ Law = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def run(*, quick: bool) -> dict[str, Any]:
     widths = WIDTHS[1::2] if quick else WIDTHS
-    rows = [_one_head(name, *law) for name, law in _laws(quick)]
-    rows += [_two_heads(width) for width in widths]
+    one = (_one_head(name, *law) for name, law in _laws(quick))
+    two = (_two_heads(width) for width in widths)
+    rows = list(as_they_come(chain(one, two)))
     heads = [row for row in rows if row["ratio"] != ""]
     slowest = max(heads, key=lambda row: row["ratio"])
     largest = max(rows, key=lambda row: row["MB"])

@@ -155,6 +155,29 @@ def test_key_noise_comes_with_standard_errors(model, text):
     assert max(map(len, reply.stdout.splitlines())) <= 80
 
 
+def test_made_texts_and_weights(model, text):
+    reply = _run(
+        model, "--text", text, "--rows", "0", "--induction", "--weights", "--json",
+        "--sort", "composition_k",
+    )  # fmt: skip
+    assert reply.exit_code == 0, reply.stderr
+    first = json.loads(reply.stdout)["heads"][0]
+    assert first["layer"] == 1
+    assert first["composition_k_from"].startswith("0.")
+    assert -1 <= first["copying"] <= 1
+    assert 0 <= first["induction_random"] <= 1
+    assert "retrieval" not in first
+
+
+def test_a_needle_that_the_model_has_no_room_for_is_refused(model, text):
+    reply = _run(model, "--text", text, "--rows", "0", "--needle")
+    assert reply.exit_code == 2
+    assert "64 tokens, the positions" in reply.stderr
+    short = _run(model, "--text", text, "--rows", "0", "--needle", "word")
+    assert short.exit_code == 2
+    assert "two tokens or more" in short.stderr
+
+
 def test_claim(model, text):
     reply = _run(model, "--text", text, "--claim", "b.q", "--json")
     assert reply.exit_code == 0, reply.output

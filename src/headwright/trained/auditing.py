@@ -17,10 +17,12 @@ from headwright.trained.cache import key_noise, quantise
 from headwright.trained.cards import Card
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch
+from headwright.trained.measures.beside_text import Asked, BesideText, beside_text
 from headwright.trained.measures.from_rows import LayerRows
+from headwright.trained.measures.rotary import EnergyTally, Rotation, rotation
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
-from headwright.trained.preparation import difference, prepared
+from headwright.trained.preparation import difference, opened, prepared
 from headwright.trained.rows.stream import stream
 from headwright.trained.table import Audit
 
@@ -30,13 +32,16 @@ class AuditOptions:
     """What an audit does beside the measures of every row. `rows`: sampled rows per head, for the
     measures that are too slow for every row (0: leave these out); `key_bits`: bit widths of the
     key-cache table; `tokens`: read only so much of each text; `batch`: texts that go through the
-    model together."""
+    model together. `needle`, `induction` and `weights` are those of `Asked`."""
 
     rows: int = 8
     key_bits: tuple[int, ...] = ()
     tokens: int | None = None
     batch: int = 1
     seed: int = 0
+    needle: str | bool = False
+    induction: bool = False
+    weights: bool = False
 
     def __post_init__(self) -> None:
         inputs.number("rows", self.rows, low=0)
@@ -45,6 +50,11 @@ class AuditOptions:
             inputs.number("tokens", self.tokens, low=1)
         for bits in self.key_bits:
             inputs.number("key_bits", bits, low=1, high=16)
+        self.beside()
+
+    def beside(self) -> Asked:
+        """What is asked beside the texts."""
+        return Asked(self.needle, self.induction, self.weights, self.seed)
 
 
 @dataclass
@@ -55,6 +65,8 @@ class _Gathered:
     tally: Tally = field(default_factory=Tally)
     sampled: dict[str, list[np.ndarray]] = field(default_factory=dict)
     errors: list[quantise.SquaredErrors] = field(default_factory=list)
+    energy: EnergyTally = field(default_factory=EnergyTally)
+    beside: BesideText = field(default_factory=BesideText)
 
     def add_sampled(self, name: str, values: Any) -> None:
         self.sampled.setdefault(name, []).append(np.asarray(values))
@@ -81,15 +93,19 @@ def audit(
     `AuditOptions`.
     """
     chosen = AuditOptions(**options)
-    name, model, work = prepared(
+    name, model, tokenizer = opened(model, tokenizer)
+    _, model, work = prepared(
         model, texts, tokenizer=tokenizer, limit=chosen.tokens, size=chosen.batch
     )
     compared = difference(model, work[0])
 
     rng = np.random.default_rng(chosen.seed)
+    turning = rotation(model)
     layers: Layers = {}
     for batch in progress(work, "texts", len(work)) if progress else work:
-        capture.run(model, batch.arguments, visitor(batch, chosen, rng, layers))
+        capture.run(model, batch.arguments, visitor(batch, chosen, rng, layers, turning))
+    for place, found in beside_text(model, tokenizer, chosen.beside()).items():
+        layers[place].beside = found
 
     return Audit(
         model=name,
@@ -102,10 +118,14 @@ def audit(
 
 
 def visitor(
-    batch: Batch, options: AuditOptions, rng: np.random.Generator | None, layers: Layers
+    batch: Batch,
+    options: AuditOptions,
+    rng: np.random.Generator | None,
+    layers: Layers,
+    turning: Rotation | None = None,
 ) -> capture.Visit:
     """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows,
-    if any."""
+    if any; `turning` is the model's rotation, if it has one."""
 
     def visit(layer: Layer) -> Any:
         gathered = layers.setdefault((layer.stack, layer.index), _Gathered())
@@ -115,6 +135,8 @@ def visitor(
             tokens = batch.tokens_of(layer, b)
             rows = stream(heads, tokens)
             gathered.tally.add(LayerRows(heads, tokens, rows))
+            if turning is not None:
+                gathered.energy.add(heads, tokens, turning)
             outputs.append(rows.output)
             if options.rows and rng is not None:
                 sample = Sample.draw(heads, tokens, rng, size=options.rows)
@@ -159,6 +181,8 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
         values = np.concatenate(texts, axis=1)
         measures[name], errors[name] = mean_and_error(values)
 
+    measures |= gathered.energy.measures() | gathered.beside.measures
+    energy = gathered.energy.per_pair()
     stack, layer = place
     picture = gathered.tally.picture
     pictures = None if picture is None else to_numpy(picture)
@@ -171,6 +195,8 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
             measures=_of_head(measures, head),
             errors=_of_head(errors, head),
             picture=None if pictures is None else pictures[head],
+            rotary_energy=None if energy is None else energy[head],
+            sources=gathered.beside.sources_of(head),
         )
         cards.append(card)
     return cards

@@ -177,21 +177,26 @@ def _refuse_arguments(arguments: dict[str, Any], model: Any) -> None:
                 refuse(row, model.config)
 
 
+def positions(config: Any) -> int | None:
+    """The longest text that a model was made for, where its configuration says so."""
+    inner = config.get_text_config()
+    stated = [getattr(inner, name, None) for name in _POSITIONS]
+    return next((p for p in stated if p and p > 0), None)
+
+
 def refuse(row: list[int], config: Any) -> None:
     if not row:
         raise InputError(
             wanted="a text with tokens in it", got="an empty text", attempt="check the file"
         )
-    inner = config.get_text_config()
-    stated = [getattr(inner, name, None) for name in _POSITIONS]
-    positions = next((p for p in stated if p and p > 0), None)
-    if positions is not None and len(row) > positions:
+    longest = positions(config)
+    if longest is not None and len(row) > longest:
         raise InputError(
-            wanted=f"at most {positions} tokens, the positions of this model",
+            wanted=f"at most {longest} tokens, the positions of this model",
             got=f"a text of {len(row)}",
-            attempt=f"--tokens {positions} (tokens= in Python) to read only its beginning",
+            attempt=f"--tokens {longest} (tokens= in Python) to read only its beginning",
         )
-    vocabulary = getattr(inner, "vocab_size", None)
+    vocabulary = getattr(config.get_text_config(), "vocab_size", None)
     if vocabulary and not 0 <= min(row) <= max(row) < vocabulary:
         raise InputError(
             wanted=f"token numbers below {vocabulary}",

@@ -15,7 +15,8 @@ from headwright.types import Float
 @dataclass(frozen=True)
 class Card:
     """One head. `measures[name]` may be NaN: not measurable on these texts; `errors` are standard
-    errors of the measures taken on a sample of rows."""
+    errors of the measures taken on a sample of rows; `sources` are earlier heads that this one
+    reads, by measure; `rotary_energy` is None where nothing turns."""
 
     stack: str
     layer: int
@@ -23,6 +24,8 @@ class Card:
     measures: dict[str, float]
     errors: dict[str, float] = field(default_factory=dict)
     picture: Float[np.ndarray, "a b"] | None = None
+    sources: dict[str, str | None] = field(default_factory=dict)
+    rotary_energy: Float[np.ndarray, "r"] | None = None
 
     def __repr__(self) -> str:
         return f"<Card {self.name}: {self.sentence}>"
@@ -42,7 +45,7 @@ class Card:
         numbers: dict[str, Any] = {name: _known(x) for name, x in self.measures.items()}
         numbers["twin"] = int(self.measures["twin"]) if self.measures["twin"] >= 0 else None
         errors = {f"{name}_se": _known(x) for name, x in self.errors.items()}
-        return place | numbers | errors | {"sentence": self.sentence}
+        return place | numbers | errors | self.sources | {"sentence": self.sentence}
 
 
 def _known(value: float) -> float | None:

@@ -25,11 +25,22 @@ def prepared(
     model: Any, texts: Any, *, tokenizer: Any = None, limit: int | None = None, size: int = 1
 ) -> tuple[str, Any, list[Batch]]:
     """The model's name, the model itself and the batches it will see."""
+    place = find(str(model)) if _is_place(model) else None
+    name, model, tokenizer = opened(model, tokenizer)
+    if isinstance(texts, Given):
+        return name, model, list(own_batches(model, texts, tokenizer, place, limit=limit))
+    if model.main_input_name != "input_ids" and not isinstance(texts, Mapping):
+        raise reads_other(model, "a text")
+    work = batches(model, texts, tokenizer, size=size, limit=limit)
+    return name, model, list(work)
+
+
+def opened(model: Any, tokenizer: Any = None) -> tuple[str, Any, Any]:
+    """The model's name, the model without the head on top, and the tokenizer: the given one, or
+    that which lies with the model."""
     name = type(model).__name__
-    place = None
-    if isinstance(model, str) or hasattr(model, "__fspath__"):
+    if _is_place(model):
         name = str(model)
-        place = find(name)
         model, own_tokenizer = load(name)
         tokenizer = tokenizer or own_tokenizer
     model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
@@ -39,12 +50,11 @@ def prepared(
             got=type(model).__name__,
             attempt="pass a folder",
         )
-    if isinstance(texts, Given):
-        return name, model, list(own_batches(model, texts, tokenizer, place, limit=limit))
-    if model.main_input_name != "input_ids" and not isinstance(texts, Mapping):
-        raise reads_other(model, "a text")
-    work = batches(model, texts, tokenizer, size=size, limit=limit)
-    return name, model, list(work)
+    return name, model, tokenizer
+
+
+def _is_place(model: Any) -> bool:
+    return isinstance(model, str) or hasattr(model, "__fspath__")
 
 
 def difference(model: Any, batch: Batch) -> float:

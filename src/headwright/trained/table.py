@@ -74,6 +74,9 @@ class Audit:
             "output_difference": self.difference,
             "heads": [card.plain() for card in self.cards],
         }
+        rotary = [card.rotary_energy for card in self.cards]
+        if any(energy is not None for energy in rotary):
+            table["rotary_energy"] = [x if x is None else x.tolist() for x in rotary]
         if self.key_noise is not None:
             table["key_noise"] = self.key_noise.plain()
         return table

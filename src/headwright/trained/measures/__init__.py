@@ -1,5 +1,6 @@
 """Numbers about each head.
 
 Reading order: `from_rows` (means over all rows of a text), `tally` (the sum over texts), `sampled`
-(what is too slow for every row).
+(what is too slow for every row), `rotary` (the logits' energy by channels). Beside the texts:
+`beside_text`, with the made texts of `probes/`.
 """

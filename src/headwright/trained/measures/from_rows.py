@@ -182,7 +182,7 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
     for h in range(rows.top.shape[0]):
         g = layer.heads.key_head(h)
         gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
-        copied.append(xp.sum(gap * gap, axis=-1))
+        copied.append(xp.linalg.vector_norm(gap, axis=-1) ** 2)
         baseline.append(xp.take(from_mean[g], rows.top[h], axis=0))
     return _over_real_rows(layer, xp.stack(copied)), _over_real_rows(layer, xp.stack(baseline))
 
@@ -211,6 +211,28 @@ OTHER = {
     "duplicate": ("duplicate token", "weight on earlier places of the same token"),
     "induction": ("induction", "weight on the places right after earlier places of the same token"),
     "horizon": ("horizon n*", f"keys among which the median margin keeps the leak at {LEAK:g}"),
+    "retrieval": (
+        "retrieval",
+        "share of the tokens of a needle said again whose place in the needle is the top key",
+    ),
+    "induction_random": (
+        "induction, random",
+        "weight on what followed the same token, on random tokens repeated",
+    ),
+    "copying": (
+        "OV copying",
+        "sum Re(λ) / sum |λ| of the eigenvalues of W_V W_O: 1 copies, -1 writes the opposite",
+    ),
+    "composition_q": (
+        "Q composition",
+        "strongest |W_OV W_QK| / (|W_OV| |W_QK|) with an earlier head, less its value at random",
+    ),
+    "composition_k": ("K composition", "the same, into what the head's keys read"),
+    "composition_v": ("V composition", "the same, into what the head's values read"),
+    "rotary_slow": (
+        "slow rotary pairs",
+        "share of the logits' energy in channels that turn less than once over the text",
+    ),
     "redundancy": ("redundancy", "cosine with the most similar head of the layer"),
     "noise_gain": (
         "noise gain",

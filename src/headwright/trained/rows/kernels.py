@@ -33,6 +33,7 @@ class Kernel:
 
 # Sizes: on a CPU blocks that its caches hold, elsewhere enough to keep the device busy.
 _HOST_ROWS = 256
+_FEWEST_ROWS = 64
 _HOST_BUDGET = 2**19
 _DEVICE_ROWS = 1024
 _DEVICE_BUDGET = 2**27
@@ -45,11 +46,14 @@ def plain_kernel(*, host: bool = True) -> Kernel:
     return Kernel(rows, budget, padding, operations.row_numbers)
 
 
-def compiled_kernel() -> Kernel:
-    """Needs numba, and logits in single precision that it can write to."""
+def compiled_kernel(*, group: int = 1) -> Kernel:
+    """Needs numba, and logits in single precision that it can write to. `group` query heads share a
+    key head, and their queries one product: fewer of each make it as tall, and compute fewer
+    logits that a causal row does not see."""
     from headwright.trained.rows import compiled
 
-    return Kernel(_HOST_ROWS, _HOST_BUDGET, _no_padding, compiled.row_numbers)
+    shared = -(-_HOST_ROWS // (group * _FEWEST_ROWS))
+    return Kernel(shared * _FEWEST_ROWS, _HOST_BUDGET, _no_padding, compiled.row_numbers)
 
 
 def _no_padding(n: int) -> int:
@@ -92,5 +96,5 @@ def fastest_kernel(heads: Heads) -> Kernel:
     writable = compat.is_torch_array(heads.q) or compat.is_numpy_array(heads.q)
     single = heads.q.dtype != xp.float64
     if host and writable and single and find_spec("numba") is not None:
-        return compiled_kernel()
+        return compiled_kernel(group=heads.group)
     return plain_kernel(host=host)

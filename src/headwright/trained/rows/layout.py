@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import array_api_compat as compat
@@ -18,6 +19,9 @@ from headwright.trained.rows.largest import HIDDEN
 from headwright.trained.rows.operations import NAMES, Lookup
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Array, Float, Int
+
+# Queries of a section.
+_SECTION = 1024
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class Layout:
         self._memory: Any = None
 
         extra = kernel.padding(self.n)
-        self.q = self._wide(heads.q) * heads.scale
+        self.q = self._wide(heads.q)
         self.k = _padded(xp, self._wide(heads.k), extra)
         self.v = _padded(xp, self._wide(heads.v), extra)
 
@@ -116,6 +120,14 @@ class Layout:
             )
             places = self.xp.asarray(kept, device=self.device)
             yield QueryBlock(start, stop, self._width(stop), places, lookup)
+
+    def sections(self, sample: Int[np.ndarray, "s"]) -> Iterator[list[QueryBlock]]:
+        """Neighbouring blocks that a key head is taken through before the next: its keys and values
+        then come from memory once for all of them."""
+        together = max(1, _SECTION // self.kernel.rows)
+        blocks = self.blocks(sample)
+        while section := list(islice(blocks, together)):
+            yield section
 
     def _width(self, stop: int) -> int:
         whole = self.k.shape[1]
@@ -170,7 +182,7 @@ class Layout:
         """scale q.k, all queries of a key head in one product."""
         xp = self.xp
         rows = self.g * block.size
-        q = self.q[self.query_heads(key_heads), block.queries, :]
+        q = self.q[self.query_heads(key_heads), block.queries, :] * self.heads.scale
         q = xp.reshape(q, (len(key_heads), rows, self.d))
         k = self.k[key_heads.start : key_heads.stop, : block.width, :]
         out = self._out((len(key_heads), rows, block.width))

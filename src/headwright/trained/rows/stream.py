@@ -44,21 +44,22 @@ def _over_keys(heads: Heads, tokens: Tokens, kernel: Kernel | None) -> Rows:
     masses = []
     cosines = []
     pictures = []
-    for block in layout.blocks(sample):
-        patterns = []
-        kept = []
-        for key_heads in layout.key_heads(block):
-            found = layout.result(block, key_heads)
+    for section in layout.sections(sample):
+        kept = [[] for _ in section]
+        for key_heads in layout.key_heads(section[0]):
             own = layout.query_heads(key_heads)
-            output = put(output, (own, block.queries), found.output)
-            numbers = put(numbers, (own, slice(None), block.queries), found.numbers)
-            patterns.append(found.patterns)
-            kept.append(found.kept)
+            for block, of_block in zip(section, kept, strict=True):
+                found = layout.result(block, key_heads)
+                output = put(output, (own, block.queries), found.output)
+                numbers = put(numbers, (own, slice(None), block.queries), found.numbers)
+                of_block.append((found.patterns, found.kept))
 
-        masses.append(xp.concat(patterns, axis=0))
-        weights = xp.concat(kept, axis=0)
-        cosines.append(likeness.cosines(xp, weights))
-        pictures.append(likeness.binned(xp, weights, layout.n))
+        for of_block in kept:
+            patterns, rows = zip(*of_block, strict=True)
+            masses.append(xp.concat(patterns, axis=0))
+            weights = xp.concat(rows, axis=0)
+            cosines.append(likeness.cosines(xp, weights))
+            pictures.append(likeness.binned(xp, weights, layout.n))
 
     named = {name: numbers[:, i, :] for i, name in enumerate(NAMES)}
     # e sums to `total`: the weights are p = e / total.

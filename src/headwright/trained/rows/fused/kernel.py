@@ -1,4 +1,5 @@
-# pyright: reportArgumentType=false, reportCallIssue=false  (what a kernel is given is no longer Python)
+# What a kernel is given is no longer Python.
+# pyright: reportArgumentType=false, reportCallIssue=false
 """The pass over all keys: per block of queries, tile after tile of keys, the output and the row
 numbers of `operations.NAMES` that need every key.
 

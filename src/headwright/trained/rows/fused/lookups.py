@@ -1,4 +1,5 @@
-# pyright: reportArgumentType=false, reportCallIssue=false  (what a kernel is given is no longer Python)
+# What a kernel is given is no longer Python.
+# pyright: reportArgumentType=false, reportCallIssue=false
 """Weights of single pairs, once each row's best logit and leak are known: p = 2^(y - best) / (1 +
 leak), a gather and a dot product each. In the pass over all keys the same comparisons of token
 numbers would double its time."""

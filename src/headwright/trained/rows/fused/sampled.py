@@ -1,4 +1,5 @@
-# pyright: reportArgumentType=false, reportCallIssue=false  (what a kernel is given is no longer Python)
+# What a kernel is given is no longer Python.
+# pyright: reportArgumentType=false, reportCallIssue=false
 """A few whole rows of every head: their weights in half precision for a moment, the mass in ranges
 of keys, and the products of every two heads' rows."""
 
