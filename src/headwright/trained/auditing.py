@@ -3,7 +3,7 @@ file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +17,15 @@ from headwright.trained.cache import key_noise, quantise
 from headwright.trained.cards import Card
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch
+from headwright.trained.measures.chance import Chance, chances
 from headwright.trained.measures.from_rows import LayerRows
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
-from headwright.trained.preparation import difference, prepared
-from headwright.trained.rows.stream import stream
+from headwright.trained.passage.looks import Looks, Passage, looks
+from headwright.trained.passage.taking import passage
+from headwright.trained.preparation import difference, output_only, prepared
+from headwright.trained.rows.stream import Rows, stream
+from headwright.trained.rows.tokens import Tokens
 from headwright.trained.table import Audit
 
 
@@ -30,17 +34,19 @@ class AuditOptions:
     """What an audit does beside the measures of every row. `rows`: sampled rows per head, for the
     measures that are too slow for every row (0: leave these out); `key_bits`: bit widths of the
     key-cache table; `tokens`: read only so much of each text; `batch`: texts that go through the
-    model together."""
+    model together; `queries`: tokens of the first text whose heaviest keys are kept (0: none)."""
 
     rows: int = 8
     key_bits: tuple[int, ...] = ()
     tokens: int | None = None
     batch: int = 1
+    queries: int = 24
     seed: int = 0
 
     def __post_init__(self) -> None:
         inputs.number("rows", self.rows, low=0)
         inputs.number("batch", self.batch, low=1)
+        inputs.number("queries", self.queries, low=0)
         if self.tokens is not None:
             inputs.number("tokens", self.tokens, low=1)
         for bits in self.key_bits:
@@ -50,19 +56,29 @@ class AuditOptions:
 @dataclass
 class _Gathered:
     """What is known of one layer so far: sums over rows, the sampled measures (each text's values
-    by head and row), and the squared errors of rounded keys."""
+    by head and row), the squared errors of rounded keys, what equal weights would score, and where
+    the queries of the passage look."""
 
     tally: Tally = field(default_factory=Tally)
     sampled: dict[str, list[np.ndarray]] = field(default_factory=dict)
     errors: list[quantise.SquaredErrors] = field(default_factory=list)
+    chance: dict[str, Chance] = field(default_factory=dict)
+    passage: Passage | None = None
+    looks: list[Looks] = field(default_factory=list)
 
     def add_sampled(self, name: str, values: Any) -> None:
         self.sampled.setdefault(name, []).append(np.asarray(values))
 
+    def add_chance(self, found: dict[str, Chance]) -> None:
+        for name, one in found.items():
+            before = self.chance.get(name)
+            self.chance[name] = one if before is None else before.joined(one)
+
 
 # By the stack of a layer and its number there.
 Layers = dict[tuple[str, int], _Gathered]
-Progress = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
+# Told after every layer: how many are done, of how many.
+Progress = Callable[[int, int], None]
 
 
 def audit(
@@ -84,21 +100,52 @@ def audit(
     name, model, work = prepared(
         model, texts, tokenizer=tokenizer, limit=chosen.tokens, size=chosen.batch
     )
-    compared = difference(model, work[0])
+    compared, depth = _compared(model, work[0])
+    tell = _counting(progress, depth * len(work))
 
     rng = np.random.default_rng(chosen.seed)
     layers: Layers = {}
-    for batch in progress(work, "texts", len(work)) if progress else work:
-        capture.run(model, batch.arguments, visitor(batch, chosen, rng, layers))
+    for batch in work:
+        capture.run(model, batch.arguments, tell(visitor(batch, chosen, rng, layers)))
 
     return Audit(
         model=name,
         texts=sum(batch.size for batch in work),
-        tokens=sum(batch.token_count for batch in work),
+        token_count=sum(batch.token_count for batch in work),
         difference=compared,
         cards=_all_cards(layers),
         key_noise=_key_noise(layers) if chosen.key_bits else None,
+        passages=_passages(layers),
     )
+
+
+def _compared(model: Any, batch: Batch) -> tuple[float, int]:
+    """How far the tapped model is from the untouched one, and how many attention layers it has."""
+    passed = []
+
+    def visit(layer: Layer) -> Any:
+        passed.append(layer.index)
+        return output_only(layer)
+
+    return difference(model, batch, visit), len(passed)
+
+
+def _counting(progress: Progress | None, total: int) -> Callable[[capture.Visit], capture.Visit]:
+    """Visits that tell `progress` of every layer when it is done."""
+    done = 0
+
+    def told(visit: capture.Visit) -> capture.Visit:
+        def visit_and_tell(layer: Layer) -> Any:
+            nonlocal done
+            output = visit(layer)
+            done += 1
+            if progress is not None:
+                progress(done, total)
+            return output
+
+        return visit_and_tell
+
+    return told
 
 
 def visitor(
@@ -106,15 +153,22 @@ def visitor(
 ) -> capture.Visit:
     """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows,
     if any."""
+    equal_weights = _EqualWeights()
+    passages: dict[str, Passage] = {}
 
     def visit(layer: Layer) -> Any:
         gathered = layers.setdefault((layer.stack, layer.index), _Gathered())
+        if options.queries and gathered.passage is None:
+            if layer.stack not in passages:
+                passages[layer.stack] = passage(batch, layer, options.queries)
+            _add_passage(gathered, layer, passages[layer.stack])
         outputs = []
         for b in range(batch.size):
             heads = layer.text(b)
             tokens = batch.tokens_of(layer, b)
             rows = stream(heads, tokens)
             gathered.tally.add(LayerRows(heads, tokens, rows))
+            gathered.add_chance(equal_weights.of(tokens, rows, heads.causal))
             outputs.append(rows.output)
             if options.rows and rng is not None:
                 sample = Sample.draw(heads, tokens, rng, size=options.rows)
@@ -122,6 +176,27 @@ def visitor(
         return torch.stack(outputs) if len(outputs) > 1 else outputs[0][None]
 
     return visit
+
+
+class _EqualWeights:
+    """What equal weights would score, once for all layers that see the same keys."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, bool, bytes], dict[str, Chance]] = {}
+
+    def of(self, tokens: Tokens, rows: Rows, causal: bool) -> dict[str, Chance]:
+        # The head that sees least has the largest share for chance.
+        seen = to_numpy(rows.seen).min(axis=0)
+        key = (id(tokens), causal, seen.tobytes())
+        if key not in self._known:
+            self._known[key] = chances(tokens, seen, causal=causal)
+        return self._known[key]
+
+
+def _add_passage(gathered: _Gathered, layer: Layer, one: Passage) -> None:
+    gathered.passage = one
+    if one.queries:
+        gathered.looks = looks(layer.text(0), np.asarray(one.queries))
 
 
 def _add_sample(gathered: _Gathered, sample: Sample, key_bits: tuple[int, ...]) -> None:
@@ -154,6 +229,7 @@ def _all_cards(layers: Layers) -> tuple[Card, ...]:
 
 def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
     measures = gathered.tally.finish()
+    parts = gathered.tally.parts()
     errors = {}
     for name, texts in gathered.sampled.items():
         values = np.concatenate(texts, axis=1)
@@ -170,6 +246,9 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
             measures=_of_head(measures, head),
             errors=_of_head(errors, head),
             picture=None if picture is None else to_numpy(picture[head]),
+            parts={name: values[head] for name, values in parts.items()},
+            chance=gathered.chance,
+            looks=gathered.looks[head] if gathered.looks else None,
         )
         cards.append(card)
     return cards
@@ -182,3 +261,9 @@ def _of_head(columns: dict[str, np.ndarray], head: int) -> dict[str, float]:
 def _key_noise(layers: Layers) -> key_noise.KeyNoise:
     errors = {place: gathered.errors for place, gathered in layers.items()}
     return key_noise.table(errors)
+
+
+def _passages(layers: Layers) -> dict[str, Passage]:
+    """By stack."""
+    found = {stack: one.passage for (stack, _), one in layers.items()}
+    return {stack: one for stack, one in found.items() if one is not None and one.queries}

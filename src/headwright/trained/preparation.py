@@ -38,9 +38,9 @@ def prepared(
     return name, model, list(work)
 
 
-def difference(model: Any, batch: Batch) -> float:
+def difference(model: Any, batch: Batch, visit: capture.Visit | None = None) -> float:
     """How far the tapped model's output is from the untouched one's, on the beginning of a text."""
-    return capture.verify(model, _beginning(batch), output_only)
+    return capture.verify(model, _beginning(batch), visit or output_only)
 
 
 def _beginning(batch: Batch) -> dict[str, Any]:
