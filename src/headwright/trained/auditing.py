@@ -12,20 +12,19 @@ import numpy as np
 from headwright import inputs
 from headwright.result import to_numpy
 from headwright.trained import capture
-from headwright.trained.batches import Batch
+from headwright.trained.batches import Batch, fingerprint
 from headwright.trained.cache import key_noise, quantise
 from headwright.trained.cards import Card
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch
-from headwright.trained.measures.chance import Chance, chances
+from headwright.trained.measures.chance import Chance, EqualWeights
 from headwright.trained.measures.from_rows import LayerRows
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
 from headwright.trained.passage.looks import Looks, Passage, looks
 from headwright.trained.passage.taking import passage
 from headwright.trained.preparation import difference, output_only, prepared
-from headwright.trained.rows.stream import Rows, stream
-from headwright.trained.rows.tokens import Tokens
+from headwright.trained.rows.stream import stream
 from headwright.trained.table import Audit
 
 
@@ -116,6 +115,7 @@ def audit(
         cards=_all_cards(layers),
         key_noise=_key_noise(layers) if chosen.key_bits else None,
         passages=_passages(layers),
+        fingerprint=fingerprint(work),
     )
 
 
@@ -153,7 +153,7 @@ def visitor(
 ) -> capture.Visit:
     """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows,
     if any."""
-    equal_weights = _EqualWeights()
+    equal_weights = EqualWeights()
     passages: dict[str, Passage] = {}
 
     def visit(layer: Layer) -> Any:
@@ -176,21 +176,6 @@ def visitor(
         return torch.stack(outputs) if len(outputs) > 1 else outputs[0][None]
 
     return visit
-
-
-class _EqualWeights:
-    """What equal weights would score, once for all layers that see the same keys."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, bool, bytes], dict[str, Chance]] = {}
-
-    def of(self, tokens: Tokens, rows: Rows, causal: bool) -> dict[str, Chance]:
-        # The head that sees least has the largest share for chance.
-        seen = to_numpy(rows.seen).min(axis=0)
-        key = (id(tokens), causal, seen.tobytes())
-        if key not in self._known:
-            self._known[key] = chances(tokens, seen, causal=causal)
-        return self._known[key]
 
 
 def _add_passage(gathered: _Gathered, layer: Layer, one: Passage) -> None:
@@ -230,10 +215,12 @@ def _all_cards(layers: Layers) -> tuple[Card, ...]:
 def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
     measures = gathered.tally.finish()
     parts = gathered.tally.parts()
+    chance = dict(gathered.chance)
     errors = {}
     for name, texts in gathered.sampled.items():
         values = np.concatenate(texts, axis=1)
         measures[name], errors[name] = mean_and_error(values)
+        chance[name] = Chance(np.nan, values.shape[1])
 
     stack, layer = place
     picture = gathered.tally.picture
@@ -247,7 +234,7 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
             errors=_of_head(errors, head),
             picture=None if picture is None else to_numpy(picture[head]),
             parts={name: values[head] for name, values in parts.items()},
-            chance=gathered.chance,
+            chance=chance,
             looks=gathered.looks[head] if gathered.looks else None,
         )
         cards.append(card)

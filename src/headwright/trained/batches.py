@@ -3,6 +3,7 @@ of the tokens."""
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -249,3 +250,13 @@ def separators(tokenizer: Any, ids: Any) -> frozenset[int]:
 
 def _has_word(text: str) -> bool:
     return any(character.isalnum() for character in text)
+
+
+def fingerprint(work: Sequence[Batch]) -> str:
+    """The same for the same texts, images or sounds, and for no others."""
+    digest = hashlib.sha256()
+    for batch in work:
+        for name, x in sorted(batch.arguments.items()):
+            digest.update(f"{name} {tuple(x.shape)}".encode())
+            digest.update(to_numpy(x).tobytes())
+    return digest.hexdigest()[:16]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,8 +19,9 @@ from headwright.errors import InputError, MissingExtra
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card, columns
 from headwright.trained.findings.breaking import Breaking, breaking_first
-from headwright.trained.findings.comparison import Changes
+from headwright.trained.findings.comparison import Changes, compare
 from headwright.trained.findings.remarkable import Remarkable, remarkable
+from headwright.trained.findings.saved import SavedAudit
 from headwright.trained.page.report import Shown, report
 from headwright.trained.page.summary import summary
 from headwright.trained.page.tokens import TokenView
@@ -39,6 +40,7 @@ class Audit:
     cards: tuple[Card, ...]
     key_noise: KeyNoise | None = None
     passages: dict[str, Passage] = field(default_factory=dict)
+    fingerprint: str = ""  # of the texts, token for token
 
     def __repr__(self) -> str:
         ways = 'sorted("entropy")[0], to_pandas(), to_csv(), to_html()'
@@ -110,26 +112,31 @@ class Audit:
             )
         return TokenView(card, passage)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self, cards: Sequence[Card] | None = None) -> dict[str, Any]:
+        """For JSON; the heads in the order of `cards`, where it is given."""
         table: dict[str, Any] = {
             "model": self.model,
             "texts": self.texts,
             "tokens": self.token_count,
+            "texts_fingerprint": self.fingerprint,
             "output_difference": self.difference,
             "remarkable": [finding.plain() for finding in self.remarkable.findings],
             "breaks_first": [head.plain() for head in self.breaking.heads],
-            "heads": [card.plain() for card in self.cards],
-            "parts": self._parts(),
+            "heads": [_with_parts(card) for card in cards or self.cards],
         }
         if self.key_noise is not None:
             table["key_noise"] = self.key_noise.plain()
         return table
 
-    def _parts(self) -> dict[str, list[list[float | None]]]:
-        """Each measure on the parts of the texts, head by head, to four digits: what another audit
-        is compared with."""
-        names = self.cards[0].parts
-        return {name: [_four_digits(card.parts[name]) for card in self.cards] for name in names}
+    def against(self, before: Audit | SavedAudit) -> Changes:
+        """Which heads changed since the other audit, of the same texts."""
+        if before.fingerprint and before.fingerprint != self.fingerprint:
+            raise InputError(
+                wanted="an audit of the same texts, token for token",
+                got=f"another text in the audit of {before.model}",
+                attempt="audit both models on the same --text with the same --tokens",
+            )
+        return compare(self.cards, _in_order(before, self.cards), names=(self.model, before.model))
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per head: its card, and its part of the key-cache table where there is
@@ -170,6 +177,20 @@ class Audit:
     def _repr_html_(self) -> str:
         """What stands out, for a notebook."""
         return summary(self.remarkable, self.breaking, model=self.model, extent=self.extent)
+
+
+def _in_order(before: Audit | SavedAudit, like: Sequence[Card]) -> Sequence[Card]:
+    """A saved audit's heads may come in any order."""
+    places = {card.place: i for i, card in enumerate(like)}
+    return sorted(before.cards, key=lambda card: places.get(card.place, len(places)))
+
+
+def _with_parts(card: Card) -> dict[str, Any]:
+    """A head with what another audit is compared by: its measures on the parts of the texts, and
+    over how many queries its patterns were averaged."""
+    parts = {name: _four_digits(values) for name, values in card.parts.items()}
+    rows = {name: chance.rows for name, chance in card.chance.items()}
+    return card.plain() | {"parts": parts, "rows": rows}
 
 
 def _four_digits(values: np.ndarray) -> list[float | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class BreakingHead:
     why: str
     numbers: dict[str, float | None]
 
-    def plain(self) -> dict[str, object]:
+    def plain(self) -> dict[str, Any]:
         return {"head": self.card.name, "why": self.why} | self.numbers
 
 

@@ -61,7 +61,8 @@ class Candidate:
 
 @cache
 def templates() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("remarkable.toml").read_text("utf-8"))
+    source = files("headwright.trained.findings") / "remarkable.toml"
+    return tomllib.loads(source.read_text("utf-8"))
 
 
 def candidates(cards: Sequence[Card]) -> list[Candidate]:

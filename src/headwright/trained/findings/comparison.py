@@ -24,8 +24,8 @@ from headwright.trained.findings.wording import joined, layers_in_words, number
 FALSE = 0.05
 # Smaller differences, relative to how far heads differ from each other, are rounding.
 _ROUNDING = 1e-3
-# Rows are drawn eight by default; fewer say less than this pretends.
-_SAMPLED_FREEDOM = 7
+# A change of this size is worth a name: a tenth of how far heads differ from each other.
+_NOTABLE = 0.1
 _NAMED = 4
 
 
@@ -179,11 +179,15 @@ def _error(new: Card, old: Card, measure: str) -> tuple[float, float] | None:
         return _paired(np.asarray(parts_now), np.asarray(parts_before))
     errors = [card.errors.get(measure, math.nan) for card in (new, old)]
     if np.isfinite(errors).all():
-        return math.hypot(*errors), _SAMPLED_FREEDOM
-    shares = [_share_error(card, measure) for card in (new, old)]
-    if None in shares:
-        return None
-    return math.hypot(*shares), math.inf
+        return math.hypot(*errors), _fewest_rows(new, old, measure) - 1
+    of_shares = math.hypot(_share_error(new, measure), _share_error(old, measure))
+    return (of_shares, math.inf) if np.isfinite(of_shares) else None
+
+
+def _fewest_rows(new: Card, old: Card, measure: str) -> int:
+    """A standard error has been taken from two rows at least."""
+    known = [card.chance[measure].rows for card in (new, old) if measure in card.chance]
+    return max(min(known, default=2), 2)
 
 
 def _paired(now: np.ndarray, before: np.ndarray) -> tuple[float, float] | None:
@@ -196,12 +200,12 @@ def _paired(now: np.ndarray, before: np.ndarray) -> tuple[float, float] | None:
     return float(known.std(ddof=1) / math.sqrt(known.size)), known.size - 1
 
 
-def _share_error(card: Card, measure: str) -> float | None:
-    """A number between 0 and 1 with mean p has a variance of at most p (1 - p)."""
+def _share_error(card: Card, measure: str) -> float:
+    """A number between 0 and 1 with mean p has a variance of at most p (1 - p). NaN for others."""
     chance = card.chance.get(measure)
     p = card.measures[measure]
     if chance is None or not chance.rows or not 0.0 <= p <= 1.0:
-        return None
+        return math.nan
     return math.sqrt(p * (1.0 - p) / chance.rows)
 
 
@@ -223,8 +227,16 @@ def _sentences(heads: Sequence[ChangedHead], cards: Sequence[Card]) -> list[str]
         return [f"None of the {len(cards)} heads changed by more than sampling error."]
     changed = [head.card for head in heads]
     where = layers_in_words(changed, cards)
-    sentences = [f"{len(heads)} of {len(cards)} heads changed beyond sampling error{where}."]
-    first = [f"{head.card.name} ({head.changes[0]})" for head in heads[:_NAMED]]
+    notable = [head for head in heads if head.size >= _NOTABLE]
+    much = (
+        f"{len(notable)} of them by more than a tenth of how far heads differ from each other"
+        if notable
+        else "none of them by a tenth of how far heads differ from each other"
+    )
+    sentences = [
+        f"{len(heads)} of {len(cards)} heads changed beyond sampling error{where}; {much}."
+    ]
+    first = [f"{head.card.name} ({head.changes[0]})" for head in (notable or heads)[:_NAMED]]
     sentences.append(f"Most changed: {joined(first)}.")
     return sentences + _by_measure(heads)
 

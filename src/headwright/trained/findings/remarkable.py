@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headwright.trained.cards import Card, title
+from headwright.trained.cards import Card, columns, title
 from headwright.trained.findings.candidates import (
     FEWEST_ROWS,
     Candidate,
@@ -21,6 +21,7 @@ from headwright.trained.findings.candidates import (
 from headwright.trained.findings.wording import number, share
 
 MOST_SENTENCES = 5
+_RECORDS_NAMED = 2
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class RemarkableHead:
 
 @dataclass(frozen=True)
 class Remarkable:
-    """The sentences, and all heads that stand out in some way, most remarkable first."""
+    """The sentences, and all heads that stand out in some way, most remarkable first; then those
+    that have more of some measure than any other."""
 
     findings: tuple[Finding, ...]
     heads: tuple[RemarkableHead, ...]
@@ -62,7 +64,8 @@ class Remarkable:
 def remarkable(cards: Sequence[Card]) -> Remarkable:
     found = sorted(candidates(cards), key=lambda one: -one.score)
     shown = [Finding(one.sentence, one.heads, one.numbers) for one in found[:MOST_SENTENCES]]
-    return Remarkable(tuple(shown) or (_nothing(cards),), _ranked(found))
+    heads = _ranked(found)
+    return Remarkable(tuple(shown) or (_nothing(cards),), (*heads, *_records(cards, heads)))
 
 
 def _ranked(found: Sequence[Candidate]) -> tuple[RemarkableHead, ...]:
@@ -78,6 +81,24 @@ def _ranked(found: Sequence[Candidate]) -> tuple[RemarkableHead, ...]:
     return tuple(
         RemarkableHead(by_place[place], ", ".join(whys[place]), scores[place]) for place in order
     )
+
+
+def _records(cards: Sequence[Card], before: Sequence[RemarkableHead]) -> tuple[RemarkableHead, ...]:
+    """Heads that hold the largest number of some measure, and are not among those `before`."""
+    known = {one.card.place for one in before}
+    holders: dict[tuple[str, int, int], list[str]] = {}
+    by_place = {card.place: card for card in cards}
+    for name in columns(cards):
+        values = np.asarray([card.measures[name] for card in cards])
+        if np.isfinite(values).any() and np.nanmax(values) > np.nanmin(values):
+            best = cards[int(np.nanargmax(values))]
+            holders.setdefault(best.place, []).append(title(name)[0])
+    found = []
+    for place, titles in holders.items():
+        if place not in known:
+            why = f"largest {', '.join(titles[:_RECORDS_NAMED])}"
+            found.append(RemarkableHead(by_place[place], why, 0.0))
+    return tuple(found)
 
 
 def _nothing(cards: Sequence[Card]) -> Finding:

@@ -9,6 +9,7 @@ from headwright.trained.cards import Card
 
 # A range of layers is worth saying if it holds this part of the heads in this part of the layers.
 _MOST = 0.75
+_NARROW = 0.5
 _FEWEST = 4
 
 
@@ -50,7 +51,7 @@ def layers_in_words(heads: Sequence[Card], cards: Sequence[Card]) -> str:
     wanted = math.ceil(_MOST * len(layers))
     ranges = [(layers[i], layers[i + wanted - 1]) for i in range(len(layers) - wanted + 1)]
     low, high = min(ranges, key=lambda one: one[1] - one[0])
-    if high - low + 1 > _MOST * depth:
+    if high - low + 1 > _NARROW * depth:
         return ""
     inside = sum(low <= layer <= high for layer in layers)
     amount = "all" if inside == len(layers) else f"{inside} of them"

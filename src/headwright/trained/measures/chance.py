@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headwright.result import to_numpy
+from headwright.trained.rows.stream import Rows
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Float, Int
 
 
 @dataclass(frozen=True)
 class Chance:
-    """Of one measure: its `value` under equal weights, a mean over `rows` queries."""
+    """Of one measure: its `value` under equal weights (NaN where these say nothing), a mean over
+    `rows` queries."""
 
     value: float
     rows: int
@@ -50,6 +53,21 @@ def chances(tokens: Tokens, seen: Int[np.ndarray, "t"], *, causal: bool) -> dict
     found["duplicate"] = _mean(repeated, earlier > 0)
     found["induction"] = found["duplicate"]  # as many places follow them
     return found
+
+
+class EqualWeights:
+    """What equal weights would score, once for all layers that see the same keys."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, bool, bytes], dict[str, Chance]] = {}
+
+    def of(self, tokens: Tokens, rows: Rows, causal: bool) -> dict[str, Chance]:
+        # The head that sees least has the largest share for chance.
+        seen = to_numpy(rows.seen).min(axis=0)
+        key = (id(tokens), causal, seen.tobytes())
+        if key not in self._known:
+            self._known[key] = chances(tokens, seen, causal=causal)
+        return self._known[key]
 
 
 def _mean(values: Float[np.ndarray, "t"] | Int[np.ndarray, "t"], among: np.ndarray) -> Chance:

@@ -9,7 +9,7 @@ from typing import Any
 
 def static(name: str) -> str:
     """A script or style sheet of the page."""
-    return files(__package__).joinpath("static", name).read_text("utf-8")
+    return files("headwright.trained.page").joinpath("static", name).read_text("utf-8")
 
 
 def embedded(data: Any, name: str) -> str:

@@ -55,7 +55,7 @@ def _about(name: str) -> dict[str, str]:
 
 def _first_shown(found: Remarkable, names: Sequence[str]) -> str:
     """The map shown first is that of the first sentence."""
-    measure = found.findings[0].numbers.get("measure")
+    measure = found.findings[0].numbers.get("measure", "")
     return measure if measure in names else names[0]
 
 

@@ -96,7 +96,8 @@ def _one_of_each(shown: Shown) -> list[tuple[Card, str]]:
     chosen: dict[str, Card] = {}
     for one in shown.remarkable.heads:
         if one.card.looks is not None and one.card.stack in shown.passages:
-            chosen.setdefault(one.why, one.card)
+            kind, _, _ = one.why.partition(",")
+            chosen.setdefault(kind, one.card)
     if not chosen:
         first = [card for card in shown.cards if card.looks and card.stack in shown.passages]
         return [(card, card.sentence) for card in first[:1]]
