@@ -104,7 +104,7 @@ def _group(
         strength = beyond_chance(card, measure)
         if strength >= template["at_least"] and too and card.place not in left_out:
             reached.append((min(strength, 1.0), card))
-    if not reached:
+    if not reached or len(reached) > template.get("at_most", 1.0) * len(cards):
         return []
 
     reached.sort(key=lambda pair: -pair[0])

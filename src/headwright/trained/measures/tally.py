@@ -84,8 +84,8 @@ class Tally:
         return {"redundancy": alike.max(axis=1), "twin": alike.argmax(axis=1)}
 
 
-def _by_part(xp: Any, rows: Array) -> Float[Array, "h p"]:
-    """Sums of (h, t) over each part of the text."""
+def _by_part(xp: Any, rows: Array) -> Array:
+    """Sums of (h, t) over each part of the text, as (h, PARTS)."""
     h, t = rows.shape
     missing = -t % PARTS
     if missing:

@@ -45,8 +45,8 @@ class Passage:
 class Looks:
     """One head: `keys[i]` of the i-th query, heaviest first, and their `weights[i]`."""
 
-    keys: tuple[Int[np.ndarray, "k"], ...]
-    weights: tuple[Float[np.ndarray, "k"], ...]
+    keys: tuple[Int[np.ndarray, "_"], ...]
+    weights: tuple[Float[np.ndarray, "_"], ...]
 
     def __repr__(self) -> str:
         return f"<Looks of {len(self.keys)} queries>"

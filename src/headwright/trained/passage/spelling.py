@@ -7,6 +7,7 @@ a character is spelled in hexadecimal, because no letter would be true.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
@@ -14,6 +15,8 @@ from typing import Any
 
 # How sentence pieces write a space.
 _PIECE_SPACE = "\u2581"
+# How they write a byte that no piece has.
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _RIGHT_TO_LEFT = ("R", "AL")
 
 
@@ -38,8 +41,9 @@ def _one(piece: str | None, of_bytes: bool) -> str:
     letters = _byte_letters()
     if of_bytes and all(letter in letters for letter in piece):
         return _characters(bytes(letters[letter] for letter in piece))
-    if piece.startswith("<0x") and len(piece) == 6:
-        return _characters(bytes.fromhex(piece[3:5]))
+    byte = _BYTE.fullmatch(piece)
+    if byte is not None:
+        return _characters(bytes.fromhex(byte[1]))
     return piece.replace(_PIECE_SPACE, " ")
 
 

@@ -96,8 +96,11 @@ function tokenView(passage, rows, name, few) {
   const buttons = rows.map(([query, heavy], i) => {
     const words = inWords(passage, query, heavy);
     const token = make("bdi", { class: "query" }, ...letters((passage.queries ?? passage.keys)[query]));
-    const button = make("button", { type: "button", class: "line", "aria-label": words, tabindex: i === Math.min(...open) ? "0" : "-1" },
+    // What is spoken is the sentence; the tokens themselves are for the eye.
+    const seen = make("span", { class: "seen", "aria-hidden": "true" },
       make("span", { class: "place" }, String(query)), token, keyLine(passage, query, heavy));
+    const button = make("button", { type: "button", class: "line", tabindex: i === Math.min(...open) ? "0" : "-1" },
+      seen, make("span", { class: "spoken" }, words));
     const tell = (/** @type {Event} */ event) => {
       const on = /** @type {HTMLElement} */ (event.target).closest?.(".token");
       const key = heavy.find((one) => on && one.key === Number(on.getAttribute("data-key")));
