@@ -1,4 +1,4 @@
-"""What equal weights score, by another route: a head whose queries are 0 weighs all keys equally."""
+"""What equal weights score, by another route: heads whose queries are 0 weigh all keys equally."""
 
 import dataclasses
 

@@ -1,4 +1,6 @@
-"""The weights of a few queries are those of the full maps; the heavy ones are kept, and no other."""
+"""The weights of a few queries are those of the full maps; the heavy ones are kept."""
+
+# ruff: noqa: E402
 
 import dataclasses
 
