@@ -96,3 +96,9 @@ LINEARISED = 0.1
 PAGE_WEIGHT = 0.05
 # A number said with two or three digits in a station's text.
 SAID = 6e-3
+
+# A report shows weights in whole per cent, packed in steps of 1/65535.
+WHOLE_PERCENT = 0.00501
+
+# A saved audit keeps four digits of each part; sizes of changes are differences of these.
+SAVED_PARTS = 1e-2

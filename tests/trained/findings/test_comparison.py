@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 
+from tests.tolerances import SAVED_PARTS
 from tests.trained import made_up
 from tests.trained.families import build
 
@@ -104,9 +105,8 @@ def test_saved_and_read_back_is_the_same(tmp_path):
     live = tuned.against(base)
     saved = tuned.against(read_saved(file))
     assert [head.card.name for head in live.heads] == [head.card.name for head in saved.heads]
-    # Parts are saved to four digits.
     np.testing.assert_allclose(
-        [head.size for head in live.heads], [head.size for head in saved.heads], rtol=0.01
+        [head.size for head in live.heads], [head.size for head in saved.heads], rtol=SAVED_PARTS
     )
     assert live.compared == saved.compared
 

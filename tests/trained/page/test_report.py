@@ -1,5 +1,6 @@
 """The page as people use it: small, short, for everybody, and safe whatever a token says."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra 'models'")
 
+from tests.tolerances import WHOLE_PERCENT
 from tests.trained import made_up
 
+from headwright.trained.cache.key_noise import CacheSetting, KeyNoise
 from headwright.trained.page import tokens
 
 AXE = """() => axe.run().then((r) => r.violations.map((v) =>
@@ -61,11 +64,23 @@ def open_report(chromium, address):
 def test_a_large_model_fits_five_megabytes_and_ten_screens(open_report, tmp_path):
     """48 layers of 32 heads, with 16 keys for every query of every head: more than any trained
     head has."""
-    large = made_up.audit(48, 32, first=0.9)
+    large = dataclasses.replace(made_up.audit(48, 32, first=0.9), key_noise=_noise(48 * 32))
     file = _written(large.to_html(), tmp_path)
     assert file.stat().st_size < 5_000_000
     page = open_report(file)
     assert page.evaluate("document.documentElement.scrollHeight") <= 10 * SCREEN
+
+
+def _noise(heads):
+    """Eight settings of all heads."""
+    rng = np.random.default_rng(2)
+    places = tuple(("model", i // 32, i % 32) for i in range(heads))
+    settings = []
+    for per in ("token", "channel"):
+        for bits in (1, 2, 4, 8):
+            errors = 2.0**-bits * rng.uniform(0.5, 2.0, (4, heads))
+            settings.append(CacheSetting(per, bits, *errors))
+    return KeyNoise(places, tuple(settings))
 
 
 def test_more_heads_than_fit_leave_queries_out(small, monkeypatch):
@@ -117,8 +132,7 @@ def test_a_head_looks_where_its_numbers_say(open_report, small):
     shares = [float(x) / 100 for x in re.findall(r"(\d+) % on “", last)]
     keys = [int(x) for x in re.findall(r"” \((\d+)\)[,;]", last)]
     assert keys == card.looks.keys[-1].tolist()
-    # Each is shown in whole per cent.
-    np.testing.assert_allclose(shares, card.looks.weights[-1], atol=0.00501)
+    np.testing.assert_allclose(shares, card.looks.weights[-1], atol=WHOLE_PERCENT)
 
 
 def test_lines_are_reached_by_keyboard_and_finger(open_report):

@@ -24,6 +24,8 @@ def spelled(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
     """The tokens of a text; without a tokenizer their numbers."""
     if tokenizer is None:
         return tuple(str(number) for number in ids)
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        return tuple(tokenizer.decode([number]) for number in ids)
     pieces = tokenizer.convert_ids_to_tokens(list(ids))
     special = set(getattr(tokenizer, "all_special_tokens", ()))
     of_bytes = _spells_bytes(tokenizer)
