@@ -19,9 +19,10 @@ from headwright.trained.heads import Layer
 from headwright.trained.library import torch
 from headwright.trained.measures.chance import Chance, EqualWeights
 from headwright.trained.measures.from_rows import LayerRows
+from headwright.trained.measures.parts import Parts
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
-from headwright.trained.passage.looks import Looks, Passage, looks
+from headwright.trained.passage.looks import Heaviest, Passage, heaviest
 from headwright.trained.passage.taking import passage
 from headwright.trained.preparation import difference, output_only, prepared
 from headwright.trained.rows.stream import stream
@@ -55,15 +56,16 @@ class AuditOptions:
 @dataclass
 class _Gathered:
     """What is known of one layer so far: sums over rows, the sampled measures (each text's values
-    by head and row), the squared errors of rounded keys, what equal weights would score, and where
-    the queries of the passage look."""
+    by head and row), the squared errors of rounded keys, the measures on parts of the texts, what
+    equal weights would score, and where the queries of the passage look."""
 
     tally: Tally = field(default_factory=Tally)
     sampled: dict[str, list[np.ndarray]] = field(default_factory=dict)
     errors: list[quantise.SquaredErrors] = field(default_factory=list)
+    parts: Parts = field(default_factory=Parts)
     chance: dict[str, Chance] = field(default_factory=dict)
     passage: Passage | None = None
-    looks: list[Looks] = field(default_factory=list)
+    heaviest: Heaviest | None = None
 
     def add_sampled(self, name: str, values: Any) -> None:
         self.sampled.setdefault(name, []).append(np.asarray(values))
@@ -167,8 +169,10 @@ def visitor(
             heads = layer.text(b)
             tokens = batch.tokens_of(layer, b)
             rows = stream(heads, tokens)
-            gathered.tally.add(LayerRows(heads, tokens, rows))
-            gathered.add_chance(equal_weights.of(tokens, rows, heads.causal))
+            measured = LayerRows(heads, tokens, rows)
+            gathered.tally.add(measured)
+            gathered.parts.add(measured)
+            gathered.add_chance(equal_weights.of(tokens, heads))
             outputs.append(rows.output)
             if options.rows and rng is not None:
                 sample = Sample.draw(heads, tokens, rng, size=options.rows)
@@ -181,7 +185,7 @@ def visitor(
 def _add_passage(gathered: _Gathered, layer: Layer, one: Passage) -> None:
     gathered.passage = one
     if one.queries:
-        gathered.looks = looks(layer.text(0), np.asarray(one.queries))
+        gathered.heaviest = heaviest(layer.text(0), np.asarray(one.queries))
 
 
 def _add_sample(gathered: _Gathered, sample: Sample, key_bits: tuple[int, ...]) -> None:
@@ -214,7 +218,8 @@ def _all_cards(layers: Layers) -> tuple[Card, ...]:
 
 def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
     measures = gathered.tally.finish()
-    parts = gathered.tally.parts()
+    parts = gathered.parts.finish()
+    looks = None if gathered.heaviest is None else gathered.heaviest.looks()
     chance = dict(gathered.chance)
     errors = {}
     for name, texts in gathered.sampled.items():
@@ -235,7 +240,7 @@ def _cards(place: tuple[str, int], gathered: _Gathered) -> list[Card]:
             picture=None if picture is None else to_numpy(picture[head]),
             parts={name: values[head] for name, values in parts.items()},
             chance=chance,
-            looks=gathered.looks[head] if gathered.looks else None,
+            looks=None if looks is None else looks[head],
         )
         cards.append(card)
     return cards

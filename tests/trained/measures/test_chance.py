@@ -8,7 +8,6 @@ from tests.tolerances import STREAMED
 from tests.trained.random_layers import audited, random_heads, random_tokens
 
 from headwright.trained.measures.chance import Chance, EqualWeights, chances
-from headwright.trained.rows.stream import stream
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -17,7 +16,7 @@ def test_a_head_without_a_question_scores_what_chance_says(rng, causal, t):
     heads = random_heads(rng, t=t, causal=causal)
     heads = dataclasses.replace(heads, q=np.zeros_like(heads.q))
     tokens = random_tokens(rng, t)
-    found = EqualWeights().of(tokens, stream(heads, tokens), causal)
+    found = EqualWeights().of(tokens, heads)
     measured = audited(heads, tokens)
     for name, chance in found.items():
         if chance.rows:
@@ -33,7 +32,9 @@ def test_a_window_never_makes_chance_smaller(rng):
     band = np.tri(150, dtype=bool) & ~np.tri(150, k=-8, dtype=bool)
     heads = random_heads(rng, mask=band[None])
     measured = audited(dataclasses.replace(heads, q=np.zeros_like(heads.q)), tokens)
-    for name, chance in chances(tokens, seen, causal=False).items():
+    found = chances(tokens, seen, causal=False)
+    assert EqualWeights().of(tokens, heads) == found
+    for name, chance in found.items():
         assert np.all(measured[name] <= chance.value + STREAMED), name
 
 

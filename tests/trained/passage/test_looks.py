@@ -17,7 +17,7 @@ from headwright.trained.passage.looks import (
     LEAST,
     MOST_KEYS,
     chosen_queries,
-    looks,
+    heaviest,
     weights_of,
 )
 
@@ -44,7 +44,7 @@ def test_heavy_keys_are_kept_in_order(rng, monkeypatch):
     heads = random_heads(rng, sharp=3.0, causal=True)
     queries = np.asarray([0, 40, 149])
     whole = naive.full_weights(heads)
-    for head, found in enumerate(looks(_in_torch(heads), queries)):
+    for head, found in enumerate(heaviest(_in_torch(heads), queries).looks()):
         for query, keys, weights in zip(queries, found.keys, found.weights, strict=True):
             row = whole[head, query]
             np.testing.assert_allclose(weights, row[keys], atol=STREAMED)

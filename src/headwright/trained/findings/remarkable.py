@@ -70,13 +70,13 @@ def remarkable(cards: Sequence[Card]) -> Remarkable:
 
 def _ranked(found: Sequence[Candidate]) -> tuple[RemarkableHead, ...]:
     scores: dict[tuple[str, int, int], float] = {}
-    whys: dict[tuple[str, int, int], list[str]] = {}
+    whys: dict[tuple[str, int, int], dict[str, None]] = {}
     by_place: dict[tuple[str, int, int], Card] = {}
     for one in found:
         for card, score in one.head_scores():
             by_place[card.place] = card
             scores[card.place] = max(score, scores.get(card.place, 0.0))
-            whys.setdefault(card.place, []).append(one.label)
+            whys.setdefault(card.place, {})[one.label] = None
     order = sorted(scores, key=lambda place: -scores[place])
     return tuple(
         RemarkableHead(by_place[place], ", ".join(whys[place]), scores[place]) for place in order

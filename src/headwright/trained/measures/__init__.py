@@ -1,5 +1,6 @@
 """Numbers about each head.
 
-Reading order: `from_rows` (means over all rows of a text), `tally` (the sum over texts), `sampled`
-(what is too slow for every row).
+Reading order: `from_rows` (means over all rows of a text), `tally` (the sum over texts), `parts`
+(the same on parts of the texts), `chance` (what equal weights would give), `sampled` (what is too
+slow for every row).
 """

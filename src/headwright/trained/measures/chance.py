@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.rows.stream import Rows
+from headwright.trained.heads import Heads
 from headwright.trained.rows.tokens import Tokens
 from headwright.types import Float, Int
 
@@ -61,13 +61,21 @@ class EqualWeights:
     def __init__(self) -> None:
         self._known: dict[tuple[int, bool, bytes], dict[str, Chance]] = {}
 
-    def of(self, tokens: Tokens, rows: Rows, causal: bool) -> dict[str, Chance]:
-        # The head that sees least has the largest share for chance.
-        seen = to_numpy(rows.seen).min(axis=0)
-        key = (id(tokens), causal, seen.tobytes())
+    def of(self, tokens: Tokens, heads: Heads) -> dict[str, Chance]:
+        seen = _seen(heads)
+        key = (id(tokens), heads.causal, seen.tobytes())
         if key not in self._known:
-            self._known[key] = chances(tokens, seen, causal=causal)
+            self._known[key] = chances(tokens, seen, causal=heads.causal)
         return self._known[key]
+
+
+def _seen(heads: Heads) -> Int[np.ndarray, "t"]:
+    """Keys visible to each query. The head that sees least has the largest share for chance."""
+    t = heads.q.shape[1]
+    n = heads.k.shape[1]
+    if heads.mask is not None:
+        return to_numpy(heads.mask.sum(-1)).min(axis=0)
+    return np.minimum(np.arange(t) + 1, n) if heads.causal else np.full(t, n)
 
 
 def _mean(values: Float[np.ndarray, "t"] | Int[np.ndarray, "t"], among: np.ndarray) -> Chance:

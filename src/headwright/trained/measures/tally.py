@@ -4,24 +4,17 @@ one."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-import array_api_compat as compat
 import numpy as np
 
 from headwright.result import to_numpy
 from headwright.trained.measures.from_rows import LEAK, ROW_MEASURES, LayerRows, copy_parts
-from headwright.types import Array, Float
-
-# Each text is cut into so many parts of equal length. How far a measure differs from part to part
-# says how far it would differ on other text.
-PARTS = 8
+from headwright.types import Float
 
 
 @dataclass
 class Tally:
-    """One layer's heads. `sums[name]` and `counts[name]` are (h, PARTS), or (h, 1) where only the
-    sum over the whole text is known; a measure is the quotient of their sums."""
+    """One layer's heads. `sums[name]` and `counts[name]` are (h,); a measure is their quotient."""
 
     sums: dict[str, np.ndarray] = field(default_factory=dict)
     counts: dict[str, np.ndarray] = field(default_factory=dict)
@@ -34,15 +27,14 @@ class Tally:
         xp = layer.xp
         rows = layer.rows
         among = {"real": layer.real, "contested": layer.contested}
-        counts = {name: _by_part(xp, chosen) for name, chosen in among.items()}
+        counts = {name: xp.count_nonzero(chosen, axis=-1) for name, chosen in among.items()}
 
         for measure in ROW_MEASURES:
             kept = xp.where(among[measure.among], measure.value(layer), 0.0)
-            self._more(measure.name, _by_part(xp, kept), counts[measure.among])
+            self._more(measure.name, xp.sum(kept, axis=-1), counts[measure.among])
         for name, total in rows.patterns.items():
-            self._more(name, total[:, None], layer.tokens.rows_with(name))
-        copied, baseline = copy_parts(layer)
-        self._more("copy", copied[:, None], baseline[:, None])
+            self._more(name, total, layer.tokens.rows_with(name))
+        self._more("copy", *copy_parts(layer))
 
         contested = to_numpy(layer.contested)
         margins = np.where(contested, to_numpy(rows.margin), np.nan)
@@ -61,19 +53,13 @@ class Tally:
         """The measures of every head, each (h,); NaN where the texts have no row to measure it
         on."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            out = {name: _total(self.sums[name]) / _total(self.counts[name]) for name in self.sums}
+            out = {name: self.sums[name] / self.counts[name] for name in self.sums}
             out["copy"] = 1.0 - np.sqrt(out["copy"])
             margin = _median(np.concatenate(self.margins, axis=1))
             # A key that leads by Delta keeps 1 - eps of the weight iff n <= 1 + eps / (1 - eps)
             # e^Delta.
             out["horizon"] = 1.0 + LEAK / (1.0 - LEAK) * np.exp(margin)
         return out | self._most_alike()
-
-    def parts(self) -> dict[str, Float[np.ndarray, "h p"]]:
-        """The measures on each part of the texts, where they are known."""
-        known = [name for name, sums in self.sums.items() if sums.shape[1] == PARTS]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return {name: self.sums[name] / self.counts[name] for name in known}
 
     def _most_alike(self) -> dict[str, np.ndarray]:
         """Of each head the most similar other head of the layer, and how similar it is."""
@@ -82,20 +68,6 @@ class Tally:
             return {"redundancy": np.full(1, np.nan), "twin": np.full(1, -1)}
         np.fill_diagonal(alike, -1.0)
         return {"redundancy": alike.max(axis=1), "twin": alike.argmax(axis=1)}
-
-
-def _by_part(xp: Any, rows: Array) -> Array:
-    """Sums of (h, t) over each part of the text, as (h, PARTS)."""
-    h, t = rows.shape
-    missing = -t % PARTS
-    if missing:
-        nothing = xp.zeros((h, missing), dtype=rows.dtype, device=compat.device(rows))
-        rows = xp.concat([rows, nothing], axis=1)
-    return xp.sum(xp.reshape(rows, (h, PARTS, -1)), axis=-1)
-
-
-def _total(parts: Float[np.ndarray, "h p"]) -> Float[np.ndarray, "h"]:
-    return parts.sum(axis=-1)
 
 
 def _median(rows: Float[np.ndarray, "h r"]) -> Float[np.ndarray, "h"]:

@@ -77,8 +77,22 @@ def _evenly(places: Int[np.ndarray, "p"], size: int) -> Int[np.ndarray, "r"]:
     return places[np.unique(np.round(steps).astype(int))]
 
 
-def looks(heads: Heads, queries: Int[np.ndarray, "r"]) -> list[Looks]:
-    """Of every head of the layer."""
+@dataclass(frozen=True)
+class Heaviest:
+    """The heaviest keys of every head of a layer, still where the model runs: a copy from there
+    waits for all work before it."""
+
+    keys: Int[Array, "h r k"]
+    weights: Float[Array, "h r k"]
+
+    def looks(self) -> list[Looks]:
+        """Head by head, on the host."""
+        pairs = zip(to_numpy(self.keys), to_numpy(self.weights), strict=True)
+        return [_heavy(keys, weights) for keys, weights in pairs]
+
+
+def heaviest(heads: Heads, queries: Int[np.ndarray, "r"]) -> Heaviest:
+    """Of every head of the layer, for these queries."""
     h = heads.q.shape[0]
     n = heads.k.shape[1]
     at_once = max(1, _BUDGET // (h * n))
@@ -86,12 +100,10 @@ def looks(heads: Heads, queries: Int[np.ndarray, "r"]) -> list[Looks]:
     weights = []
     for start in range(0, queries.size, at_once):
         some = weights_of(heads, queries[start : start + at_once])
-        heaviest = torch.topk(some, min(MOST_KEYS, n), dim=-1)
-        weights.append(to_numpy(heaviest.values))
-        keys.append(to_numpy(heaviest.indices))
-    all_keys = np.concatenate(keys, axis=1)
-    all_weights = np.concatenate(weights, axis=1)
-    return [_heavy(all_keys[head], all_weights[head]) for head in range(h)]
+        top = torch.topk(some, min(MOST_KEYS, n), dim=-1)
+        weights.append(top.values)
+        keys.append(top.indices)
+    return Heaviest(torch.cat(keys, dim=1), torch.cat(weights, dim=1))
 
 
 def _heavy(keys: Int[np.ndarray, "r k"], weights: Float[np.ndarray, "r k"]) -> Looks:
