@@ -34,13 +34,15 @@ class AuditOptions:
     """What an audit does beside the measures of every row. `rows`: sampled rows per head, for the
     measures that are too slow for every row (0: leave these out); `key_bits`: bit widths of the
     key-cache table; `tokens`: read only so much of each text; `batch`: texts that go through the
-    model together; `queries`: tokens of the first text whose heaviest keys are kept (0: none)."""
+    model together; `queries`: tokens of the first text whose heaviest keys are kept (0: none);
+    `parts`: keep the measures on parts of the texts, which two audits are compared by."""
 
     rows: int = 8
     key_bits: tuple[int, ...] = ()
     tokens: int | None = None
     batch: int = 1
     queries: int = 24
+    parts: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -171,7 +173,8 @@ def visitor(
             rows = stream(heads, tokens)
             measured = LayerRows(heads, tokens, rows)
             gathered.tally.add(measured)
-            gathered.parts.add(measured)
+            if options.parts:
+                gathered.parts.add(measured)
             gathered.add_chance(equal_weights.of(tokens, heads))
             outputs.append(rows.output)
             if options.rows and rng is not None:

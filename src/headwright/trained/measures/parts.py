@@ -19,33 +19,48 @@ PARTS = 8
 
 @dataclass
 class Parts:
-    """One layer's heads. Sums and counts of each text stay where the model runs until the end: a
-    copy from there waits for all work before it."""
+    """One layer's heads. Sums of each text, by the rows they are taken among, stay where the model
+    runs until the end: a copy from there waits for all work before it."""
 
-    texts: list[Float[Array, "2 m h p"]] = field(default_factory=list)
+    texts: list[dict[str, Float[Array, "m h p"]]] = field(default_factory=list)
 
     def add(self, layer: LayerRows) -> None:
         """Take one text in."""
-        xp = layer.xp
-        among = {"real": layer.real, "contested": layer.contested}
-        chosen = xp.stack([among[measure.among] for measure in ROW_MEASURES])
-        shape = layer.rows.leak.shape
-        values = xp.stack([xp.broadcast_to(one.value(layer), shape) for one in ROW_MEASURES])
-        sums = xp.where(chosen, values, 0.0)
-        counts = xp.astype(chosen, values.dtype)
-        self.texts.append(_by_part(xp, xp.stack([sums, counts])))
+        sums = {among: _sums(layer, among) for among in _AMONG}
+        self.texts.append(sums)
 
     def finish(self) -> dict[str, Float[np.ndarray, "h p"]]:
         """Each measure's mean on each part; NaN where a part has no row to measure it on."""
-        texts = [to_numpy(text).astype(float) for text in self.texts]
-        sums, counts = np.sum(texts, axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = sums / counts
-        names = [measure.name for measure in ROW_MEASURES]
-        return dict(zip(names, means, strict=True))
+        if not self.texts:
+            return {}
+        found = {}
+        for among, measures in _AMONG.items():
+            texts = [to_numpy(text[among]).astype(float) for text in self.texts]
+            *sums, counts = np.sum(texts, axis=0)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                means = [total / counts for total in sums]
+            found |= dict(zip((one.name for one in measures), means, strict=True))
+        return found
 
 
-def _by_part(xp: Any, rows: Float[Array, "2 m h t"]) -> Float[Array, "2 m h p"]:
+# The measures, by the rows they are taken among.
+_AMONG = {
+    among: [measure for measure in ROW_MEASURES if measure.among == among]
+    for among in ("real", "contested")
+}
+
+
+def _sums(layer: LayerRows, among: str) -> Float[Array, "m h p"]:
+    """Of each measure, and as the last one the number of rows."""
+    xp = layer.xp
+    chosen = layer.real if among == "real" else layer.contested
+    leak = layer.rows.leak
+    values = [xp.broadcast_to(one.value(layer), leak.shape) for one in _AMONG[among]]
+    values.append(xp.ones_like(leak))
+    return _by_part(xp, xp.where(chosen, xp.stack(values), 0.0))
+
+
+def _by_part(xp: Any, rows: Float[Array, "m h t"]) -> Float[Array, "m h p"]:
     """Sums over each part of the text."""
     *before, t = rows.shape
     missing = -t % PARTS

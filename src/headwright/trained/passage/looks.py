@@ -24,7 +24,7 @@ MOST_KEYS = 16
 # for repetitions answer to.
 _ONE_IN_REPEATED = 3
 # Weights that are there at once.
-_BUDGET = 2**23
+_BUDGET = 2**22
 
 
 @dataclass(frozen=True)
