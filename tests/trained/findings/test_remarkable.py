@@ -12,7 +12,8 @@ from tests.trained.families import build
 
 import headwright as hw
 from headwright.trained.findings.breaking import breaking_first
-from headwright.trained.findings.candidates import candidates, templates
+from headwright.trained.findings.candidates import candidates
+from headwright.trained.findings.groups import templates
 from headwright.trained.findings.remarkable import remarkable
 from headwright.trained.measures.chance import Chance
 
@@ -145,7 +146,27 @@ def test_every_template_can_be_said():
     for template in templates()["group"]:
         for form in ("one", "some", "many"):
             words = dict.fromkeys(("count", "total", "heads", "values", "best", "value"), "x")
-            assert template[form].format(**words, where=", all in layer 3")
+            assert template[form].format(**words, chance="x", where=", all in layer 3")
+
+
+def test_the_nearest_to_a_kind_is_named_where_there_is_none():
+    finding = remarkable(_cards(**{"2.1": {"first": 0.4}})).findings[0]
+    assert finding.sentence == (
+        "No head rests on the first token; the nearest to it is 2.1 with 40 % of its weight, "
+        "where equal weights give 1 %."
+    )
+    assert finding.numbers["count"] == 0
+    assert "Little" in _said(_cards(**{"2.1": {"first": 0.2}}))[0]
+
+
+def test_even_heads_are_special_among_others_only():
+    even = {f"3.{head}": {"effective_keys": 120.0} for head in range(2)}
+    assert _said(_cards(**even))[0] == (
+        "Heads 3.0 and 3.1 weigh the keys nearly equally: they spread over 120 and 120 of the 128 "
+        "a query sees."
+    )
+    everywhere = {f"{i}.{h}": {"effective_keys": 120.0} for i in range(12) for h in range(4)}
+    assert "Little stands out" in _said(_cards(**everywhere))[0]
 
 
 def test_heads_break_first_by_gain_then_by_margin():

@@ -1,29 +1,28 @@
 """The templates of remarkable.toml held against the heads: every sentence whose condition holds,
-with its heads and numbers.
-
-One function per kind of template. A candidate's score is its strength times its rarity; a head's
-own score, for the order of a table, is its own strength times the rarity of what it is.
-"""
+with its heads and numbers. One function per kind of template; groups have a file of their own."""
 
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from headwright.trained.cards import Card
-from headwright.trained.findings.wording import joined, layers_in_words, number, share
+from headwright.trained.findings.groups import (
+    FEWEST_ROWS,
+    Candidate,
+    beyond_chance,
+    group,
+    places,
+    rarity,
+    templates,
+)
+from headwright.trained.findings.wording import joined, number
 
-# A mean over fewer queries says nothing about a head, and fewer heads have no typical one.
-FEWEST_ROWS = 16
+# Fewer heads have no typical one.
 _FEWEST_HEADS = 16
-_NAMED = 4
 # A head that spreads over more than this part of the keys it sees weighs them nearly equally, as
 # does every other such head.
 _SPREAD = 0.25
@@ -33,115 +32,14 @@ _RESTS = 0.25
 _SURE = 2.0
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One thing that is true of these `heads`, strongest first. `strengths` are 0 to 1, one per
-    head."""
-
-    label: str
-    sentence: str
-    heads: tuple[Card, ...]
-    numbers: dict[str, Any]
-    strengths: tuple[float, ...]
-    rarity: float
-
-    @property
-    def score(self) -> float:
-        return self.strengths[0] * self._weight
-
-    def head_scores(self) -> Iterator[tuple[Card, float]]:
-        for card, strength in zip(self.heads, self.strengths, strict=True):
-            yield card, strength * self._weight
-
-    @property
-    def _weight(self) -> float:
-        # What all heads do is still half as remarkable as what one of them does.
-        return 0.5 + 0.5 * self.rarity
-
-
-@cache
-def templates() -> dict[str, Any]:
-    source = files("headwright.trained.findings") / "remarkable.toml"
-    return tomllib.loads(source.read_text("utf-8"))
-
-
 def candidates(cards: Sequence[Card]) -> list[Candidate]:
     found: list[Candidate] = []
     for template in templates()["group"]:
-        found += _group(template, cards, found)
+        found += group(template, cards, found)
     for kind, look in (("outlier", _outlier), ("alike", _alike), ("depth", _depth)):
         for template in templates()[kind]:
             found += look(template, cards, found)
     return found
-
-
-def beyond_chance(card: Card, measure: str) -> float:
-    """How far the measure has gone from what equal weights give to 1; NaN where that cannot be
-    said."""
-    value = card.measures.get(measure, math.nan)
-    chance = card.chance.get(measure)
-    if chance is None:
-        return value
-    if chance.rows < FEWEST_ROWS or chance.value >= 1.0:
-        return math.nan
-    return (value - chance.value) / (1.0 - chance.value)
-
-
-def _rarity(count: int, total: int) -> float:
-    """1 for one of many, 0 for all of them."""
-    return 1.0 - math.log(count) / math.log(total) if total > 1 else 0.0
-
-
-def _group(
-    template: dict[str, Any], cards: Sequence[Card], before: Sequence[Candidate]
-) -> list[Candidate]:
-    measure = template["measure"]
-    left_out = _places(before, template.get("but_not", ()))
-    reached = []
-    for card in cards:
-        also = template.get("also", {}).items()
-        too = all(card.measures.get(name, 0.0) >= least for name, least in also)
-        strength = beyond_chance(card, measure)
-        if strength >= template["at_least"] and too and card.place not in left_out:
-            reached.append((min(strength, 1.0), card))
-    if not reached or len(reached) > template.get("at_most", 1.0) * len(cards):
-        return []
-
-    reached.sort(key=lambda pair: -pair[0])
-    heads = tuple(card for _, card in reached)
-    numbers = _group_numbers(measure, heads, cards)
-    form = "one" if len(heads) == 1 else "some" if len(heads) <= _NAMED else "many"
-    shown = number if template.get("score") else share
-    sentence = template[form].format(
-        count=len(heads),
-        total=len(cards),
-        heads=joined([card.name for card in heads[:_NAMED]]),
-        values=joined([shown(card.measures[measure]) for card in heads[:_NAMED]]),
-        best=heads[0].name,
-        value=shown(heads[0].measures[measure]),
-        where=layers_in_words(heads, cards),
-    )
-    strengths = tuple(strength for strength, _ in reached)
-    rarity = _rarity(len(heads), len(cards))
-    return [Candidate(template["label"], sentence, heads, numbers, strengths, rarity)]
-
-
-def _places(found: Sequence[Candidate], labels: Sequence[str]) -> set[tuple[str, int, int]]:
-    chosen = [one for one in found if one.label in labels]
-    return {card.place for one in chosen for card in one.heads}
-
-
-def _group_numbers(measure: str, heads: Sequence[Card], cards: Sequence[Card]) -> dict[str, Any]:
-    best = heads[0]
-    numbers = {
-        "measure": measure,
-        "count": len(heads),
-        "of": len(cards),
-        "strongest": best.measures[measure],
-    }
-    if measure in best.chance:
-        numbers["equal_weights"] = best.chance[measure].value
-    return numbers
 
 
 def _outlier(
@@ -162,7 +60,7 @@ def _outlier(
     passed = value - slack >= template.get("times", 0.0) * median
     if not upward:
         passed = value + slack <= template["below"] * median
-    explained = best.place in _places(before, template.get("but_not", ()))
+    explained = best.place in places(before, template.get("but_not", ()))
     if not passed or median <= 0.0 or explained:
         return []
 
@@ -209,7 +107,7 @@ def _alike(
             heads=tuple(by_place[place] for place in heads),
             numbers=numbers,
             strengths=tuple(_twin_strength(cosines[place], template) for place in heads),
-            rarity=_rarity(len(heads), len(cards)),
+            rarity=rarity(len(heads), len(cards)),
         )
     ]
 

@@ -11,13 +11,8 @@ from typing import Any
 import numpy as np
 
 from headwright.trained.cards import Card, columns, title
-from headwright.trained.findings.candidates import (
-    FEWEST_ROWS,
-    Candidate,
-    beyond_chance,
-    candidates,
-    templates,
-)
+from headwright.trained.findings.candidates import candidates
+from headwright.trained.findings.groups import FEWEST_ROWS, Candidate, beyond_chance, templates
 from headwright.trained.findings.wording import number, share
 
 MOST_SENTENCES = 5

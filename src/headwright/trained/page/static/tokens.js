@@ -8,7 +8,9 @@
 
 // Signs for what has no shape of its own; a token's own letters are never changed.
 const SIGNS = { " ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽" };
-const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+// Joiners shape the letters beside them, so they are spelled only where they stand alone.
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+const JOINERS = /^[\u200c\u200d]+$/;
 // Neighbours shown on either side of a heavy key, by how many heavy keys there are.
 const NEIGHBOURS = [[4, 3], [8, 1]];
 const BEFORE_QUERY = 3;
@@ -28,7 +30,8 @@ function make(tag, attributes = {}, ...children) {
 function letters(token) {
   const parts = [];
   for (const letter of token) {
-    const sign = SIGNS[letter] ?? (INVISIBLE.test(letter) ? `U+${letter.codePointAt(0).toString(16).padStart(4, "0")}` : "");
+    const hidden = INVISIBLE.test(letter) || JOINERS.test(token);
+    const sign = SIGNS[letter] ?? (hidden ? `U+${letter.codePointAt(0).toString(16).padStart(4, "0")}` : "");
     parts.push(sign ? make("i", {}, sign) : letter);
   }
   return parts.length ? parts : [make("i", {}, "∅")];
