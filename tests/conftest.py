@@ -2,8 +2,11 @@
 it."""
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import jaxtyping
 import numpy as np
@@ -28,6 +31,8 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+NODE = Path(os.environ.get("HEADWRIGHT_NODE", Path.home() / ".cache" / "headwright-node"))
+
 # What no machine of ours can have: an accelerator, and the material beside our own checkout.
 _NOT_TO_BE_HAD = ("CUDA", "../shared")
 
@@ -49,3 +54,34 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240229)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs chromium on the path")
+    with sync_api.sync_playwright() as driver:
+        # The sandbox refuses to start for root, which is who runs in containers.
+        args = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = driver.chromium.launch(executable_path=path, args=args)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def node_modules():
+    """The folder with axe-core and typescript: test tools only, never part of the tree."""
+    folder = NODE / "node_modules"
+    if not (folder / "axe-core").is_dir() or not (folder / "typescript").is_dir():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("needs npm for axe-core and typescript")
+        packages = ["axe-core@4", "typescript@5"]
+        command = [npm, "install", "--no-fund", "--no-audit", "--prefix", str(NODE), *packages]
+        NODE.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            pytest.skip(f"npm could not install axe-core and typescript: {done.stderr[-200:]}")
+    return folder

@@ -101,3 +101,9 @@ SAID = 6e-3
 FUSED = 1e-3
 # A tone of size 0.5 at another rate: the ripple of the filter that changes it.
 RESAMPLED = 2e-3
+
+# A report shows weights in whole per cent, packed in steps of 1/65535.
+WHOLE_PERCENT = 0.00501
+
+# A saved audit keeps four digits of each part; sizes of changes are differences of these.
+SAVED_PARTS = 1e-2

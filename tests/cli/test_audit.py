@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,8 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 from click.testing import CliRunner
 from rich.console import Console
 
-from headwright.cli.audit import _cards, command
+from headwright.cli import audit_view
+from headwright.cli.audit import command
 from headwright.trained.cards import Card
 from headwright.trained.measures.from_rows import TITLES
 from headwright.trained.table import Audit
@@ -69,7 +71,10 @@ def _header(lines):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_nothing_is_cut_off(model, text, columns):
-    reply = _run(model, "--text", text, "--rows", "2", "--key-bits", "8,2", columns=columns)
+    reply = _run(
+        *(model, "--text", text, "--rows", "2", "--key-bits", "8,2", "--sort", "entropy"),
+        columns=columns,
+    )
     assert reply.exit_code == 0, reply.output
     assert "…" not in reply.stdout
     assert max(map(len, reply.stdout.splitlines())) <= columns
@@ -98,7 +103,7 @@ def test_long_names_and_huge_numbers_cost_columns_not_letters(columns):
     out = io.StringIO()
     console = Console(width=columns, file=out, highlight=False)
     audit = Audit("a folder with a long name/" * 4, 1, 10**6, 0.0, cards)
-    _cards(console, audit, cards, "horizon")
+    audit_view.heads(console, audit, cards, order="horizon")
     lines = out.getvalue().splitlines()
     assert "…" not in out.getvalue()
     assert max(map(len, lines)) <= columns
@@ -141,10 +146,13 @@ def test_json_csv_html(model, text, tmp_path):
     assert [float(row["entropy"]) for row in rows] == [h["entropy"] for h in data["heads"]]
     noise = [h["channel4_predicted_se"] for h in data["key_noise"]["heads"]]
     assert [float(row["channel4_predicted_se"]) for row in rows] == noise
+    assert data["remarkable"][0]["sentence"]
+    assert data["breaks_first"][0]["why"].startswith("needs ")
     page = (folder / "report.html").read_text()
-    assert page.count("<article") == 8
     assert "http" not in page.replace("http://www.w3.org/", "")
-    assert page.count('class="weights"') == 8
+    told = json.loads(re.search(r'id="audit">(.*?)</script>', page)[1])
+    assert len(told["heads"]) == len(told["pictures"]) == 8
+    assert told["passages"]["model"]["keys"][:4] == ["One", "two", "three", ","]
 
 
 def test_key_noise_comes_with_standard_errors(model, text):
@@ -176,6 +184,46 @@ def test_a_needle_that_the_model_has_no_room_for_is_refused(model, text):
     short = _run(model, "--text", text, "--rows", "0", "--needle", "word")
     assert short.exit_code == 2
     assert "two tokens or more" in short.stderr
+
+
+def test_the_first_screen_says_what_stands_out(model, text):
+    """Sentences, then what breaks first, then heads with a reason; not all heads from 0.0 on."""
+    reply = _run(model, "--text", text, "--rows", "2")
+    assert reply.exit_code == 0, reply.output
+    lines = reply.stdout.splitlines()
+    assert lines[1].startswith("1. ")
+    breaks = next(i for i, line in enumerate(lines) if line.startswith("Breaks first"))
+    table = next(i for i, line in enumerate(lines) if line.split()[:2] == ["head", "what"])
+    assert 1 < breaks < table
+    assert "largest" in lines[table + 2]
+    assert "more heads: --json" in reply.stdout
+
+
+def test_against_a_model_and_against_a_saved_audit(model, text, tmp_path):
+    """The same model has not changed, whichever way it is given."""
+    asked = (model, "--text", text, "--rows", "2")
+    saved = tmp_path / "before.json"
+    saved.write_text(_run(*asked, "--json").stdout)
+    for before in (model, saved):
+        data = json.loads(_run(*asked, "--against", before, "--json").stdout)
+        assert data["changed"] == []
+        assert data["change"] == ["None of the 8 heads changed by more than sampling error."]
+    reply = _run(*asked, "--against", saved, "--html", tmp_path / "out")
+    assert "None of the 8 heads changed" in " ".join(reply.stdout.split())
+    assert "None of the 8 heads changed" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_against_another_text_or_no_audit(model, text, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("three two one")
+    saved = tmp_path / "before.json"
+    saved.write_text(_run(model, "--text", other, "--rows", "0", "--json").stdout)
+    reply = _run(model, "--text", text, "--rows", "0", "--against", saved)
+    assert (reply.exit_code, reply.stderr.count("\n")) == (2, 1)
+    assert "the same texts" in reply.stderr
+    for against in (other.rename(tmp_path / "x.json"), tmp_path / "none.json", "no-such-model"):
+        reply = _run(model, "--text", text, "--rows", "0", "--against", against)
+        assert (reply.exit_code, reply.stderr.count("\n")) == (2, 1)
 
 
 def test_claim(model, text):

@@ -5,20 +5,14 @@ import functools
 import http.client
 import http.server
 import json
-import os
-import shutil
-import subprocess
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 pytest.importorskip("starlette", reason="needs the lab extra")
 pytest.importorskip("uvicorn", reason="needs the lab extra")
-
-NODE = Path(os.environ.get("HEADWRIGHT_NODE", Path.home() / ".cache" / "headwright-node"))
 
 
 @pytest.fixture(scope="session")
@@ -79,20 +73,6 @@ def static():
         yield serve
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs chromium on the path")
-    with sync_api.sync_playwright() as driver:
-        # The sandbox refuses to start for root, which is who runs in containers.
-        args = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = driver.chromium.launch(executable_path=path, args=args)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def open_page(chromium, lab):
     """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for
@@ -131,20 +111,3 @@ def _note(line, faults):
 def _stay(url, faults):
     if urlsplit(url).scheme not in ("blob", "data") and urlsplit(url).hostname != "127.0.0.1":
         faults.append(f"request left the machine: {url}")
-
-
-@pytest.fixture(scope="session")
-def node_modules():
-    """The folder with axe-core and typescript: test tools only, never part of the tree."""
-    folder = NODE / "node_modules"
-    if not (folder / "axe-core").is_dir() or not (folder / "typescript").is_dir():
-        npm = shutil.which("npm")
-        if npm is None:
-            pytest.skip("needs npm for axe-core and typescript")
-        packages = ["axe-core@4", "typescript@5"]
-        command = [npm, "install", "--no-fund", "--no-audit", "--prefix", str(NODE), *packages]
-        NODE.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        if done.returncode:
-            pytest.skip(f"npm could not install axe-core and typescript: {done.stderr[-200:]}")
-    return folder

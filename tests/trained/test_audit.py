@@ -164,7 +164,7 @@ def test_bad_texts(texts, message):
 
 def test_a_long_text_can_be_cut():
     model, _ = build("gpt2")
-    assert hw.audit(model, [list(range(1, 60)) * 2], rows=0, tokens=40).tokens == 40
+    assert hw.audit(model, [list(range(1, 60)) * 2], rows=0, tokens=40).token_count == 40
 
 
 def test_nan_activations_name_the_layer():
@@ -194,7 +194,11 @@ def test_encoder_and_decoder_in_every_form(family):
         assert card.sentence
     assert {card.stack for card in result.sorted("previous")[-8:]} == {"cross"}
     assert len(result.to_csv().splitlines()) == 1 + len(result) == 1 + len(result.to_pandas())
-    assert result.to_html().count("<article") == len(result)
+    for stack in ("encoder", "decoder", "cross"):
+        assert result.tokens(0, 1, stack).to_html()
+    with pytest.raises(InputError, match="of which there are 3"):
+        result.tokens(0, 1)
+    assert result.to_html()
 
 
 @pytest.mark.parametrize("family", ["bart", "t5"])
@@ -310,6 +314,34 @@ def test_texts_in_other_clothes():
         mapping,
     ):
         assert hw.audit(model, texts, rows=0).to_csv() == wanted
+
+
+def test_every_layer_is_told_of():
+    """One text moves the bar layer by layer; two texts go on where the first one ended."""
+    model, _ = build("gpt2")
+    told = []
+    hw.audit(model, [[1, 2, 3], [4, 5]], rows=0, progress=lambda *step: told.append(step))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_notebook_shows_what_stands_out():
+    model, inputs = build("gpt2")
+    result = hw.audit(model, inputs, rows=2)
+    shown = result._repr_html_()
+    assert result.remarkable.findings[0].sentence.split(":")[0] in shown
+    assert "Breaks first" in shown
+    assert "<script" not in shown
+    with pytest.raises(InputError, match="queries=24"):
+        hw.audit(model, inputs, rows=0, queries=0).tokens(0, 0)
+    with pytest.raises(InputError, match=r"9\.0, of which there are 0"):
+        result.tokens(9, 0)
+
+
+def test_parts_of_the_text_make_up_the_whole():
+    model, _ = build("bert")
+    card = hw.audit(model, [list(range(1, 33))], rows=0).cards[0]
+    for name, parts in card.parts.items():
+        np.testing.assert_allclose(np.mean(parts), card.measures[name], rtol=AUDIT, err_msg=name)
 
 
 def test_reprs_are_short():

@@ -3,7 +3,7 @@
 Reading order: `conventions` (what all commands share), `arguments` (arrays and numbers from words),
 `heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
 a terminal, `interrupt` how Ctrl+C is heard. Where showing takes more room than asking, it has a
-file of its own: `check_view`, `heads/design_view`, `heads/stress_view`.
+file of its own: `audit_view`, `check_view`, `heads/design_view`, `heads/stress_view`.
 """
 
 from __future__ import annotations

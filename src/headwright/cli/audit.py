@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from rich import box
 from rich.console import Console
-from rich.markup import escape
-from rich.measure import Measurement
-from rich.table import Table
 
 from headwright import files
+from headwright.cli import audit_view
 from headwright.cli.arguments import whole_numbers
 from headwright.cli.audit_inputs import input_options, read_inputs
-from headwright.cli.conventions import Outputs, Reply, progress
+from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
-
-# Shown from the left as far as the terminal is wide: 80 columns take the first line. All are in
-# --json, --csv, --html.
-_SHOWN = (
-    "entropy", "effective_keys", "largest", "first", "previous", "induction", "copy", "noise_gain",
-    "sharpness", "reachable", "margin", "average", "worst_case", "separators", "duplicate",
-    "redundancy", "horizon", "sharpness_needed",
-)  # fmt: skip
-# Headers are the measures' names, which --sort takes, but for these.
-_SHORT = {
-    "effective_keys": "keys",
-    "noise_gain": "noise",
-    "worst_case": "worst",
-    "sharpness_needed": "needed",
-}
-_MOST_ROWS = 24
-_NOISE_TITLE = "output error ± standard error over the sampled rows, medians over heads"
 
 _BITS = "Round the keys to these bit widths; errors predicted and measured."
 _TOKENS = "Read only the first TOKENS tokens of each text."
 _ROWS = "Rows per head for the measures that are too slow for every row; 0: none."
-_SORT = "Largest first, for example --sort induction."
+_SORT = "Largest first, for example --sort induction; else the most remarkable heads."
 _CLAIM = "Test an exercise claim on the model's heads."
 _NEEDLE = "Retrieval scores: who finds a sentence of a made text again; TEXT is one of yours."
 _INDUCTION = "Induction scores on random tokens repeated."
 _WEIGHTS = "What the weights alone say: copying, and which earlier heads a head reads."
 _HTML = "Write DIR/report.html, self-contained."
+_AGAINST = "Which heads changed: another model of the same shape, or a saved --json of one."
 
 
 @headwright_command("audit")
@@ -55,6 +34,7 @@ _HTML = "Write DIR/report.html, self-contained."
 @click.option("--tokens", type=int, default=None, help=_TOKENS)
 @click.option("--rows", type=int, default=8, show_default=True, help=_ROWS)
 @click.option("--sort", "order", default="", metavar="MEASURE", help=_SORT)
+@click.option("--against", default=None, metavar="MODEL|JSON", help=_AGAINST)
 @click.option("--claim", default=None, metavar="b.q", help=_CLAIM)
 @click.option("--needle", is_flag=False, flag_value="", metavar="[TEXT]", help=_NEEDLE)
 @click.option("--induction", is_flag=True, help=_INDUCTION)
@@ -74,29 +54,46 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
     words = read_inputs(asked)
     claim = asked.pop("claim")
     order = asked.pop("order")
+    against = asked.pop("against")
     if claim is not None:
         return _claim(model, words, claim, asked["tokens"])
 
-    from headwright.trained import audit
-
-    result = audit(model, words, progress=progress, **asked)
+    before = None if against is None else _before(against, words, asked)
+    result = _audit(model, words, asked)
+    changes = None if before is None else result.against(before)
     shown = result.sorted(order) if order else result.cards
     outputs = Outputs()
     if sheet is not None:
         outputs.attempt(lambda: files.write_text(Path(sheet), result.to_csv()))
     report = None if folder is None else Path(folder) / "report.html"
     if report is not None:
-        outputs.attempt(lambda: files.write_text(report, result.to_html()))
+        outputs.attempt(lambda: files.write_text(report, result.to_html(changes)))
 
     def render(console: Console) -> None:
-        _cards(console, result, shown, order)
-        if result.key_noise is not None:
-            _key_noise(console, result.key_noise)
+        audit_view.show(console, result, order)
+        if changes is not None:
+            audit_view.changes(console, changes)
         if report is not None:
             console.print(f"report: {report}", markup=False)
 
-    data = result.plain() | {"heads": [card.plain() for card in shown]}
-    return Reply(data, render, faults=outputs.faults)
+    changed = {} if changes is None else changes.plain()
+    return Reply(result.plain(shown) | changed, render, faults=outputs.faults)
+
+
+def _audit(model: str, words: Any, asked: dict[str, Any]) -> Any:
+    from headwright.trained import audit
+
+    with progress_bar("layers") as step:
+        return audit(model, words, progress=step, **asked)
+
+
+def _before(against: str, words: Any, asked: dict[str, Any]) -> Any:
+    """The audit to compare with: a file that holds one, or that of another model."""
+    from headwright.trained.findings.saved import read_saved
+
+    if Path(against).suffix.lower() == ".json":
+        return read_saved(Path(against))
+    return _audit(against, words, asked)
 
 
 def _bits(text: str) -> tuple[int, ...]:
@@ -110,67 +107,3 @@ def _claim(model: str, words: Any, claim: str, tokens: int | None) -> Reply:
 
     found = check_claim(model, words, claim, tokens=tokens)
     return Reply(found, lambda console: console.print(found.sentence))
-
-
-# ---------------------------------------------------------------------------------- for people
-
-
-def _cards(console: Console, result: Any, shown: tuple[Any, ...], order: str) -> None:
-    # What the heads are ordered by comes first, whatever the width.
-    wanted = dict.fromkeys((order, *_SHOWN))
-    columns = [name for name in wanted if name in result.columns]
-    title = f"{result.model}: {result.tokens} tokens"
-    wider = [_table(title, shown, columns[: k + 1]) for k in range(len(columns))]
-    console.print(_widest(console, wider))
-
-    hidden = len(shown) - _MOST_ROWS
-    if hidden > 0:
-        console.print(f"{hidden} more heads: --json, --csv or --html; --sort MEASURE orders them")
-
-
-def _table(title: str, shown: tuple[Any, ...], columns: list[str]) -> Table:
-    table = Table(title=escape(title), box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("head", no_wrap=True)
-    for name in columns:
-        table.add_column(_SHORT.get(name, name), no_wrap=True, justify="right")
-    for card in shown[:_MOST_ROWS]:
-        numbers = [_number(card.measures[name]) for name in columns]
-        table.add_row(card.name, *numbers)
-    return table
-
-
-def _widest(console: Console, tables: list[Table]) -> Table:
-    """The last of ever wider tables that needs nothing cut off."""
-    free = console.options.update(max_width=sys.maxsize)
-    fitting = tables[0]
-    for table in tables:
-        if Measurement.get(console, free, table).maximum <= console.width:
-            fitting = table
-    return fitting
-
-
-def _number(value: float) -> str:
-    """At most six characters: 0.25, 12.34, 1024, 1e+05."""
-    if not math.isfinite(value):
-        return "-"
-    size = abs(value)
-    return f"{value:.2f}" if size < 100 else f"{value:.0f}" if size < 1e5 else f"{value:.0e}"
-
-
-def _key_noise(console: Console, noise: Any) -> None:
-    """Rounded keys: predicted and measured errors, and the fewest bits for some of them."""
-    from headwright.trained.cache.key_noise import UNSETTLED, budget_counts
-
-    table = Table("bits", "step per", "predicted", "measured", "rank corr.", title=_NOISE_TITLE)
-    for setting in noise.settings:
-        table.add_row(*setting.line())
-    console.print(table)
-
-    budgets = noise.budgets()
-    for budget in budgets:
-        counts = budget_counts(budget["bits"])
-        unsettled = f" ({budget['unsettled']} unsettled)" if budget["unsettled"] else ""
-        console.print(f"fewest bits for {budget['error']:.0%} output error: {counts}{unsettled}")
-    if any(budget["unsettled"] for budget in budgets):
-        within = f"within {UNSETTLED:g} standard errors over the rows"
-        console.print(f"unsettled: another number of bits is {within}")

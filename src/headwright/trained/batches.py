@@ -3,6 +3,7 @@ of the tokens."""
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ class Batch:
 
     arguments: dict[str, Any]
     separators: frozenset[int] = frozenset()
+    tokenizer: Any = None
     _known: dict[tuple[str, int, int, int], Tokens] = field(default_factory=dict)
 
     @property
@@ -54,13 +56,7 @@ class Batch:
         return self._known[key]
 
     def _look_up(self, stack: str, b: int, t: int, n: int) -> Tokens:
-        # A decoder whose tokens the model makes itself has none that we know of; one that is fed
-        # another stack's states has its tokens under the plain names.
-        beside_encoder = "encoder_hidden_states" not in self.arguments
-        decodes = stack in ("decoder", "cross") and beside_encoder
-        query_names = _DECODER if decodes else {}
-        key_names = {} if stack == "cross" else query_names
-
+        query_names, key_names = self._names(stack)
         tokens = Tokens.unknown(t, n)
         query_mask = self._row("attention_mask", query_names, b, t)
         if query_mask is not None:
@@ -77,6 +73,23 @@ class Batch:
         if t == n and stack != "cross":
             tokens.ids = ids
         return tokens
+
+    def _names(self, stack: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """What the arguments of this stack's queries and keys are called."""
+        # A decoder whose tokens the model makes itself has none that we know of; one that is fed
+        # another stack's states has its tokens under the plain names.
+        beside_encoder = "encoder_hidden_states" not in self.arguments
+        decodes = stack in ("decoder", "cross") and beside_encoder
+        query_names = _DECODER if decodes else {}
+        return query_names, {} if stack == "cross" else query_names
+
+    def token_numbers(self, layer: Layer, b: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Of the queries and of the keys of this layer in the b-th text; None where they are no
+        tokens."""
+        query_names, key_names = self._names(layer.stack)
+        queries = self._row("input_ids", query_names, b, layer.q.shape[2])
+        keys = self._row("input_ids", key_names, b, layer.k.shape[2])
+        return queries, keys
 
     def _row(self, name: str, names: Mapping[str, str], b: int, length: int) -> np.ndarray | None:
         """Of the b-th text, the argument that `names` has in place of `name`; None where there is
@@ -95,7 +108,8 @@ def batches(
     if isinstance(texts, Mapping):
         arguments = {str(name): _tensor(name, x).to(model.device) for name, x in texts.items()}
         _refuse_arguments(arguments, model)
-        yield Batch(arguments, separators(tokenizer, arguments.get("input_ids")))
+        marks = separators(tokenizer, arguments.get("input_ids"))
+        yield Batch(arguments, marks, tokenizer)
         return
 
     rows = [token_numbers(text, tokenizer)[:limit] for text in _several(texts)]
@@ -220,7 +234,7 @@ def _padded(rows: list[list[int]], model: Any, tokenizer: Any) -> Batch:
     if model.config.is_encoder_decoder:
         # Both sides read the text, so that every head has something to look at.
         arguments |= {f"decoder_{name}": x for name, x in arguments.items()}
-    return Batch(arguments, separators(tokenizer, ids))
+    return Batch(arguments, separators(tokenizer, ids), tokenizer)
 
 
 def separators(tokenizer: Any, ids: Any) -> frozenset[int]:
@@ -235,3 +249,13 @@ def separators(tokenizer: Any, ids: Any) -> frozenset[int]:
 
 def _has_word(text: str) -> bool:
     return any(character.isalnum() for character in text)
+
+
+def fingerprint(work: Sequence[Batch]) -> str:
+    """The same for the same texts, images or sounds, and for no others."""
+    digest = hashlib.sha256()
+    for batch in work:
+        for name, x in sorted(batch.arguments.items()):
+            digest.update(f"{name} {tuple(x.shape)}".encode())
+            digest.update(to_numpy(x).tobytes())
+    return digest.hexdigest()[:16]

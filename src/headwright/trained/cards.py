@@ -8,15 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from headwright.trained.measures.chance import Chance
 from headwright.trained.measures.from_rows import TITLES
+from headwright.trained.passage.looks import Looks
 from headwright.types import Float
+
+# Measured, but not a size: the number of another head.
+_NUMBERS_OF_HEADS = ("twin",)
 
 
 @dataclass(frozen=True)
 class Card:
     """One head. `measures[name]` may be NaN: not measurable on these texts; `errors` are standard
-    errors of the measures taken on a sample of rows; `sources` are earlier heads that this one
-    reads, by measure; `rotary_energy` is None where nothing turns."""
+    errors of the measures taken on a sample of rows, `parts` are measures on the parts of the
+    texts, `chance` is what equal weights would give, `looks` where the queries of the passage
+    look; `sources` are earlier heads that this one reads, by measure; `rotary_energy` is None where
+    nothing turns."""
 
     stack: str
     layer: int
@@ -26,6 +33,9 @@ class Card:
     picture: Float[np.ndarray, "a b"] | None = None
     sources: dict[str, str | None] = field(default_factory=dict)
     rotary_energy: Float[np.ndarray, "r"] | None = None
+    parts: dict[str, Float[np.ndarray, "p"]] = field(default_factory=dict)
+    chance: dict[str, Chance] = field(default_factory=dict)
+    looks: Looks | None = None
 
     def __repr__(self) -> str:
         return f"<Card {self.name}: {self.sentence}>"
@@ -36,6 +46,16 @@ class Card:
         return place if self.stack == "model" else f"{self.stack} {place}"
 
     @property
+    def place(self) -> tuple[str, int, int]:
+        return self.stack, self.layer, self.head
+
+    @property
+    def twin(self) -> int | None:
+        """The most similar head of the layer, where there is another."""
+        number = self.measures["twin"]
+        return int(number) if number >= 0 else None
+
+    @property
     def sentence(self) -> str:
         rule = next(rule for rule in _RULES if rule.holds(self.measures))
         return rule.text.format(**self.measures)
@@ -43,7 +63,7 @@ class Card:
     def plain(self) -> dict[str, Any]:
         place = {"layer": self.layer, "head": self.head, "stack": self.stack}
         numbers: dict[str, Any] = {name: _known(x) for name, x in self.measures.items()}
-        numbers["twin"] = int(self.measures["twin"]) if self.measures["twin"] >= 0 else None
+        numbers["twin"] = self.twin
         errors = {f"{name}_se": _known(x) for name, x in self.errors.items()}
         return place | numbers | errors | self.sources | {"sentence": self.sentence}
 
@@ -104,6 +124,12 @@ _RULES = (
 
 
 def columns(cards: Sequence[Card]) -> tuple[str, ...]:
-    """Names of the measures, in the order of the tables."""
-    measured = cards[0].measures
-    return tuple(name for name in TITLES if name in measured)
+    """Names of the measures, in the order of the tables; those without a title come last."""
+    measured = [name for name in cards[0].measures if name not in _NUMBERS_OF_HEADS]
+    titled = [name for name in TITLES if name in measured]
+    return tuple(dict.fromkeys([*titled, *measured]))
+
+
+def title(measure: str) -> tuple[str, str]:
+    """What a measure is called in tables, and what it means."""
+    return TITLES.get(measure, (measure.replace("_", " "), ""))

@@ -121,9 +121,9 @@ def check_claim(
     tokenizer, tokens."""
     chosen = find_claim(claim)
     angle = inputs.number("angle", angle, low=0, high=180)
-    _, model, work = prepared(
-        model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens")
-    )
+    given = prepared(model, texts, tokenizer=words.get("tokenizer"), limit=words.get("tokens"))
+    model = given.model
+    work = given.batches
     difference(model, work[0])  # refuses a model whose attention is not ours
 
     found: _Found = {}

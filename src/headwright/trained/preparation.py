@@ -4,6 +4,7 @@ attention that changes nothing, to compare it with the untouched model."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from headwright.errors import InputError
@@ -21,21 +22,31 @@ from headwright.trained.rows.tokens import Tokens
 _COMPARED = 48
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """The model's name, the model itself, its tokenizer, and the batches it will see."""
+
+    name: str
+    model: Any
+    tokenizer: Any
+    batches: list[Batch]
+
+
 def prepared(
     model: Any, texts: Any, *, tokenizer: Any = None, limit: int | None = None, size: int = 1
-) -> tuple[str, Any, list[Batch]]:
-    """The model's name, the model itself and the batches it will see."""
+) -> Prepared:
     place = find(str(model)) if _is_place(model) else None
-    name, model, tokenizer = opened(model, tokenizer)
+    name, model, tokenizer = _opened(model, tokenizer)
     if isinstance(texts, Given):
-        return name, model, list(own_batches(model, texts, tokenizer, place, limit=limit))
-    if model.main_input_name != "input_ids" and not isinstance(texts, Mapping):
+        work = own_batches(model, texts, tokenizer, place, limit=limit)
+    elif model.main_input_name != "input_ids" and not isinstance(texts, Mapping):
         raise reads_other(model, "a text")
-    work = batches(model, texts, tokenizer, size=size, limit=limit)
-    return name, model, list(work)
+    else:
+        work = batches(model, texts, tokenizer, size=size, limit=limit)
+    return Prepared(name, model, tokenizer, list(work))
 
 
-def opened(model: Any, tokenizer: Any = None) -> tuple[str, Any, Any]:
+def _opened(model: Any, tokenizer: Any = None) -> tuple[str, Any, Any]:
     """The model's name, the model without the head on top, and the tokenizer: the given one, or
     that which lies with the model."""
     name = type(model).__name__
@@ -57,9 +68,9 @@ def _is_place(model: Any) -> bool:
     return isinstance(model, str) or hasattr(model, "__fspath__")
 
 
-def difference(model: Any, batch: Batch) -> float:
+def difference(model: Any, batch: Batch, visit: capture.Visit | None = None) -> float:
     """How far the tapped model's output is from the untouched one's, on the beginning of a text."""
-    return capture.verify(model, _beginning(batch), output_only)
+    return capture.verify(model, _beginning(batch), visit or output_only)
 
 
 def _beginning(batch: Batch) -> dict[str, Any]:

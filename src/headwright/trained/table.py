@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,29 @@ import numpy as np
 from headwright.errors import InputError, MissingExtra
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card, columns
-from headwright.trained.page.report import report
+from headwright.trained.findings.breaking import Breaking, breaking_first
+from headwright.trained.findings.comparison import Changes, compare
+from headwright.trained.findings.remarkable import Remarkable, remarkable
+from headwright.trained.findings.saved import SavedAudit
+from headwright.trained.page.report import Shown, report
+from headwright.trained.page.summary import summary
+from headwright.trained.page.tokens import TokenView
+from headwright.trained.passage.looks import Passage
 
 
 @dataclass(frozen=True)
 class Audit:
     """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless
-    bits were asked."""
+    bits were asked; `passages` is the first text as each stack of the model reads it."""
 
     model: str
     texts: int
-    tokens: int
+    token_count: int
     difference: float  # tapped against untouched output, relative
     cards: tuple[Card, ...]
     key_noise: KeyNoise | None = None
+    passages: dict[str, Passage] = field(default_factory=dict)
+    fingerprint: str = ""  # of the texts, token for token
 
     def __repr__(self) -> str:
         ways = 'sorted("entropy")[0], to_pandas(), to_csv(), to_html()'
@@ -40,7 +50,7 @@ class Audit:
     def extent(self) -> str:
         """`72 heads, 256 tokens in 1 text`"""
         texts = "1 text" if self.texts == 1 else f"{self.texts} texts"
-        return f"{len(self)} heads, {self.tokens} tokens in {texts}"
+        return f"{len(self)} heads, {self.token_count} tokens in {texts}"
 
     def __len__(self) -> int:
         return len(self.cards)
@@ -66,13 +76,53 @@ class Audit:
         order = np.argsort(descending, kind="stable")
         return tuple(self.cards[i] for i in order)
 
-    def plain(self) -> dict[str, Any]:
+    @cached_property
+    def remarkable(self) -> Remarkable:
+        """What stands out, in at most five sentences, and the heads that stand out."""
+        return remarkable(self.cards)
+
+    @cached_property
+    def breaking(self) -> Breaking:
+        """The heads that break first when the keys are stored in fewer bits."""
+        return breaking_first(self.cards, self.key_noise)
+
+    def card(self, layer: int, head: int, stack: str | None = None) -> Card:
+        """`stack` is needed only where a model has several."""
+        at = [card for card in self.cards if (card.layer, card.head) == (layer, head)]
+        found = [card for card in at if stack in (None, card.stack)]
+        if len(found) != 1:
+            stacks = list(dict.fromkeys(card.stack for card in self.cards))
+            raise InputError(
+                wanted=f"one of {len(self)} heads, in {', '.join(stacks)}",
+                got=f"{layer}.{head}, of which there are {len(found)}",
+                attempt=f"layer {self.cards[0].layer}, head {self.cards[0].head}, "
+                f"stack={stacks[0]!r}",
+            )
+        return found[0]
+
+    def tokens(self, layer: int, head: int, stack: str | None = None) -> TokenView:
+        """Where one head looks in the first text: a view for notebooks, token by token."""
+        card = self.card(layer, head, stack)
+        passage = self.passages.get(card.stack)
+        if passage is None or card.looks is None:
+            raise InputError(
+                wanted="an audit that kept where its queries look",
+                got="one without (queries=0, a saved one, or a text of more than 65,536 tokens)",
+                attempt="hw.audit(model, texts, queries=24)",
+            )
+        return TokenView(card, passage)
+
+    def plain(self, cards: Sequence[Card] | None = None) -> dict[str, Any]:
+        """For JSON; the heads in the order of `cards`, where it is given."""
         table: dict[str, Any] = {
             "model": self.model,
             "texts": self.texts,
-            "tokens": self.tokens,
+            "tokens": self.token_count,
+            "texts_fingerprint": self.fingerprint,
             "output_difference": self.difference,
-            "heads": [card.plain() for card in self.cards],
+            "remarkable": [finding.plain() for finding in self.remarkable.findings],
+            "breaks_first": [head.plain() for head in self.breaking.heads],
+            "heads": [_with_parts(card) for card in cards or self.cards],
         }
         rotary = [card.rotary_energy for card in self.cards]
         if any(energy is not None for energy in rotary):
@@ -80,6 +130,16 @@ class Audit:
         if self.key_noise is not None:
             table["key_noise"] = self.key_noise.plain()
         return table
+
+    def against(self, before: Audit | SavedAudit) -> Changes:
+        """Which heads changed since the other audit, of the same texts."""
+        if before.fingerprint and before.fingerprint != self.fingerprint:
+            raise InputError(
+                wanted="an audit of the same texts, token for token",
+                got=f"another text in the audit of {before.model}",
+                attempt="audit both models on the same --text with the same --tokens",
+            )
+        return compare(self.cards, _in_order(before, self.cards), names=(self.model, before.model))
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per head: its card, and its part of the key-cache table where there is
@@ -105,12 +165,36 @@ class Audit:
             raise MissingExtra("pandas", "models") from None
         return pandas.DataFrame(self.rows()).set_index(["stack", "layer", "head"])
 
-    def to_html(self) -> str:
-        """The whole report as one self-contained page."""
-        return report(
-            self.cards,
-            self.key_noise,
-            model=self.model,
-            extent=self.extent,
-            difference=self.difference,
+    def to_html(self, changes: Changes | None = None) -> str:
+        """The whole report as one self-contained page; with `changes` against another audit."""
+        shown = Shown(
+            cards=self.cards,
+            key_noise=self.key_noise,
+            passages=self.passages,
+            remarkable=self.remarkable,
+            breaking=self.breaking,
+            changes=changes,
         )
+        return report(shown, model=self.model, extent=self.extent, difference=self.difference)
+
+    def _repr_html_(self) -> str:
+        """What stands out, for a notebook."""
+        return summary(self.remarkable, self.breaking, model=self.model, extent=self.extent)
+
+
+def _in_order(before: Audit | SavedAudit, like: Sequence[Card]) -> Sequence[Card]:
+    """A saved audit's heads may come in any order."""
+    places = {card.place: i for i, card in enumerate(like)}
+    return sorted(before.cards, key=lambda card: places.get(card.place, len(places)))
+
+
+def _with_parts(card: Card) -> dict[str, Any]:
+    """A head with what another audit is compared by: its measures on the parts of the texts, and
+    over how many queries its patterns were averaged."""
+    parts = {name: _four_digits(values) for name, values in card.parts.items()}
+    rows = {name: chance.rows for name, chance in card.chance.items()}
+    return card.plain() | {"parts": parts, "rows": rows}
+
+
+def _four_digits(values: np.ndarray) -> list[float | None]:
+    return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values]

@@ -81,7 +81,7 @@ class _Reader:
         on_device = {name: x.to(self.model.device) for name, x in arguments.items()}
         tokens = [x.ravel() for name, x in arguments.items() if name.endswith("input_ids")]
         known = torch.cat(tokens) if tokens else None
-        return Batch(on_device, separators(self.tokenizer, known))
+        return Batch(on_device, separators(self.tokenizer, known), self.tokenizer)
 
     def _ids(self, text: str) -> Any:
         row = token_numbers(text, self.tokenizer)[: self.limit]

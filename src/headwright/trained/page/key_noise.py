@@ -26,6 +26,10 @@ def key_noise_section(noise: KeyNoise) -> str:
     )
 
 
+# More dots than this are drawn as one picture: each alone would be a line of the page.
+_MOST_DOTS = 3000
+
+
 def _scatter(noise: KeyNoise) -> str:
     title = "Predicted against measured output error, one dot per head and setting"
     with style.figure(5.2, 3.4) as (drawing, axes):
@@ -38,6 +42,7 @@ def _scatter(noise: KeyNoise) -> str:
                 ".",
                 ms=4,
                 alpha=0.6,
+                rasterized=len(noise.places) * len(noise.settings) > _MOST_DOTS,
                 color=colour,
                 label=setting.name,
             )

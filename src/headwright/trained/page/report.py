@@ -1,146 +1,126 @@
-"""The audit as one self-contained page: maps of all heads, the key-cache table, one card per
-head."""
+"""The audit as one self-contained page: what stands out first, then what breaks first, where the
+remarkable heads look, and all heads behind a map, a table and a click."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
-
-import numpy as np
 
 from headwright.report.page import page
 from headwright.trained.cache.key_noise import KeyNoise
-from headwright.trained.cards import Card, columns
-from headwright.trained.measures.from_rows import TITLES
-from headwright.trained.page.drawings import anchor, head_map, weights_image
+from headwright.trained.cards import Card
+from headwright.trained.findings.breaking import Breaking
+from headwright.trained.findings.comparison import Changes
+from headwright.trained.findings.remarkable import Remarkable
+from headwright.trained.page.changes import changes_section
+from headwright.trained.page.embedding import embedded, static
 from headwright.trained.page.key_noise import key_noise_section
+from headwright.trained.page.payload import payload
+from headwright.trained.page.summary import breaks_first, link, sentences
+from headwright.trained.passage.looks import LEAST, Passage
+
+# Heads whose tokens are shown at once.
+_SHOWN_LOOKING = 4
 
 
-def report(
-    cards: Sequence[Card], key_noise: KeyNoise | None, *, model: str, extent: str, difference: float
-) -> str:
-    """The page. Everything that came from outside (the model's name) is escaped here."""
-    names = columns(cards)
+@dataclass(frozen=True)
+class Shown:
+    """Everything the page shows of an audit."""
+
+    cards: Sequence[Card]
+    key_noise: KeyNoise | None
+    passages: Mapping[str, Passage]
+    remarkable: Remarkable
+    breaking: Breaking
+    changes: Changes | None = None
+
+
+def report(shown: Shown, *, model: str, extent: str, difference: float) -> str:
+    """The page. Everything that came from outside (names, tokens) is escaped here or set as text by
+    the scripts."""
     heading = (
-        f"<style>{_CSS}</style><h1>Audit of {escape(model)}</h1>"
-        f"<p class='soft'>{extent}. The tapped model's "
-        f"output differs from the untouched one's by {difference:.1g} (relative).</p>"
+        f"<style>{static('report.css')}{static('tokens.css')}</style>"
+        f"<h1>Audit of {escape(model)}</h1>"
+        f"<p class='soft'>{escape(extent)}. The tapped model's output differs from the untouched "
+        f"one's by {difference:.1g} (relative). Head 5.2 is head 2 of layer 5, both from 0.</p>"
+        "<noscript><p>Maps, cards and the table need scripts; they are in this file.</p></noscript>"
     )
-    articles = "".join(_card(card, names) for card in cards)
+    data = payload(shown.cards, shown.passages, shown.remarkable)
     body = [
         heading,
-        _maps(cards, names),
-        "" if key_noise is None else key_noise_section(key_noise),
-        _picker(names),
-        f'<div id="cards">{articles}</div>',
-        f"<script>{_SCRIPT}</script>",
+        f"<section><h2>What stands out</h2>{sentences(shown.remarkable, linked=True)}</section>",
+        "" if shown.changes is None else changes_section(shown.changes),
+        _breaking(shown.breaking),
+        _looking(shown),
+        _MAP,
+        "" if shown.key_noise is None else key_noise_section(shown.key_noise),
+        _TABLE,
+        '<dialog id="card" aria-labelledby="card-title"></dialog>',
+        embedded(data, "audit"),
+        f"<script>{static('tokens.js')}</script>",
+        f"<script>{static('report.js')}</script>",
     ]
     return page(f"Audit of {model}", "\n".join(body), description=extent)
 
 
-def _maps(cards: Sequence[Card], names: tuple[str, ...]) -> str:
-    figures = "".join(_map(cards, name) for name in names)
-    return (
-        "<section><h2>All heads</h2><p class='soft'>Layers down, heads across; a fuller cell is "
-        "a larger number. A cell leads to its card.</p>"
-        f"<div class='maps'>{figures}</div></section>"
-    )
+def _breaking(breaking: Breaking) -> str:
+    table = breaks_first(breaking, linked=True)
+    return f"<section><h2>Breaks first</h2>{table}</section>" if table else ""
 
 
-def _map(cards: Sequence[Card], name: str) -> str:
-    """Empty where no head has this measure."""
-    title, meaning = TITLES[name]
-    drawing = head_map(cards, name, title)
-    if not drawing:
+def _looking(shown: Shown) -> str:
+    """The tokens of the heads that stand out most; of the first ones, where none does."""
+    chosen = _one_of_each(shown)
+    if not chosen:
         return ""
-    button = f'<button class="save" data-name="{name}">SVG</button>'
-    caption = f"<b>{escape(title)}</b>: {escape(meaning)}. {_extremes(cards, name)} {button}"
-    return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
-
-
-def _extremes(cards: Sequence[Card], name: str) -> str:
-    values = [card.measures[name] for card in cards]
-    known = [value for value in values if np.isfinite(value)]
-    return f"{min(known):.3g} to {max(known):.3g}, median {np.median(known):.3g}."
-
-
-def _picker(names: tuple[str, ...]) -> str:
-    options = []
-    for name in names:
-        title, _ = TITLES[name]
-        options.append(f'<option value="{name}">{escape(title)}</option>')
+    number_of = {card.place: i for i, card in enumerate(shown.cards)}
+    views = []
+    for card, why in chosen:
+        views.append(
+            f"<div><h3>{link(card)} <span class='soft'>{escape(why)}</span></h3>"
+            f'<div data-tokens="{number_of[card.place]}"></div></div>'
+        )
+    queries = len(shown.passages[chosen[0][0].stack].queries)
     return (
-        '<p><label>Order the cards by <select id="order"><option value="">layer and head</option>'
-        f"{''.join(options)}</select></label></p>"
+        "<section><h2>Where they look</h2><p class='soft'>The first text. A line is a query: its "
+        f"place, its token, and the keys it weighs with {LEAST:.0%} or more among their "
+        f"neighbours, darker for more weight. {queries} queries were looked at, most spread evenly "
+        "over the text, the others where a token comes again. Other heads: in their cards.</p>"
+        f"<div class='looks'>{''.join(views)}</div></section>"
     )
 
 
-def _card(card: Card, names: tuple[str, ...]) -> str:
-    known = [name for name in names if np.isfinite(card.measures[name])]
-    data = " ".join(_data(card, name) for name in known)
-    numbers = "".join(_number(card, name) for name in known)
-    picture = "" if card.picture is None else weights_image(card.picture, card.name)
-    return (
-        f'<article id="{anchor(card)}" {data}><div class="top">{picture}'
-        f"<div><h2>{escape(card.name)}</h2>"
-        f"<p>{escape(card.sentence)}</p></div></div><dl>{numbers}</dl></article>"
-    )
+def _one_of_each(shown: Shown) -> list[tuple[Card, str]]:
+    """The most remarkable head of each kind, so that four sinks do not fill the page."""
+    chosen: dict[str, Card] = {}
+    for one in shown.remarkable.heads:
+        if one.card.looks is not None and one.card.stack in shown.passages:
+            kind, _, _ = one.why.partition(",")
+            chosen.setdefault(kind, one.card)
+    if not chosen:
+        first = [card for card in shown.cards if card.looks and card.stack in shown.passages]
+        return [(card, card.sentence) for card in first[:1]]
+    return [(card, why) for why, card in list(chosen.items())[:_SHOWN_LOOKING]]
 
 
-def _data(card: Card, name: str) -> str:
-    """What the page's script orders the cards by."""
-    attribute = name.replace("_", "-")
-    return f'data-{attribute}="{card.measures[name]:.6g}"'
-
-
-def _number(card: Card, name: str) -> str:
-    title, meaning = TITLES[name]
-    error = card.errors.get(name, np.nan)
-    shown = f"{card.measures[name]:.3g}"
-    if np.isfinite(error) and error > 0:
-        shown += f" <span class='soft'>± {error:.2g}</span>"
-    return (
-        f"<div title='{escape(meaning, quote=True)}'><dt>{escape(title)}</dt><dd>{shown}</dd></div>"
-    )
-
-
-_CSS = """
-main{max-width:70rem}
-.maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(13rem,100%),1fr));gap:1.2rem}
-.maps figcaption{margin-top:.4rem}
-.maps a:focus rect,.maps a:hover rect{stroke:currentColor;stroke-width:1}
-#cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1rem}
-#cards article{margin:0;scroll-margin-top:1rem}
-#cards article:target{border-color:var(--accent);box-shadow:0 0 0 2px var(--accent)}
-.top{display:flex;gap:.9rem;align-items:flex-start}
-.weights{image-rendering:pixelated;border:1px solid var(--line);flex:none;width:128px;height:128px}
-dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:.1rem 1rem;
-margin:.7rem 0 0;font-size:.85rem}
-dl div{display:flex;justify-content:space-between;gap:.5rem;border-bottom:1px solid var(--line)}
-dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums;white-space:nowrap}
-button.save{font:inherit;font-size:.8rem;color:var(--accent);background:none;
-border:1px solid var(--line);border-radius:.3rem;padding:.05rem .4rem;cursor:pointer}
-@media(prefers-color-scheme:dark){.weights,.maps svg{filter:brightness(1.7)}}
-select{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
-border-radius:.3rem;padding:.2rem}
+_MAP = """
+<section><h2>All heads</h2>
+<p><label>Map of <select id="measure"></select></label>
+<button type="button" class="plain" id="save-map">SVG</button></p>
+<p class="soft">Layers down, heads across; a fuller cell is a larger number and opens its card.
+<span id="map-says"></span></p>
+<div id="map"></div>
+<details id="all-maps"><summary>Maps of all measures</summary><div class="maps"></div></details>
+</section>
 """
 
-_SCRIPT = """
-"use strict";
-const cards = document.getElementById("cards"), first = [...cards.children];
-document.getElementById("order").addEventListener("change", (event) => {
-  const name = event.target.value.replaceAll("_", "-");
-  const size = (card) => Number(card.getAttribute("data-" + name) ?? -Infinity);
-  cards.append(...(name ? [...first].sort((a, b) => size(b) - size(a)) : first));
-});
-for (const button of document.querySelectorAll("button.save")) {
-  button.addEventListener("click", () => {
-    const text = button.closest("figure").querySelector("svg").outerHTML;
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
-    link.download = button.dataset.name + ".svg";
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-}
+_TABLE = """
+<section><h2>Table</h2>
+<p class="soft">The most remarkable heads first; a click on a column orders by it, a second one the
+other way round. A head's number opens its card.</p>
+<div class="wide" tabindex="0" role="region" aria-label="all heads">
+<table id="heads"><thead><tr></tr></thead><tbody></tbody></table></div>
+<p><button type="button" class="plain" id="all-heads">Show all heads</button></p>
+</section>
 """
