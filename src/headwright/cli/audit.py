@@ -15,6 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from headwright import files
+from headwright.cli import audit_cache
 from headwright.cli.arguments import whole_numbers
 from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
@@ -63,6 +64,7 @@ _HTML = "Write DIR/report.html, self-contained."
 @click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
+@audit_cache.cache_options
 def command(
     model: str, texts: tuple[str, ...], folder: str | None, sheet: str | None, **asked: Any
 ) -> Reply:
@@ -74,6 +76,7 @@ def command(
     """
     asked["key_bits"] = _bits(asked["key_bits"])
     words = [_read(path) for path in texts]
+    wish = audit_cache.taken(asked, words, _read)
     claim = asked.pop("claim")
     order = asked.pop("order")
     if claim is not None:
@@ -81,11 +84,16 @@ def command(
 
     from headwright.trained import audit
 
-    result = audit(model, words, progress=progress, **asked)
+    if wish is None:
+        result = audit(model, words, progress=progress, **asked)
+    else:
+        result = wish.audited(model, words, asked)
     shown = result.sorted(order) if order else result.cards
     outputs = Outputs()
     if sheet is not None:
         outputs.attempt(lambda: files.write_text(Path(sheet), result.to_csv()))
+    if wish is not None:
+        wish.write(result.cache, outputs)
     report = None if folder is None else Path(folder) / "report.html"
     if report is not None:
         outputs.attempt(lambda: files.write_text(report, result.to_html()))
@@ -94,6 +102,8 @@ def command(
         _cards(console, result, shown, order)
         if result.key_noise is not None:
             _key_noise(console, result.key_noise)
+        if result.cache is not None:
+            audit_cache.show(console, result.cache)
         if report is not None:
             console.print(f"report: {report}", markup=False)
 

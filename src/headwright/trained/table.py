@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError, MissingExtra
+from headwright.trained.cache.budget.outcome import Budgeted
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card, columns
 from headwright.trained.page.report import report
@@ -23,7 +24,7 @@ from headwright.trained.page.report import report
 @dataclass(frozen=True)
 class Audit:
     """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless
-    bits were asked."""
+    bits were asked, `cache` unless a budget for the cache was."""
 
     model: str
     texts: int
@@ -31,6 +32,7 @@ class Audit:
     difference: float  # tapped against untouched output, relative
     cards: tuple[Card, ...]
     key_noise: KeyNoise | None = None
+    cache: Budgeted | None = None
 
     def __repr__(self) -> str:
         ways = 'sorted("entropy")[0], to_pandas(), to_csv(), to_html()'
@@ -76,6 +78,8 @@ class Audit:
         }
         if self.key_noise is not None:
             table["key_noise"] = self.key_noise.plain()
+        if self.cache is not None:
+            table |= self.cache.plain()
         return table
 
     def rows(self) -> list[dict[str, Any]]:
@@ -107,6 +111,7 @@ class Audit:
         return report(
             self.cards,
             self.key_noise,
+            self.cache,
             model=self.model,
             extent=self.extent,
             difference=self.difference,

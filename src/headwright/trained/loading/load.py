@@ -43,8 +43,9 @@ class Place:
         return self.gguf or Path(self.folder).name
 
 
-def load(name: str | Path) -> tuple[Any, Any]:
-    """The model and its tokenizer (None where it has none, as image models)."""
+def load(name: str | Path, *, kind: str = "AutoModel") -> tuple[Any, Any]:
+    """The model and its tokenizer (None where it has none, as image models). `kind`: the class of
+    the library that builds it, with or without a head on top."""
     place = find(str(name))
     with _quiet():
         try:
@@ -55,7 +56,8 @@ def load(name: str | Path) -> tuple[Any, Any]:
                 "output_loading_info": True,
                 "dtype": torch.float32,
             }
-            model, loading = transformers.AutoModel.from_pretrained(place.folder, **words)
+            made = getattr(transformers, kind).from_pretrained(place.folder, **words)
+            model, loading = made
         except HeadwrightError:
             raise
         # Damaged weights fail in many ways; all mean the same to the caller.

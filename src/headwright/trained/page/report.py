@@ -9,15 +9,23 @@ from html import escape
 import numpy as np
 
 from headwright.report.page import page
+from headwright.trained.cache.budget.outcome import Budgeted
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card, columns
 from headwright.trained.measures.from_rows import TITLES
+from headwright.trained.page.cache_plan import cache_plan_section
 from headwright.trained.page.drawings import anchor, head_map, weights_image
 from headwright.trained.page.key_noise import key_noise_section
 
 
 def report(
-    cards: Sequence[Card], key_noise: KeyNoise | None, *, model: str, extent: str, difference: float
+    cards: Sequence[Card],
+    key_noise: KeyNoise | None,
+    cache: Budgeted | None,
+    *,
+    model: str,
+    extent: str,
+    difference: float,
 ) -> str:
     """The page. Everything that came from outside (the model's name) is escaped here."""
     names = columns(cards)
@@ -30,6 +38,7 @@ def report(
     body = [
         heading,
         _maps(cards, names),
+        "" if cache is None else cache_plan_section(cache),
         "" if key_noise is None else key_noise_section(key_noise),
         _picker(names),
         f'<div id="cards">{articles}</div>',

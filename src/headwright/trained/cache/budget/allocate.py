@@ -1,11 +1,10 @@
 """The bits of every unit (a channel, a key head or a layer): least damage at a given total.
 
-The damage of a unit falls with its bits as 1 / (2^bits - 1)^2, so every further bit gains less than the
-one before. The best plan at a total of T bits is then the T largest gains of all, whichever unit
-they belong to: a unit's gains come in the right order by themselves. That is exact where all units
-have one size and the widths are consecutive. Where they are not (2, 4, 8), gains per bit are taken in the same
-order and what no longer fits is left out: the plan is then the best one at the total it reaches, and
-no plan within the stated total is better by more than the first gain left out.
+Where every further bit gains less than the one before, the best plan at a total of T bits is the T
+largest gains of all, whichever unit they belong to. Measured damage need not fall so evenly, so a
+unit goes on to the width with the largest mean gain per bit: the corners of the convex hull of its
+damage. The plan is the best one at the total it reaches, and no plan within the stated total is
+better by more than the last gain per bit times the bits left over, fewer than one unit's step.
 """
 
 from __future__ import annotations
@@ -32,24 +31,34 @@ def allocate(
             got=f"{total / sizes.sum():.3g} bits for what is not kept exact",
             attempt="a larger --cache-budget, or a smaller --keep-first",
         )
-    steps = np.diff(np.asarray(widths))
-    # Gain per bit of going from one width to the next, negative because a heap gives its smallest.
-    gains = np.diff(damage, axis=1) / (steps * sizes[:, None])
     level = np.zeros(len(sizes), dtype=int)
-    heap = [(gains[u, 0], u) for u in range(len(sizes))] if len(steps) else []
+    corners = [_next_corner(damage[u], widths, 0) for u in range(len(sizes))]
+    # Largest gain per bit first: a heap gives its smallest.
+    heap = [(-gain / sizes[u], u, to) for u, (gain, to) in enumerate(corners) if gain > 0]
     heapq.heapify(heap)
 
     left = total - least
     while heap and left > 0:
-        _, u = heapq.heappop(heap)
-        cost = int(steps[level[u]] * sizes[u])
+        _, u, to = heapq.heappop(heap)
+        cost = (widths[to] - widths[level[u]]) * int(sizes[u])
         if cost > left:
             continue
         left -= cost
-        level[u] += 1
-        if level[u] < len(steps):
-            heapq.heappush(heap, (gains[u, level[u]], u))
+        level[u] = to
+        gain, further = _next_corner(damage[u], widths, to)
+        if gain > 0:
+            heapq.heappush(heap, (-gain / sizes[u], u, further))
     return np.asarray(widths)[level]
+
+
+def _next_corner(damage: Float[np.ndarray, "w"], widths: Widths, level: int) -> tuple[float, int]:
+    """The largest mean gain per bit from here on, and the width it leads to; 0 at the last."""
+    if level + 1 == len(widths):
+        return 0.0, level
+    further = np.asarray(widths[level + 1 :]) - widths[level]
+    gains = (damage[level] - damage[level + 1 :]) / further
+    best = int(np.argmax(gains))
+    return float(gains[best]), level + 1 + best
 
 
 def evenly(mean: float, units: int) -> Int[np.ndarray, "u"]:

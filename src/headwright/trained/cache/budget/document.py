@@ -10,11 +10,11 @@ import numpy as np
 
 from headwright import files, inputs
 from headwright.errors import InputError
-from headwright.trained.cache.budget.channels import EXACT, Channels
-from headwright.trained.cache.budget.plan import PER, Grid, LayerPlan, Plan, Request
+from headwright.trained.cache.budget.channels import EXACT, Grid
+from headwright.trained.cache.budget.plan import PER, LayerPlan, Plan, Request
 
 _KIND = "headwright cache plan"
-_NUMBERS = ("low", "high", "sensitivity")
+_NUMBERS = ("low", "high", "base", "damage")
 _KINDS = ("keys", "values")
 
 
@@ -38,7 +38,7 @@ def _document(plan: Plan) -> dict[str, Any]:
 
 
 def _written(grid: Grid) -> dict[str, Any]:
-    numbers = {name: getattr(grid.channels, name) for name in _NUMBERS}
+    numbers = {name: getattr(grid, name) for name in _NUMBERS}
     return {"bits": grid.bits, **numbers}
 
 
@@ -89,10 +89,10 @@ def _grid(found: dict[str, Any]) -> Grid:
         raise ValueError(f"bits outside 1..{EXACT}")
     if any(x.shape != bits.shape or not np.isfinite(x).all() for x in numbers):
         raise ValueError("ranges")
-    channels = Channels(*numbers)
-    if (channels.low > channels.high).any():
+    grid = Grid(bits, *numbers)
+    if (grid.low > grid.high).any():
         raise ValueError("a range that ends before it begins")
-    return Grid(channels, bits)
+    return grid
 
 
 def _not_a_plan(path: str | Path, got: str) -> InputError:

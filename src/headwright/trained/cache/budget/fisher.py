@@ -4,8 +4,8 @@ distribution, from one backward pass.
     KL(p, p~) ~ 1/2 sum_c E[(d log p(y) / d k_c)^2] e_c^2,   y drawn from the model itself
 
 to second order in independent errors e of mean 0. One label is drawn at every position and the
-gradient of their summed log-probabilities is taken: squares of different positions' gradients mix, with mean 0. Some draws
-of the labels are averaged.
+gradient of their summed log-probabilities is taken: its square is the sum of the positions' squares
+and of products of different positions, which have mean 0. Some draws of the labels are averaged.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from headwright.result import to_numpy
-from headwright.trained.cache.budget.channels import PerChannel
+from headwright.trained.cache.budget.channels import Sensitivity
+from headwright.trained.cache.budget.signals import mean_sensitivity
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
 
@@ -43,22 +42,21 @@ class Fisher:
     """Gathers half the mean squared gradient of every channel over texts: sensitivities in nats per
     token and squared error."""
 
-    def __init__(self, layers: int, *, keep_first: int = 0, seed: int = 0) -> None:
+    def __init__(self, layers: int, *, seed: int = 0) -> None:
         self._count = layers
-        self._keep_first = keep_first
         self._seed = seed
-        self._texts: list[list[PerChannel]] = []
+        self._texts: list[list[Sensitivity]] = []
 
     def add(self, model: Any, ids: Array) -> None:
         """`ids` is (1, n)."""
         layers = [_Noted() for _ in range(self._count)]
         with _only_activations(model):
-            cache = _library.Cache(layers=layers)
+            cache = _library.Cache(layers=[*layers])
             logits = model(input_ids=ids, past_key_values=cache, use_cache=True).logits
             log_p = torch.log_softmax(logits[0].float(), dim=-1)
             zeros = [one for layer in layers for one in layer.zeros]
             squares = self._squares(log_p, zeros)
-        self._texts.append([self._per_channel(square) for square in squares])
+        self._texts.append([_per_channel(square) for square in squares])
 
     def _squares(self, log_p: Float[Array, "n words"], zeros: list[Array]) -> list[Array]:
         """Squared gradients by every key and value, mean over draws of the labels."""
@@ -74,15 +72,16 @@ class Fisher:
                 square += gradient.float() ** 2 / DRAWS
         return squares
 
-    def _per_channel(self, square: Float[Array, "1 h n d"]) -> PerChannel:
-        tokens = square.shape[2]
-        total = square[0, :, self._keep_first :].sum(dim=1)
-        return to_numpy(total).astype(float) / (2.0 * tokens)
+    def sensitivities(self) -> list[tuple[Sensitivity, Sensitivity]]:
+        """Of the keys and the values of every layer."""
+        mean = [mean_sensitivity(texts) for texts in zip(*self._texts, strict=True)]
+        return list(zip(mean[0::2], mean[1::2], strict=True))
 
-    def sensitivities(self) -> tuple[list[PerChannel], list[PerChannel]]:
-        """Of the keys and of the values of every layer."""
-        mean = [np.mean(text, axis=0) for text in zip(*self._texts, strict=True)]
-        return mean[0::2], mean[1::2]
+
+def _per_channel(square: Float[Array, "1 h n d"]) -> Sensitivity:
+    """1/2 of the first token's and of the others' together, per token of the text."""
+    half = to_numpy(square[0]).astype(float) / (2.0 * square.shape[2])
+    return Sensitivity(half[:, 0], half[:, 1:].sum(axis=1))
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""Codes of few bits, packed: the bits of one token's channels, one after the other, eight to a byte.
-Channels may have different numbers of bits."""
+"""Codes of few bits, packed: the bits of one token's channels, one after the other, eight to a
+byte. Channels may have different numbers of bits."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Packing:
         return -(-self.bits_per_token // _BYTE)
 
     def pack(self, codes: Int[Array, "b h n d"]) -> Int[Array, "b 1 n bytes"]:
-        batch, _, n, _ = codes.shape
-        rows = codes.transpose(1, 2).reshape(batch, n, -1)
+        batch, heads, n, width = codes.shape
+        rows = codes.transpose(1, 2).reshape(batch, n, heads * width)
         channel = self._channel.to(codes.device)
         stored = (rows[..., channel] >> self._place.to(codes.device)) & 1
         missing = self.bytes_per_token * _BYTE - self.bits_per_token
@@ -39,10 +39,10 @@ class Packing:
         return packed.to(torch.uint8)[:, None]
 
     def unpack(self, packed: Int[Array, "b 1 n bytes"]) -> Int[Array, "b h n d"]:
-        batch, _, n, _ = packed.shape
+        batch, _, n, size = packed.shape
         heads, width = self.shape
         wide = packed[:, 0, :, :, None].to(torch.int32)
-        stored = ((wide >> _places(wide)) & 1).reshape(batch, n, -1)
+        stored = ((wide >> _places(wide)) & 1).reshape(batch, n, size * _BYTE)
         stored = stored[..., : self.bits_per_token] << self._place.to(packed.device)
         codes = torch.zeros((batch, n, heads * width), dtype=torch.int32, device=packed.device)
         codes.index_add_(-1, self._channel.to(packed.device), stored)

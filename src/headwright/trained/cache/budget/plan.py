@@ -10,26 +10,11 @@ import numpy as np
 
 from headwright.errors import InputError
 from headwright.trained.cache.budget.allocate import Widths, allocate, evenly
-from headwright.trained.cache.budget.channels import EXACT, Bits, Channels
+from headwright.trained.cache.budget.channels import EXACT, Channels, Grid
 from headwright.types import Float, Int
 
 PER = ("channel", "head", "layer")
 WIDTHS: Widths = (1, 2, 3, 4, 5, 6, 7, 8)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The keys (or values) of one layer as they are stored: channels and their bits."""
-
-    channels: Channels
-    bits: Bits
-
-    def __repr__(self) -> str:
-        return f"<Grid: {self.bits.mean():.2f} bits, {self.channels!r}>"
-
-    @property
-    def damage(self) -> float:
-        return float(self.channels.damage(self.bits).sum())
 
 
 @dataclass(frozen=True)
@@ -75,12 +60,14 @@ class Request:
 @dataclass(frozen=True)
 class Plan:
     """Bits of every channel, for `PlannedCache`. `signal` is what the sensitivities are made of;
-    `warning` says where the predicted divergence is not to be believed."""
+    `warning` says where the predicted divergence is not to be believed; `known` is what other plans
+    could be made of (empty in a plan that was read from a file)."""
 
     layers: tuple[LayerPlan, ...]
     request: Request
     signal: str
     warning: str = ""
+    known: tuple[LayerChannels, ...] = ()
 
     def __repr__(self) -> str:
         what = f"{self.mean_bits:.2f} bits per {self.request.per}"
@@ -101,13 +88,13 @@ class Plan:
     @property
     def predicted_kl(self) -> float:
         """Nats per token, to second order in the rounding errors."""
-        return sum(grid.damage for grid in self.grids)
+        return float(sum(grid.damage.sum() for grid in self.grids))
 
     @property
     def range_bytes(self) -> int:
-        """Of all ranges, which are stored once for all texts."""
-        numbers = sum(grid.bits.size for grid in self.grids)
-        return 2 * numbers * EXACT // 8
+        """Of low, step and base of all channels, which are stored once for all texts."""
+        channels = sum(grid.bits.size for grid in self.grids)
+        return 3 * channels * EXACT // 8
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per layer and key head: `bits`, or `channels` where these differ by plan."""
@@ -139,44 +126,49 @@ class Plan:
 
     def replanned(self, **changes: Any) -> Plan:
         """The plan of another request with the same sensitivities."""
-        request = replace(self.request, **changes)
-        known = [tuple(grid.channels for grid in layer.grids) for layer in self.layers]
-        return planned(known, request, self.signal)
+        return planned(self._known(), replace(self.request, **changes), self.signal)
 
     def uniform(self) -> Plan:
         """The same mean and the same ranges with the bits spread evenly, and nothing kept exact."""
+        known = self._known()
         request = replace(self.request, keep_first=0)
         spread = evenly(request.bits, sum(grid.bits.size for grid in self.grids))
-        known = [tuple(grid.channels for grid in layer.grids) for layer in self.layers]
-        return Plan(_laid_out(known, spread), request, self.signal)
+        return Plan(_laid_out(known, spread), request, "none", known=known)
+
+    def _known(self) -> tuple[LayerChannels, ...]:
+        if not self.known:
+            raise InputError(
+                wanted="a plan with what is known of the model's channels",
+                got="one that was read from a file, which has the bits alone",
+                attempt="plan again with cache_plan(model, texts, bits=...)",
+            )
+        return self.known
 
 
 def planned(known: Sequence[LayerChannels], request: Request, signal: str) -> Plan:
     """The least damage at the mean asked for."""
-    grids = [channels for layer in known for channels in layer]
-    units = [_units(channels, request) for channels in grids]
+    units = [_units(channels, request) for layer in known for channels in layer]
     damage = np.concatenate([one for one, _ in units])
     sizes = np.concatenate([size for _, size in units])
 
     total = int(np.floor(request.code_bits() * sizes.sum() + 1e-6))
     bits = allocate(damage, sizes, request.widths, total)
-    return Plan(_laid_out(known, np.repeat(bits, sizes)), request, signal)
+    layers = _laid_out(known, np.repeat(bits, sizes))
+    return Plan(layers, request, signal, known=tuple(known))
 
 
 def _units(
     channels: Channels, request: Request
 ) -> tuple[Float[np.ndarray, "u w"], Int[np.ndarray, "u"]]:
     """Damage of every unit at every width, and how many channels it has."""
-    by_width = [channels.damage(np.full(channels.shape, width)) for width in request.widths]
+    by_width = [channels.damage[width - 1] for width in request.widths]
     heads, width = channels.shape
     units = {"channel": heads * width, "head": heads, "layer": 1}[request.per]
     damage = np.stack(by_width, axis=-1).reshape(units, -1, len(request.widths))
     return damage.sum(axis=1), np.full(units, heads * width // units)
 
 
-def _laid_out(
-    known: Sequence[LayerChannels], bits: Int[np.ndarray, "c"]
-) -> tuple[LayerPlan, ...]:
+def _laid_out(known: Sequence[LayerChannels], bits: Int[np.ndarray, "c"]) -> tuple[LayerPlan, ...]:
     """The bits of all channels, one after the other, in their layers."""
     start = 0
     layers = []
@@ -184,7 +176,7 @@ def _laid_out(
         grids = []
         for channels in layer:
             size = channels.low.size
-            grids.append(Grid(channels, bits[start : start + size].reshape(channels.shape)))
+            grids.append(channels.grid(bits[start : start + size].reshape(channels.shape)))
             start += size
         layers.append(LayerPlan(*grids))
     return tuple(layers)

@@ -3,8 +3,8 @@
 Memory is honest: tokens lie there as packed bits and are turned into numbers for each attention
 call and forgotten again. That is slower than numbers of 16 bits; a plan that is to be fast needs a
 kernel. Rounding happens on arrival, so a text read at once and read token by token give the same
-numbers. The library's own quantised cache hands the keys of its first call back unrounded, which is why one
-forward pass through that measures nothing.
+numbers. The library's own quantised cache hands the keys of its first call back unrounded, which is
+why one forward pass through that measures nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from headwright.trained.cache.budget.channels import Grid
 from headwright.trained.cache.budget.document import read_plan
 from headwright.trained.cache.budget.packing import Packing
-from headwright.trained.cache.budget.plan import Grid, LayerPlan, Plan
+from headwright.trained.cache.budget.plan import LayerPlan, Plan
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float, Int
 
@@ -27,8 +28,9 @@ class _Codes:
 
     def __init__(self, grid: Grid) -> None:
         self.packing = Packing(grid.bits)
-        self._low = _per_channel(grid.channels.low)
-        self._step = _per_channel(grid.channels.step(grid.bits))
+        self._low = _per_channel(grid.low)
+        self._base = _per_channel(grid.base)
+        self._step = _per_channel(grid.step)
         self._top = _per_channel(2.0**grid.bits - 1.0)
 
     def store(self, x: Float[Array, "b h n d"]) -> Int[Array, "b 1 n bytes"]:
@@ -42,7 +44,7 @@ class _Codes:
 
     def restore(self, packed: Int[Array, "b 1 n bytes"], dtype: Any) -> Float[Array, "b h n d"]:
         codes = self.packing.unpack(packed)
-        numbers = self._low.to(packed.device) + self._step.to(packed.device) * codes
+        numbers = self._base.to(packed.device) + self._step.to(packed.device) * codes
         return numbers.to(dtype)
 
 
@@ -67,7 +69,10 @@ class PlannedLayer(_library.DynamicLayer):
     def __init__(self, plan: LayerPlan, keep_first: int) -> None:
         super().__init__()
         self._keep_first = keep_first
-        self._codecs = (_Codes(plan.keys), _AsItIs() if plan.values is None else _Codes(plan.values))
+        self._codecs = (
+            _Codes(plan.keys),
+            _AsItIs() if plan.values is None else _Codes(plan.values),
+        )
         self._exact: list[Array] = []
         self._stored: list[Array] = []
 
@@ -140,15 +145,15 @@ def _joined(before: list[Array], new: list[Array]) -> list[Array]:
 
 
 class PlannedCache(_library.Cache):
-    """For `model.generate(..., past_key_values=PlannedCache(plan))`; `plan` is a `Plan`, or the file
-    that `--export transformers=FILE` wrote. A cache is for one batch of texts."""
+    """For `model.generate(..., past_key_values=PlannedCache(plan))`; `plan` is a `Plan`, or the
+    file that `--export transformers=FILE` wrote. A cache is for one batch of texts."""
 
     def __init__(self, plan: Plan | str | Path) -> None:
         self.plan = plan if isinstance(plan, Plan) else read_plan(plan)
         keep_first = self.plan.request.keep_first
-        layers = [PlannedLayer(layer, keep_first) for layer in self.plan.layers]
-        super().__init__(layers=layers)
+        self._planned = [PlannedLayer(layer, keep_first) for layer in self.plan.layers]
+        super().__init__(layers=[*self._planned])
 
     def stored_bits(self) -> int:
         """Of all keys and values that lie there now."""
-        return sum(layer.stored_bits() for layer in self.layers)
+        return sum(layer.stored_bits() for layer in self._planned)

@@ -31,6 +31,11 @@ def parsed(wanted: str) -> tuple[str, Path]:
     return name, Path(path)
 
 
+def refuse_unsayable(plan: Plan, name: str) -> None:
+    if name in _WORDS:
+        _WORDS[name](plan)
+
+
 def export(plan: Plan, name: str, path: Path) -> Path:
     """What the format cannot say is refused before anything is written."""
     if name == "transformers":

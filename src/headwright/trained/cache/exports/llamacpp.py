@@ -8,14 +8,15 @@ them, half a bit each.
 from __future__ import annotations
 
 import re
-from itertools import groupby, product
+from itertools import combinations_with_replacement, groupby, product
 
 import numpy as np
 
 from headwright.errors import InputError
 from headwright.trained.cache.budget.channels import EXACT
-from headwright.trained.cache.budget.plan import Grid, Plan
+from headwright.trained.cache.budget.plan import Plan
 from headwright.trained.cache.exports.stored_bits import LayerBits, by_head, unsayable
+from headwright.types import Float
 
 TYPES = {4: "q4_0", 5: "q5_0", 6: "q6_0", 8: "q8_0", EXACT: "f16"}
 _BITS = {name: bits for bits, name in TYPES.items()}
@@ -77,36 +78,28 @@ def read(text: str, layers: int, heads: int) -> list[LayerBits]:
 
 def _nearest(plan: Plan) -> str:
     """The arguments of least damage within the mean asked for, or in the fewest bits there are."""
-    keys = _best([layer.keys for layer in plan.layers], plan.request.bits)
-    said = [_arguments("k", keys) or ""]
-    means = [np.mean(keys)]
-    grids = [layer.values for layer in plan.layers if layer.values is not None]
-    if grids:
-        values = _best(grids, plan.request.bits)
-        said.append(_arguments("v", values) or "")
-        means.append(np.mean(values))
+    said = []
+    means = []
+    for letter, layers in zip("kv", zip(*plan.known, strict=True), strict=False):
+        bits = _best([channels.damage.sum(axis=(1, 2)) for channels in layers], plan.request.bits)
+        said.append(_arguments(letter, bits) or "")
+        means.append(np.mean(bits))
     return f"{' '.join(said)}, {np.mean(means) + _SCALE:.2f} bits with its scales"
 
 
-def _best(grids: list[Grid], mean: float) -> list[int]:
-    """Bits of every layer: the first ones, the rest and the last ones, tried in every way."""
-    count = len(grids)
-    damage = {b: np.cumsum([0.0, *(_layer_damage(grid, b) for grid in grids)]) for b in TYPES}
+def _best(damage: list[Float[np.ndarray, "w"]], mean: float) -> list[int]:
+    """Bits of every layer, from its damage by bits: the first ones, the rest and the last ones,
+    tried in every way."""
+    count = len(damage)
+    most = max(mean, min(TYPES)) * count
+    total = {b: np.cumsum([0.0, *(layer[b - 1] for layer in damage)]) for b in TYPES}
     tried: list[tuple[float, list[int]]] = []
     for first, middle, last in product(TYPES, repeat=3):
-        for a in range(count + 1):
-            for z in range(a, count + 1):
-                bits = first * a + middle * (z - a) + last * (count - z)
-                if bits > max(mean, min(TYPES)) * count:
-                    continue
-                begun = damage[first][a]
-                between = damage[middle][z] - damage[middle][a]
-                ended = damage[last][count] - damage[last][z]
-                layout = [first] * a + [middle] * (z - a) + [last] * (count - z)
-                tried.append((begun + between + ended, layout))
+        for a, z in combinations_with_replacement(range(count + 1), 2):
+            layout = [first] * a + [middle] * (z - a) + [last] * (count - z)
+            if sum(layout) <= most:
+                between = total[middle][z] - total[middle][a]
+                ended = total[last][count] - total[last][z]
+                tried.append((total[first][a] + between + ended, layout))
     _, best = min(tried)
     return best
-
-
-def _layer_damage(grid: Grid, bits: int) -> float:
-    return float(grid.channels.damage(np.full_like(grid.bits, bits)).sum())

@@ -1,5 +1,5 @@
-"""vLLM's settings: every layer in 8 bits but those on the skip list, which stay in 16. Written as the
-file that `vllm serve --config` takes."""
+"""vLLM's settings: every layer in 8 bits but those on the skip list, which stay in 16. Written as
+the file that `vllm serve --config` takes."""
 
 from __future__ import annotations
 
