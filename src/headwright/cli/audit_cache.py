@@ -172,4 +172,5 @@ def _verified(verified: Any) -> Table:
 
 
 def _range(mean: Any, form: str) -> str:
-    return f"{mean.value:{form}} ({mean.low:{form}} to {mean.high:{form}})"
+    half = (mean.high - mean.low) / 2
+    return f"{mean.value:{form}} ± {half:{form}}"

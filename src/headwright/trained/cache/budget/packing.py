@@ -12,7 +12,8 @@ _BYTE = 8
 
 
 class Packing:
-    """How the codes of one layer lie in bytes: `bits[h, d]` of each channel, lowest bit first."""
+    """How the codes of one layer lie in bytes, (b, 1, n, bytes): `bits[h, d]` of each channel,
+    lowest bit first."""
 
     def __init__(self, bits: Int[np.ndarray, "h d"]) -> None:
         flat = bits.reshape(-1)
@@ -27,7 +28,7 @@ class Packing:
     def bytes_per_token(self) -> int:
         return -(-self.bits_per_token // _BYTE)
 
-    def pack(self, codes: Int[Array, "b h n d"]) -> Int[Array, "b 1 n bytes"]:
+    def pack(self, codes: Int[Array, "b h n d"]) -> Array:
         batch, heads, n, width = codes.shape
         rows = codes.transpose(1, 2).reshape(batch, n, heads * width)
         channel = self._channel.to(codes.device)
@@ -38,7 +39,7 @@ class Packing:
         packed = (stored << _places(codes)).sum(dim=-1)
         return packed.to(torch.uint8)[:, None]
 
-    def unpack(self, packed: Int[Array, "b 1 n bytes"]) -> Int[Array, "b h n d"]:
+    def unpack(self, packed: Array) -> Int[Array, "b h n d"]:
         batch, _, n, size = packed.shape
         heads, width = self.shape
         wide = packed[:, 0, :, :, None].to(torch.int32)

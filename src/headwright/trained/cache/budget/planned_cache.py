@@ -18,7 +18,7 @@ from headwright.trained.cache.budget.document import read_plan
 from headwright.trained.cache.budget.packing import Packing
 from headwright.trained.cache.budget.plan import LayerPlan, Plan
 from headwright.trained.library import torch, transformers
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Float
 
 _library = transformers.cache_utils
 
@@ -33,7 +33,7 @@ class _Codes:
         self._step = _per_channel(grid.step)
         self._top = _per_channel(2.0**grid.bits - 1.0)
 
-    def store(self, x: Float[Array, "b h n d"]) -> Int[Array, "b 1 n bytes"]:
+    def store(self, x: Float[Array, "b h n d"]) -> Array:
         low = self._low.to(x.device)
         step = self._step.to(x.device)
         # A channel that never moves has step 0 and code 0; dividing by 1 there avoids 0 / 0.
@@ -42,7 +42,7 @@ class _Codes:
         inside = torch.minimum(codes.clamp_min(0.0), self._top.to(x.device))
         return self.packing.pack(inside.to(torch.int32))
 
-    def restore(self, packed: Int[Array, "b 1 n bytes"], dtype: Any) -> Float[Array, "b h n d"]:
+    def restore(self, packed: Array, dtype: Any) -> Float[Array, "b h n d"]:
         codes = self.packing.unpack(packed)
         numbers = self._base.to(packed.device) + self._step.to(packed.device) * codes
         return numbers.to(dtype)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.cache.budget.channels import PerChannel, Sensitivity
+from headwright.trained.cache.budget.channels import Sensitivity
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch
 from headwright.trained.rows.stream import stream
@@ -82,7 +82,7 @@ def _value_energy(v: Float[Array, "hk n v"], first: Float[Array, "h t"], group: 
     return Sensitivity(*spread)
 
 
-def _by_key_head(x: Float[Array, "h d"], key_heads: int) -> PerChannel:
+def _by_key_head(x: Float[Array, "h d"], key_heads: int) -> Float[np.ndarray, "hk d"]:
     summed = x.reshape(key_heads, -1, x.shape[-1]).sum(dim=1)
     return to_numpy(summed).astype(float)
 
