@@ -175,7 +175,8 @@ def _laid_out(known: Sequence[LayerChannels], bits: Int[np.ndarray, "c"]) -> tup
     for layer in known:
         grids = []
         for channels in layer:
-            size = channels.low.size
+            heads, width = channels.shape
+            size = heads * width
             grids.append(channels.grid(bits[start : start + size].reshape(channels.shape)))
             start += size
         layers.append(LayerPlan(*grids))
