@@ -30,7 +30,8 @@ def model():
 
 @pytest.fixture(scope="module")
 def texts():
-    return random_texts(count=3)
+    """Enough that a fresh text hardly leaves the ranges."""
+    return random_texts(count=10)
 
 
 @pytest.mark.parametrize("values", [False, True])

@@ -90,6 +90,10 @@ class Channels:
         _, heads, width = self.low.shape
         return heads, width
 
+    def times(self, size: float) -> Channels:
+        """With every damage multiplied."""
+        return Channels(self.low, self.high, self.base, size * self.damage)
+
     def grid(self, bits: Bits) -> Grid:
         """With so many bits in every channel."""
         tables = (self.low, self.high, self.base, self.damage)

@@ -128,6 +128,11 @@ class Plan:
         """The plan of another request with the same sensitivities."""
         return planned(self._known(), replace(self.request, **changes), self.signal)
 
+    def times(self, size: float) -> Plan:
+        """The same bits with every damage multiplied."""
+        known = [tuple(channels.times(size) for channels in layer) for layer in self._known()]
+        return planned(known, self.request, self.signal)
+
     def uniform(self) -> Plan:
         """The same mean and the same ranges with the bits spread evenly, and nothing kept exact."""
         known = self._known()

@@ -67,10 +67,13 @@ def measured(texts: list[Array], sensitivity: Sensitivity, keep_first: int) -> C
     found = []
     for bits in range(1, _MEASURED + 1):
         tried = [_unseen(firsts, others, bits, margin) for margin in _MARGINS]
-        damages = np.stack([errors.damage(sensitivity) for errors in tried])
-        choices = torch.as_tensor(damages.argmin(axis=0), device=others.device)
-        low, high, base = _quantiser(firsts, others, bits, choices)
-        found.append((low, high, base, damages.min(axis=0)))
+        damages = [errors.damage(sensitivity) for errors in tried]
+        # One margin for all channels: the few tokens that leave a single channel's range say too
+        # little about it.
+        best = int(np.argmin([damage.sum() for damage in damages]))
+        low, high = _seen(firsts, others).range(_MARGINS[best])
+        mean = _errors(firsts, others, low, high, bits).mean
+        found.append((_host(low), _host(high), _host(low - mean), damages[best]))
     columns = [np.stack(column) for column in zip(*found, strict=True)]
     return _continued(Channels(*columns))
 
@@ -112,19 +115,6 @@ def _rounded(x: Numbers, low: Ends, high: Ends, bits: int) -> Numbers:
     safe = torch.where(step > 0, step, torch.ones_like(step))
     codes = torch.round((x - low[:, None]) / safe).clamp(0.0, 2.0**bits - 1.0)
     return low[:, None] + step * codes
-
-
-def _quantiser(
-    firsts: Array, others: Array, bits: int, choices: Array
-) -> tuple[PerChannel, PerChannel, PerChannel]:
-    """Low end, high end and base of every channel with the margin that was chosen for it, on the
-    range of all tokens."""
-    seen = _seen(firsts, others)
-    ranges = [seen.range(margin) for margin in _MARGINS]
-    low = torch.stack([low for low, _ in ranges]).gather(0, choices[None])[0]
-    high = torch.stack([high for _, high in ranges]).gather(0, choices[None])[0]
-    mean = _errors(firsts, others, low, high, bits).mean
-    return _host(low), _host(high), _host(low - mean)
 
 
 def _continued(channels: Channels) -> Channels:
