@@ -20,7 +20,7 @@ _PER = "What gets its own number of bits."
 _SIGNAL = "What decides: energy (default per channel) or fisher (one backward pass)."
 _VALUES = "Plan keys and values together, at the same mean."
 _FIRST = "So many first tokens stay exact; counted in the mean."
-_WIDTHS = "Bits that a plan may use."
+_WIDTHS = "Bits that a plan may use; otherwise 1 to 8, or 2 to 8 from a mean of 3 on."
 _VERIFY = "Decode this text through the planned cache; may be repeated."
 _EXPORT = "FORMAT: transformers, kvtuner, vllm, llamacpp; may be repeated."
 
@@ -30,7 +30,7 @@ _OPTIONS = (
     click.option("--signal", default=None, metavar="energy|fisher", help=_SIGNAL),
     click.option("--values", is_flag=True, help=_VALUES),
     click.option("--keep-first", type=int, default=0, metavar="N", help=_FIRST),
-    click.option("--widths", default="1,2,3,4,5,6,7,8", show_default=True, help=_WIDTHS),
+    click.option("--widths", default="", metavar="2,4,8", help=_WIDTHS),
     click.option("--verify", type=click.Path(), multiple=True, metavar="TEXT", help=_VERIFY),
     click.option("--export", "exports", multiple=True, metavar="FORMAT=FILE", help=_EXPORT),
 )
@@ -94,7 +94,7 @@ def taken(
     verify = asked.pop("verify")
     exports = asked.pop("exports")
     if bits is None:
-        _refuse_alone(options | {"verify": verify, "export": exports})
+        _refuse_alone(options | {"widths": widths, "verify": verify, "export": exports})
         return None
 
     from headwright.trained.budgeting import BudgetOptions
@@ -103,7 +103,8 @@ def taken(
 
     attempt = "--widths 2,4,8"
     options["bits"] = bits
-    options["widths"] = tuple(whole_numbers(widths, wanted="bits like 2,4,8", attempt=attempt))
+    if widths:
+        options["widths"] = tuple(whole_numbers(widths, wanted="bits like 2,4,8", attempt=attempt))
     options["seed"] = asked["seed"]
     BudgetOptions(**options)
     texts = [read(path) for path in verify]

@@ -43,6 +43,8 @@ SIGNALS = ("energy", "fisher")
 # at which errors are small enough for the second order.
 _MEASURED = 256
 _SMALL = 5
+# The mean from which on every channel gets two bits at least.
+_ROOMY = 3
 # A prediction further off than this on the calibration text itself gets a warning.
 _TRUSTED = 0.3
 
@@ -53,14 +55,15 @@ Progress = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 @dataclass(frozen=True)
 class BudgetOptions:
     """What is asked of a plan. `signal` None: energy, or Fisher where whole heads or layers get
-    their bits, for which energy says too little."""
+    their bits, for which energy says too little. `widths` (): 1 to 8, or 2 to 8 where the mean
+    leaves room for that; one bit does more damage than second order says."""
 
     bits: float
     per: str = "channel"
     signal: str | None = None
     values: bool = False
     keep_first: int = 0
-    widths: Widths = WIDTHS
+    widths: Widths = ()
     tokens: int | None = None
     seed: int = 0
 
@@ -78,7 +81,8 @@ class BudgetOptions:
         return self.signal or ("energy" if self.per == "channel" else "fisher")
 
     def request(self, context: int) -> Request:
-        widths = tuple(sorted(set(self.widths)))
+        usual = WIDTHS if self.bits < _ROOMY else WIDTHS[1:]
+        widths = tuple(sorted(set(self.widths))) or usual
         return Request(self.bits, self.per, self.keep_first, context, widths)
 
 
