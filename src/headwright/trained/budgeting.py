@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from headwright.errors import InputError
 from headwright.trained import capture
 from headwright.trained.batches import batches
 from headwright.trained.cache.budget.allocate import Widths
-from headwright.trained.cache.budget.channels import EXACT, Sensitivity
+from headwright.trained.cache.budget.channels import EXACT, Bits, ByBits, Sensitivity
 from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.outcome import Budgeted, Verified
@@ -39,9 +40,10 @@ from headwright.types import Array
 __all__ = ["BudgetOptions", "Budgeted", "cache_plan", "language_model", "verify"]
 
 SIGNALS = ("energy", "fisher")
-# Tokens of the calibration text on which a prediction is held against a measurement, and the bits
-# at which errors are small enough for the second order.
-_MEASURED = 256
+# Beginnings of calibration texts, in tokens, on which predictions are held against measurements;
+# and the bits from which on errors are small enough for the second order.
+_BEGINNINGS = 4
+_BEGINNING = 128
 _SMALL = 5
 # The mean from which on every channel gets two bits at least.
 _ROOMY = 3
@@ -128,15 +130,10 @@ def cache_plan(
     layers, sensitivities = _watched(model, rows, options, progress)
     known = _channels(layers, sensitivities, options)
 
-    short = rows[0][:, :_MEASURED]
-    if options.chosen_signal == "energy":
-        sizes = _sizes(model, short, known)
-        scaled = [_scaled(pair, sizes) for pair in sensitivities]
-        known = _channels(layers, scaled, options)
+    short = [row[:, :_BEGINNING] for row in rows[:_BEGINNINGS]]
+    known = _corrected(model, short, known)
     request = options.request(max(row.shape[1] for row in rows))
-    plan = planned(known, request, options.chosen_signal)
-    if options.chosen_signal == "energy":
-        plan = _sized(model, short, plan)
+    plan = _sized(model, short, planned(known, request, options.chosen_signal))
     return replace(plan, warning=_warning(model, short, plan))
 
 
@@ -194,31 +191,49 @@ def _channels(
 # ---------------------------------------------------------------------- the size of a prediction
 
 
-def _sizes(model: Any, ids: Array, known: list[LayerChannels]) -> list[float]:
-    """What a squared logit error of one (and an output error) costs in divergence: measured once
-    for the keys and once for the values, at bits where errors are small."""
-    sizes = []
-    for kind in range(len(known[0])):
-        trial = _trial(known, kind)
-        energy = sum(float(layer.grids[kind].damage.sum()) for layer in trial.layers)
-        sizes.append(_measured(model, ids, trial) / energy if energy > 0 else 0.0)
-    return sizes
+def _corrected(model: Any, ids: Sequence[Array], known: list[LayerChannels]) -> list[LayerChannels]:
+    """With damages that add up to the divergence measured on the calibration text for uniform bits,
+    keys and values apart. Energy gets its size in divergence that way, and both signals what second
+    order leaves out at few bits."""
+    factors = [_factors(model, ids, known, kind) for kind in range(len(known[0]))]
+    corrected = []
+    for layer in known:
+        pairs = zip(layer, factors, strict=True)
+        corrected.append(tuple(channels.times(factor) for channels, factor in pairs))
+    return corrected
 
 
-def _trial(known: list[LayerChannels], kind: int) -> Plan:
+def _factors(model: Any, ids: Sequence[Array], known: list[LayerChannels], kind: int) -> ByBits:
+    """Measured over predicted by number of bits; from the last that was measured on the same."""
+    trials = {bits: _trial(known, kind, bits) for bits in range(1, _SMALL + 1)}
+    caches = {str(bits): partial(PlannedCache, trial) for bits, trial in trials.items()}
+    found = decode(model, ids, caches)
+    factors = np.ones(EXACT)
+    for bits, trial in trials.items():
+        predicted = sum(float(layer.grids[kind].damage.sum()) for layer in trial.layers)
+        measured_kl = float(np.mean(found[str(bits)].divergence))
+        factors[bits - 1 :] = measured_kl / predicted if predicted > 0 else 0.0
+    # At one bit a divergence may be smaller than predicted because it can hardly grow any more;
+    # that is no reason to spend one bit.
+    falling = np.maximum.accumulate(factors[::-1])[::-1]
+    return falling[:, None, None]
+
+
+def _trial(known: list[LayerChannels], kind: int, few: int) -> Plan:
     """Keys alone (kind 0) or values alone (kind 1) in few bits, the others as good as exact."""
     layers = []
     for layer in known:
-        bits = [_SMALL if i == kind else EXACT for i in range(len(layer))]
+        bits = [few if i == kind else EXACT for i in range(len(layer))]
         pairs = zip(layer, bits, strict=True)
         layers.append(LayerPlan(*[one.grid(np.full(one.shape, b)) for one, b in pairs]))
-    return Plan(tuple(layers), Request(_SMALL), "energy")
+    return Plan(tuple(layers), Request(few), "none")
 
 
-def _sized(model: Any, ids: Array, plan: Plan) -> Plan:
+def _sized(model: Any, ids: Sequence[Array], plan: Plan) -> Plan:
     """With damages that add up to the divergence measured on the calibration text, in a plan of the
-    same shape whose errors are small: two bits more in every channel."""
-    bits = [[np.minimum(grid.bits + 2, EXACT) for grid in layer.grids] for layer in plan.layers]
+    same shape whose errors are small: two bits more in every channel. What is right for uniform
+    bits is too small for a plan that was chosen to make it small."""
+    bits = [[_finer(grid.bits) for grid in layer.grids] for layer in plan.layers]
     layers = []
     for channels, finer in zip(plan.known, bits, strict=True):
         grids = [one.grid(b) for one, b in zip(channels, finer, strict=True)]
@@ -229,18 +244,18 @@ def _sized(model: Any, ids: Array, plan: Plan) -> Plan:
     return plan.times(_measured(model, ids, trial) / trial.predicted_kl)
 
 
-def _scaled(pair: Pair, sizes: list[float]) -> Pair:
-    keys, values = pair
-    return keys.times(sizes[0]), values.times(sizes[-1])
+def _finer(bits: Bits) -> Bits:
+    """Two more, as far as errors were measured."""
+    return np.maximum(bits, np.minimum(bits + 2, WIDTHS[-1]))
 
 
-def _measured(model: Any, ids: Array, plan: Plan) -> float:
-    """The divergence on one text, in nats per token."""
-    found = decode(model, [ids], {"plan": lambda: PlannedCache(plan)})
+def _measured(model: Any, ids: Sequence[Array], plan: Plan) -> float:
+    """The divergence in nats per token."""
+    found = decode(model, ids, {"plan": lambda: PlannedCache(plan)})
     return float(np.mean(found["plan"].divergence))
 
 
-def _warning(model: Any, ids: Array, plan: Plan) -> str:
+def _warning(model: Any, ids: Sequence[Array], plan: Plan) -> str:
     """Where the plan, tried on the calibration text, does something else than predicted."""
     found = _measured(model, ids, plan)
     predicted = plan.predicted_kl
