@@ -38,7 +38,7 @@ def texts():
 @pytest.mark.parametrize("bits", [5, 7])
 def test_the_fisher_prediction_holds_on_other_text(model, texts, bits, values):
     plan = cache_plan(model, texts, bits=bits, signal="fisher", values=values)
-    others = [torch.tensor([text]) for text in random_texts(count=3, seed=9)]
+    others = [torch.tensor([text]) for text in random_texts(count=12, seed=9)]
     found = decode(model, others, {"plan": lambda: PlannedCache(plan)})["plan"]
     assert plan.predicted_kl == pytest.approx(found.divergence.mean(), rel=PROMISED)
     assert not plan.warning

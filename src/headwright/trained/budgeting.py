@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from headwright.errors import InputError
 from headwright.trained import capture
 from headwright.trained.batches import batches
 from headwright.trained.cache.budget.allocate import Widths
-from headwright.trained.cache.budget.channels import EXACT, Bits, ByBits, Sensitivity
+from headwright.trained.cache.budget.channels import EXACT, Bits, Sensitivity
 from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.outcome import Budgeted, Verified
@@ -41,7 +40,7 @@ __all__ = ["BudgetOptions", "Budgeted", "cache_plan", "language_model", "verify"
 
 SIGNALS = ("energy", "fisher")
 # Beginnings of calibration texts, in tokens, on which predictions are held against measurements;
-# and the bits from which on errors are small enough for the second order.
+# and bits at which errors are small enough for the second order.
 _BEGINNINGS = 4
 _BEGINNING = 128
 _SMALL = 5
@@ -131,7 +130,10 @@ def cache_plan(
     known = _channels(layers, sensitivities, options)
 
     short = [row[:, :_BEGINNING] for row in rows[:_BEGINNINGS]]
-    known = _corrected(model, short, known)
+    if options.chosen_signal == "energy":
+        sizes = _sizes(model, short, known)
+        scaled = [_scaled(pair, sizes) for pair in sensitivities]
+        known = _channels(layers, scaled, options)
     request = options.request(max(row.shape[1] for row in rows))
     plan = _sized(model, short, planned(known, request, options.chosen_signal))
     return replace(plan, warning=_warning(model, short, plan))
@@ -191,48 +193,31 @@ def _channels(
 # ---------------------------------------------------------------------- the size of a prediction
 
 
-def _corrected(model: Any, ids: Sequence[Array], known: list[LayerChannels]) -> list[LayerChannels]:
-    """With damages that add up to the divergence measured on the calibration text for uniform bits,
-    keys and values apart. Energy gets its size in divergence that way, and both signals what second
-    order leaves out at few bits."""
-    factors = [_factors(model, ids, known, kind) for kind in range(len(known[0]))]
-    corrected = []
-    for layer in known:
-        pairs = zip(layer, factors, strict=True)
-        corrected.append(tuple(channels.times(factor) for channels, factor in pairs))
-    return corrected
+def _sizes(model: Any, ids: Sequence[Array], known: list[LayerChannels]) -> list[float]:
+    """What a squared logit error of one (and an output error) costs in divergence: measured once
+    for the keys and once for the values, at bits where errors are small."""
+    sizes = []
+    for kind in range(len(known[0])):
+        trial = _trial(known, kind)
+        energy = sum(float(layer.grids[kind].damage.sum()) for layer in trial.layers)
+        sizes.append(_measured(model, ids, trial) / energy if energy > 0 else 0.0)
+    return sizes
 
 
-def _factors(model: Any, ids: Sequence[Array], known: list[LayerChannels], kind: int) -> ByBits:
-    """Measured over predicted by number of bits; from the last that was measured on the same."""
-    trials = {bits: _trial(known, kind, bits) for bits in range(1, _SMALL + 1)}
-    caches = {str(bits): partial(PlannedCache, trial) for bits, trial in trials.items()}
-    found = decode(model, ids, caches)
-    factors = np.ones(EXACT)
-    for bits, trial in trials.items():
-        predicted = sum(float(layer.grids[kind].damage.sum()) for layer in trial.layers)
-        measured_kl = float(np.mean(found[str(bits)].divergence))
-        factors[bits - 1 :] = measured_kl / predicted if predicted > 0 else 0.0
-    # At one bit a divergence may be smaller than predicted because it can hardly grow any more;
-    # that is no reason to spend one bit.
-    falling = np.maximum.accumulate(factors[::-1])[::-1]
-    return falling[:, None, None]
-
-
-def _trial(known: list[LayerChannels], kind: int, few: int) -> Plan:
+def _trial(known: list[LayerChannels], kind: int) -> Plan:
     """Keys alone (kind 0) or values alone (kind 1) in few bits, the others as good as exact."""
     layers = []
     for layer in known:
-        bits = [few if i == kind else EXACT for i in range(len(layer))]
+        bits = [_SMALL if i == kind else EXACT for i in range(len(layer))]
         pairs = zip(layer, bits, strict=True)
         layers.append(LayerPlan(*[one.grid(np.full(one.shape, b)) for one, b in pairs]))
-    return Plan(tuple(layers), Request(few), "none")
+    return Plan(tuple(layers), Request(_SMALL), "energy")
 
 
 def _sized(model: Any, ids: Sequence[Array], plan: Plan) -> Plan:
     """With damages that add up to the divergence measured on the calibration text, in a plan of the
-    same shape whose errors are small: two bits more in every channel. What is right for uniform
-    bits is too small for a plan that was chosen to make it small."""
+    same shape whose errors are small: two bits more in every channel. Energy has no size of its
+    own; Fisher's is right for uniform bits and too small for a plan that was chosen by it."""
     bits = [[_finer(grid.bits) for grid in layer.grids] for layer in plan.layers]
     layers = []
     for channels, finer in zip(plan.known, bits, strict=True):
@@ -242,6 +227,11 @@ def _sized(model: Any, ids: Sequence[Array], plan: Plan) -> Plan:
     if trial.predicted_kl <= 0:
         return plan
     return plan.times(_measured(model, ids, trial) / trial.predicted_kl)
+
+
+def _scaled(pair: Pair, sizes: list[float]) -> Pair:
+    keys, values = pair
+    return keys.times(sizes[0]), values.times(sizes[-1])
 
 
 def _finer(bits: Bits) -> Bits:

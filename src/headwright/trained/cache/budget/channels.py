@@ -47,6 +47,9 @@ class Sensitivity:
     first: PerChannel
     rest: PerChannel
 
+    def times(self, size: float) -> Sensitivity:
+        return Sensitivity(size * self.first, size * self.rest)
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -87,8 +90,8 @@ class Channels:
         _, heads, width = self.low.shape
         return heads, width
 
-    def times(self, size: float | ByBits) -> Channels:
-        """With every damage multiplied, by one number or by one for every number of bits."""
+    def times(self, size: float) -> Channels:
+        """With every damage multiplied."""
         return Channels(self.low, self.high, self.base, size * self.damage)
 
     def grid(self, bits: Bits) -> Grid:
