@@ -9,9 +9,9 @@ import rich_click as click
 from rich.console import Console
 
 from headwright import files
-from headwright.cli import audit_view
+from headwright.cli import audit_cache, audit_view
 from headwright.cli.arguments import whole_numbers
-from headwright.cli.audit_inputs import input_options, read_inputs
+from headwright.cli.audit_inputs import input_options, read_inputs, read_text
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 
@@ -42,6 +42,7 @@ _AGAINST = "Which heads changed: another model of the same shape, or a saved --j
 @click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
+@audit_cache.cache_options
 def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> Reply:
     """What every head of a trained MODEL does on a text, an image or a sound, and how far its
     output moves when keys are stored in few bits.
@@ -52,6 +53,7 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
     asked["key_bits"] = _bits(asked["key_bits"])
     asked["needle"] = asked["needle"] is not None and (asked["needle"] or True)
     words = read_inputs(asked)
+    wish = audit_cache.taken(asked, words, read_text)
     claim = asked.pop("claim")
     order = asked.pop("order")
     against = asked.pop("against")
@@ -59,18 +61,22 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
         return _claim(model, words, claim, asked["tokens"])
 
     before = None if against is None else _before(against, words, asked)
-    result = _audit(model, words, asked)
+    result = _audit(model, words, asked) if wish is None else wish.audited(model, words, asked)
     changes = None if before is None else result.against(before)
     shown = result.sorted(order) if order else result.cards
     outputs = Outputs()
     if sheet is not None:
         outputs.attempt(lambda: files.write_text(Path(sheet), result.to_csv()))
+    if wish is not None:
+        wish.write(result.cache, outputs)
     report = None if folder is None else Path(folder) / "report.html"
     if report is not None:
         outputs.attempt(lambda: files.write_text(report, result.to_html(changes)))
 
     def render(console: Console) -> None:
         audit_view.show(console, result, order)
+        if result.cache is not None:
+            audit_cache.show(console, result.cache)
         if changes is not None:
             audit_view.changes(console, changes)
         if report is not None:

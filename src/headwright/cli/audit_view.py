@@ -136,7 +136,8 @@ def _key_noise(console: Console, noise: Any) -> None:
     for budget in budgets:
         counts = budget_counts(budget["bits"])
         unsettled = f" ({budget['unsettled']} unsettled)" if budget["unsettled"] else ""
-        console.print(f"fewest bits for {budget['error']:.0%} output error: {counts}{unsettled}")
+        error = f"{budget['error']:.0%} output error"
+        console.print(f"fewest bits per key head for {error}: {counts}{unsettled}")
     if any(budget["unsettled"] for budget in budgets):
         within = f"within {UNSETTLED:g} standard errors over the rows"
         console.print(f"unsettled: another number of bits is {within}")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError, MissingExtra
+from headwright.trained.cache.budget.outcome import Budgeted
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card, columns
 from headwright.trained.findings.breaking import Breaking, breaking_first
@@ -31,7 +32,8 @@ from headwright.trained.passage.looks import Passage
 @dataclass(frozen=True)
 class Audit:
     """A table, one row per layer and head, with the cards behind it. `key_noise` is None unless
-    bits were asked; `passages` is the first text as each stack of the model reads it."""
+    bits were asked, `cache` unless a budget for the cache was; `passages` is the first text as each
+    stack of the model reads it."""
 
     model: str
     texts: int
@@ -41,6 +43,7 @@ class Audit:
     key_noise: KeyNoise | None = None
     passages: dict[str, Passage] = field(default_factory=dict)
     fingerprint: str = ""  # of the texts, token for token
+    cache: Budgeted | None = None
 
     def __repr__(self) -> str:
         ways = 'sorted("entropy")[0], to_pandas(), to_csv(), to_html()'
@@ -129,6 +132,8 @@ class Audit:
             table["rotary_energy"] = [x if x is None else x.tolist() for x in rotary]
         if self.key_noise is not None:
             table["key_noise"] = self.key_noise.plain()
+        if self.cache is not None:
+            table |= self.cache.plain()
         return table
 
     def against(self, before: Audit | SavedAudit) -> Changes:
@@ -174,6 +179,7 @@ class Audit:
             remarkable=self.remarkable,
             breaking=self.breaking,
             changes=changes,
+            cache=self.cache,
         )
         return report(shown, model=self.model, extent=self.extent, difference=self.difference)
 

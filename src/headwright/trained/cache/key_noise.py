@@ -1,5 +1,7 @@
 """The table of the key cache: errors of every head's output for every number of bits, and the
-fewest bits that a head can do with.
+fewest bits that a key head can do with.
+
+The cache has a row per key head, which several query heads may read: the worst of them decides.
 
 Errors are relative to the size of the outputs, and have a standard error, because only a sample of
 the rows is looked at.
@@ -109,10 +111,11 @@ def _known(value: float) -> float | None:
 @dataclass(frozen=True)
 class KeyNoise:
     """Relative root-mean-square output errors of all heads (in the order of the cards) for every
-    setting."""
+    setting. `key_heads`: stack, layer and key head that each head reads; its own where None."""
 
     places: tuple[tuple[str, int, int], ...]
     settings: tuple[CacheSetting, ...]
+    key_heads: tuple[tuple[str, int, int], ...] | None = None
 
     def __repr__(self) -> str:
         settings = ", ".join(setting.name for setting in self.settings)
@@ -121,9 +124,10 @@ class KeyNoise:
     def budget(
         self, error: float, *, per: str = "channel", sigmas: float = 0.0
     ) -> list[int | None]:
-        """Fewest bits per head that keep the predicted error, raised by `sigmas` standard errors,
-        at or below `error`; None where none of them does."""
-        budget: list[int | None] = [None] * len(self.places)
+        """Fewest bits per key head that keep the predicted error, raised by `sigmas` standard
+        errors, at or below `error` in every head that reads it; None where none of them does."""
+        starts = self._first_readers()
+        budget: list[int | None] = [None] * len(starts)
         offered = [setting for setting in self.settings if setting.per == per]
         # Fewer bits overwrite more.
         for setting in sorted(offered, key=lambda one: one.bits, reverse=True):
@@ -131,13 +135,19 @@ class KeyNoise:
             if sigmas:
                 # A single row has no standard error: anything is within reach.
                 raised = raised + sigmas * np.nan_to_num(setting.predicted_se, nan=np.inf)
-            for head in np.flatnonzero(raised <= error):
-                budget[head] = setting.bits
+            worst = np.maximum.reduceat(raised, starts)
+            for key_head in np.flatnonzero(worst <= error):
+                budget[key_head] = setting.bits
         return budget
 
+    def _first_readers(self) -> list[int]:
+        """The first head that reads each key head: the heads of a group stand together."""
+        read = self.key_heads or self.places
+        return [i for i, place in enumerate(read) if i == 0 or place != read[i - 1]]
+
     def budgets(self, *, per: str = "channel") -> list[dict[str, Any]]:
-        """For each of BUDGETS the bits per head, between `bits_low` and `bits_high` at UNSETTLED
-        standard errors to either side; `unsettled` counts the heads where these two differ."""
+        """For each of BUDGETS the bits per key head, between `bits_low` and `bits_high` at
+        UNSETTLED standard errors to either side; `unsettled` counts where these two differ."""
         found = []
         for error in BUDGETS:
             low = self.budget(error, per=per, sigmas=-UNSETTLED)
@@ -179,6 +189,7 @@ class KeyNoise:
 def table(layers: dict[tuple[str, int], list[SquaredErrors]]) -> KeyNoise:
     """All layers and texts together: the rows of all texts are one sample."""
     places = []
+    key_heads = []
     found = []
     for (stack, layer), texts in layers.items():
         size = np.concatenate([text.size for text in texts], axis=-1)
@@ -187,7 +198,9 @@ def table(layers: dict[tuple[str, int], list[SquaredErrors]]) -> KeyNoise:
         predicted_error, predicted_se = relative_error(predicted, size)
         measured_error, measured_se = relative_error(measured, size)
         found.append([predicted_error, measured_error, predicted_se, measured_se])
-        places += [(stack, layer, head) for head in range(len(size))]
+        heads = range(len(size))
+        places += [(stack, layer, head) for head in heads]
+        key_heads += [(stack, layer, head // texts[0].group) for head in heads]
 
     # (route or its standard error, setting, head), in the order of the fields of `CacheSetting`
     columns = np.concatenate(found, axis=-1)
@@ -195,7 +208,7 @@ def table(layers: dict[tuple[str, int], list[SquaredErrors]]) -> KeyNoise:
     settings = [
         CacheSetting(per, bits, *columns[:, s]) for s, (per, bits) in enumerate(texts[0].settings)
     ]
-    return KeyNoise(tuple(places), tuple(settings))
+    return KeyNoise(tuple(places), tuple(settings), tuple(key_heads))
 
 
 def budget_counts(budget: list[int | None]) -> str:

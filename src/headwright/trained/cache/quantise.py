@@ -25,12 +25,13 @@ KEY_ROWS = 2
 @dataclass(frozen=True)
 class SquaredErrors:
     """Of one layer's heads on one text's sampled rows, with the squared size of the outputs. First
-    axis: setting (per, bits); last: row."""
+    axis: setting (per, bits); last: row. `group`: query heads per key head."""
 
     settings: tuple[tuple[str, int], ...]
     predicted: Float[np.ndarray, "s h r"]
     measured: Float[np.ndarray, "s h r"]
     size: Float[np.ndarray, "h r"]
+    group: int = 1
 
 
 def squared_errors(
@@ -58,7 +59,7 @@ def squared_errors(
             measured[s, head] = [_moved(row, stored[g]) for row in one_head]
             predicted[s, head] = [predict(row, laws[g]) for row in one_head]
 
-    return SquaredErrors(settings, predicted, measured, size)
+    return SquaredErrors(settings, predicted, measured, size, sample.heads.group)
 
 
 def _moved(row: Row, stored: Float[np.ndarray, "n d"]) -> float:

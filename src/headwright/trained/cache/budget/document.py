@@ -1,0 +1,103 @@
+"""A plan as a JSON file, and back: the same bits and the same ranges, to the last digit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headwright import files, inputs
+from headwright.errors import InputError
+from headwright.trained.cache.budget.channels import EXACT, Grid
+from headwright.trained.cache.budget.plan import PER, LayerPlan, Plan, Request
+
+_KIND = "headwright cache plan"
+_NUMBERS = ("low", "high", "base", "damage")
+_KINDS = ("keys", "values")
+
+
+def write_plan(path: str | Path, plan: Plan) -> Path:
+    return files.write_json(path, _document(plan))
+
+
+def _document(plan: Plan) -> dict[str, Any]:
+    layers = []
+    for layer in plan.layers:
+        written = zip(_KINDS, layer.grids, strict=False)
+        layers.append({kind: _written(grid) for kind, grid in written})
+    return {
+        "kind": _KIND,
+        "version": 1,
+        "request": plan.request,
+        "signal": plan.signal,
+        "warning": plan.warning,
+        "layers": layers,
+    }
+
+
+def _written(grid: Grid) -> dict[str, Any]:
+    numbers = {name: getattr(grid, name) for name in _NUMBERS}
+    return {"bits": grid.bits, **numbers}
+
+
+def read_plan(path: str | Path) -> Plan:
+    """What `write_plan` wrote; anything else is refused with what is wrong with it."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as reason:
+        raise _not_a_plan(path, str(reason)[:120]) from None
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        raise _not_a_plan(path, "another document")
+    try:
+        layers = tuple(_layer(layer) for layer in document["layers"])
+        request = _request(document["request"])
+        plan = Plan(layers, request, str(document["signal"]), str(document["warning"]))
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as reason:
+        raise _not_a_plan(path, f"{type(reason).__name__} at {str(reason)[:80]}") from None
+    if not layers:
+        raise _not_a_plan(path, "no layers")
+    return plan
+
+
+def _request(found: dict[str, Any]) -> Request:
+    if found["per"] not in PER:
+        raise ValueError(f"per {found['per']!r}")
+    return Request(
+        bits=inputs.number("bits", found["bits"], low=0, high=EXACT),
+        per=found["per"],
+        keep_first=inputs.whole("keep_first", found["keep_first"], low=0),
+        context=inputs.whole("context", found["context"], low=1),
+        widths=tuple(inputs.whole("widths", w, low=1, high=EXACT) for w in found["widths"]),
+    )
+
+
+def _layer(found: dict[str, Any]) -> LayerPlan:
+    values = found.get("values")
+    return LayerPlan(_grid(found["keys"]), None if values is None else _grid(values))
+
+
+def _grid(found: dict[str, Any]) -> Grid:
+    bits = np.asarray(found["bits"])
+    numbers = [np.asarray(found[name], dtype=float) for name in _NUMBERS]
+    if bits.ndim != 2 or bits.dtype.kind != "i" or not bits.size:
+        raise ValueError("bits")
+    if bits.min() < 1 or bits.max() > EXACT:
+        raise ValueError(f"bits outside 1..{EXACT}")
+    if any(x.shape != bits.shape or not np.isfinite(x).all() for x in numbers):
+        raise ValueError("ranges")
+    grid = Grid(bits, *numbers)
+    if (grid.low > grid.high).any():
+        raise ValueError("a range that ends before it begins")
+    return grid
+
+
+def _not_a_plan(path: str | Path, got: str) -> InputError:
+    return InputError(
+        wanted=f"a cache plan in {path}",
+        got=got,
+        attempt="headwright audit MODEL --text T --cache-budget 3 --export transformers=FILE",
+    )

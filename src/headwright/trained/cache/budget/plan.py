@@ -1,0 +1,188 @@
+"""A plan for the cache: how many bits every channel of every key head gets, on which range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headwright.errors import InputError
+from headwright.trained.cache.budget.allocate import Widths, allocate, evenly
+from headwright.trained.cache.budget.channels import EXACT, Channels, Grid
+from headwright.types import Float, Int
+
+PER = ("channel", "head", "layer")
+WIDTHS: Widths = (1, 2, 3, 4, 5, 6, 7, 8)
+
+
+@dataclass(frozen=True)
+class LayerPlan:
+    """One layer. `values` is None where they stay as they are."""
+
+    keys: Grid
+    values: Grid | None = None
+
+    @property
+    def grids(self) -> tuple[Grid, ...]:
+        return (self.keys,) if self.values is None else (self.keys, self.values)
+
+
+# What is known of a layer before it has bits: its keys' channels, and its values' where they are
+# planned too.
+LayerChannels = tuple[Channels, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for. `keep_first`: so many tokens at the beginning stay as they are, counted
+    at 16 bits over a text of `context` tokens."""
+
+    bits: float
+    per: str = "channel"
+    keep_first: int = 0
+    context: int = 1024
+    widths: Widths = WIDTHS
+
+    def code_bits(self) -> float:
+        """The mean left for the tokens that are rounded: (B n - 16 N) / (n - N)."""
+        rounded = self.context - self.keep_first
+        if rounded < 1:
+            raise InputError(
+                wanted=f"fewer exact tokens than the {self.context} of the text",
+                got=str(self.keep_first),
+                attempt="--keep-first 1",
+            )
+        return (self.bits * self.context - EXACT * self.keep_first) / rounded
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Bits of every channel, for `PlannedCache`. `signal` is what the sensitivities are made of;
+    `warning` says where the predicted divergence is not to be believed; `known` is what other plans
+    could be made of (empty in a plan that was read from a file)."""
+
+    layers: tuple[LayerPlan, ...]
+    request: Request
+    signal: str
+    warning: str = ""
+    known: tuple[LayerChannels, ...] = ()
+
+    def __repr__(self) -> str:
+        what = f"{self.mean_bits:.2f} bits per {self.request.per}"
+        return f"<Plan: {len(self.layers)} layers, {what}, predicted KL {self.predicted_kl:.3g}>"
+
+    @property
+    def grids(self) -> list[Grid]:
+        return [grid for layer in self.layers for grid in layer.grids]
+
+    @property
+    def mean_bits(self) -> float:
+        """Of every number that the plan is about, the exact first tokens included."""
+        every = np.concatenate([grid.bits.reshape(-1) for grid in self.grids])
+        request = self.request
+        exact = request.keep_first / request.context
+        return float(every.mean() * (1.0 - exact) + EXACT * exact)
+
+    @property
+    def predicted_kl(self) -> float:
+        """Nats per token, to second order in the rounding errors."""
+        return float(sum(grid.damage.sum() for grid in self.grids))
+
+    @property
+    def range_bytes(self) -> int:
+        """Of low, step and base of all channels, which are stored once for all texts."""
+        channels = sum(grid.bits.size for grid in self.grids)
+        return 3 * channels * EXACT // 8
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per layer and key head: `bits`, or `channels` where these differ by plan."""
+        name = "channels" if self.request.per == "channel" else "bits"
+        for index, layer in enumerate(self.layers):
+            for head in range(len(layer.keys.bits)):
+                row: dict[str, Any] = {"layer": index, "key_head": head}
+                row[name] = self._shown(layer.keys, head)
+                if layer.values is not None:
+                    row[f"value_{name}"] = self._shown(layer.values, head)
+                yield row
+
+    def _shown(self, grid: Grid, head: int) -> int | list[int]:
+        bits = grid.bits[head].tolist()
+        return bits if self.request.per == "channel" else bits[0]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "plan": list(self.rows()),
+            "mean_bits": self.mean_bits,
+            "predicted_kl": self.predicted_kl,
+            "per": self.request.per,
+            "signal": self.signal,
+            "keep_first": self.request.keep_first,
+            "context": self.request.context,
+            "range_bytes": self.range_bytes,
+            "warning": self.warning or None,
+        }
+
+    def replanned(self, **changes: Any) -> Plan:
+        """The plan of another request with the same sensitivities."""
+        return planned(self._known(), replace(self.request, **changes), self.signal)
+
+    def times(self, size: float) -> Plan:
+        """The same bits with every damage multiplied."""
+        known = [tuple(channels.times(size) for channels in layer) for layer in self._known()]
+        return planned(known, self.request, self.signal)
+
+    def uniform(self) -> Plan:
+        """The same mean and the same ranges with the bits spread evenly, and nothing kept exact."""
+        known = self._known()
+        request = replace(self.request, keep_first=0)
+        spread = evenly(request.bits, sum(grid.bits.size for grid in self.grids))
+        return Plan(_laid_out(known, spread), request, "none", known=known)
+
+    def _known(self) -> tuple[LayerChannels, ...]:
+        if not self.known:
+            raise InputError(
+                wanted="a plan with what is known of the model's channels",
+                got="one that was read from a file, which has the bits alone",
+                attempt="plan again with cache_plan(model, texts, bits=...)",
+            )
+        return self.known
+
+
+def planned(known: Sequence[LayerChannels], request: Request, signal: str) -> Plan:
+    """The least damage at the mean asked for."""
+    units = [_units(channels, request) for layer in known for channels in layer]
+    damage = np.concatenate([one for one, _ in units])
+    sizes = np.concatenate([size for _, size in units])
+
+    total = int(np.floor(request.code_bits() * sizes.sum() + 1e-6))
+    bits = allocate(damage, sizes, request.widths, total)
+    layers = _laid_out(known, np.repeat(bits, sizes))
+    return Plan(layers, request, signal, known=tuple(known))
+
+
+def _units(
+    channels: Channels, request: Request
+) -> tuple[Float[np.ndarray, "u w"], Int[np.ndarray, "u"]]:
+    """Damage of every unit at every width, and how many channels it has."""
+    by_width = [channels.damage[width - 1] for width in request.widths]
+    heads, width = channels.shape
+    units = {"channel": heads * width, "head": heads, "layer": 1}[request.per]
+    damage = np.stack(by_width, axis=-1).reshape(units, -1, len(request.widths))
+    return damage.sum(axis=1), np.full(units, heads * width // units)
+
+
+def _laid_out(known: Sequence[LayerChannels], bits: Int[np.ndarray, "c"]) -> tuple[LayerPlan, ...]:
+    """The bits of all channels, one after the other, in their layers."""
+    start = 0
+    layers = []
+    for layer in known:
+        grids = []
+        for channels in layer:
+            heads, width = channels.shape
+            size = heads * width
+            grids.append(channels.grid(bits[start : start + size].reshape(channels.shape)))
+            start += size
+        layers.append(LayerPlan(*grids))
+    return tuple(layers)

@@ -1,0 +1,200 @@
+"""From a model and texts to bits and divergences: both signals against slower routes, what decoding
+reports, and what is refused."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("transformers", reason="needs the extra 'models'")
+
+import torch
+from tests.tolerances import SINGLE
+from tests.trained.cache.budget.language_models import random_llama, random_texts
+
+from headwright.errors import InputError
+from headwright.trained import capture
+from headwright.trained.cache import PlannedCache
+from headwright.trained.cache.budget.decoding import decode
+from headwright.trained.cache.budget.fisher import Fisher
+from headwright.trained.cache.budget.signals import Watch
+from headwright.trained.cache.budgeting import cache_plan, language_model, verify
+
+# A Fisher prediction from two draws of the labels, against divergences at bits where the second
+# order is enough: what the guide promises at four bits and more.
+PROMISED = 0.3
+
+
+@pytest.fixture(scope="module")
+def model():
+    return random_llama()
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Enough that a fresh text hardly leaves the ranges."""
+    return random_texts(count=10)
+
+
+@pytest.fixture(scope="module")
+def few(texts):
+    """Where it does not matter how good a plan is."""
+    return texts[:2]
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("bits", [5, 7])
+def test_the_fisher_prediction_holds_on_other_text(model, texts, bits, values):
+    plan = cache_plan(model, texts, bits=bits, signal="fisher", values=values)
+    others = [torch.tensor([text]) for text in random_texts(count=12, seed=9)]
+    found = decode(model, others, {"plan": lambda: PlannedCache(plan)})["plan"]
+    assert plan.predicted_kl == pytest.approx(found.divergence.mean(), rel=PROMISED)
+    assert not plan.warning
+
+
+def test_energy_is_scaled_by_a_measurement(model, texts):
+    plan = cache_plan(model, texts, bits=6)
+    found = decode(model, [torch.tensor(texts[:1])], {"plan": lambda: PlannedCache(plan)})["plan"]
+    assert plan.signal == "energy"
+    assert plan.predicted_kl == pytest.approx(found.divergence.mean(), rel=PROMISED)
+
+
+def test_a_prediction_that_does_not_hold_gets_a_warning(few):
+    """Weights so large that one bit turns every head to another key."""
+    model = random_llama()
+    with torch.no_grad():
+        for layer in model.model.layers:
+            layer.self_attn.q_proj.weight *= 30
+    assert "not to be relied on" in cache_plan(model, few, bits=1).warning
+
+
+def test_key_energy_from_the_stream_is_that_of_full_weights(model, texts):
+    """E[(1 - a) q^2] and E[a (1 - a) q^2] from the model's own weights, on the key heads."""
+    ids = torch.tensor(texts[:1])
+    watch = Watch()
+    capture.run(model.base_model, {"input_ids": ids}, watch.visit)
+    queries = []
+
+    def note(layer):
+        queries.append(layer.q[0] * layer.scale)
+        return Watch().visit(layer)
+
+    capture.run(model.base_model, {"input_ids": ids}, note)
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        maps = model(ids, output_attentions=True).attentions
+    model.set_attn_implementation("sdpa")
+
+    for index, (q, weights) in enumerate(zip(queries, maps, strict=True)):
+        a = weights[0, :, :, :1]
+        rest = ((1 - a) * q**2).mean(dim=1).reshape(2, 2, -1).sum(dim=1)
+        first = (a * (1 - a) * q**2).mean(dim=1).reshape(2, 2, -1).sum(dim=1)
+        energy, _ = watch.layers[index].energies()
+        np.testing.assert_allclose(energy.rest, rest.numpy(), rtol=100 * SINGLE)
+        np.testing.assert_allclose(energy.first, first.numpy(), rtol=100 * SINGLE)
+
+
+def test_fisher_leaves_the_model_as_it_came(model, texts):
+    weights = next(model.parameters())
+    before = weights.requires_grad
+    Fisher(2).add(model, torch.tensor(texts[:1]))
+    assert weights.requires_grad == before
+    assert weights.grad is None
+
+
+def test_fisher_is_half_the_curvature_of_the_divergence(model):
+    """KL(p, p~) of one key's number moved by h, over h^2, against the mean over many draws."""
+    ids = torch.tensor(random_texts(count=1, length=6, seed=3))
+    sums = []
+    for seed in range(40):
+        fisher = Fisher(2, seed=seed)
+        fisher.add(model, ids)
+        keys, _ = fisher.sensitivities()[1]
+        sums.append([keys.first[0, 0], keys.rest[0, 0]])
+    mean = np.mean(sums, axis=0)
+    error = np.std(sums, axis=0, ddof=1) / np.sqrt(len(sums))
+
+    curvature = [_curvature(model, ids, token) for token in range(ids.shape[1])]
+    expected = [curvature[0], sum(curvature[1:])]
+    assert np.all(np.abs(mean - expected) <= 5 * error + 0.01 * np.asarray(expected))
+
+
+def _curvature(model, ids, token, size=0.05):
+    """Divergence per token when number 0 of this token's key (layer 1, key head 0) moves by `size`,
+    over size^2; both directions, which takes the third order out."""
+    found = []
+    for move in (-size, size):
+
+        def moved(layer, move=move):
+            if layer.index == 1:
+                layer.k[0, 0, token, 0] += move
+            return Watch().visit(layer)
+
+        with torch.inference_mode():
+            plain = torch.log_softmax(model(ids).logits[0].double(), dim=-1)
+            hidden = capture.run(model.base_model, {"input_ids": ids}, moved)[0]
+            other = torch.log_softmax(model.lm_head(hidden)[0].double(), dim=-1)
+        found.append(float(torch.sum(plain.exp() * (plain - other), dim=-1).mean()) / size**2)
+    return np.mean(found)
+
+
+def test_decoding_counts_as_one_pass_over_the_logits_would(model, few):
+    plan = cache_plan(model, few, bits=2)
+    ids = torch.tensor(few[:1])
+    found = decode(model, [ids], {"plan": lambda: PlannedCache(plan)})
+    with torch.inference_mode():
+        p = torch.log_softmax(model(ids).logits[0].double(), dim=-1)
+        cached = model(ids, past_key_values=PlannedCache(plan), use_cache=True)
+        q = torch.log_softmax(cached.logits[0].double(), dim=-1)
+
+    kl = torch.nn.functional.kl_div(q, p, log_target=True, reduction="sum") / len(p)
+    loss = torch.nn.functional.nll_loss(q[:-1], ids[0, 1:])
+    same = (p.argmax(dim=-1) == q.argmax(dim=-1)).double().mean()
+    decoded = found["plan"]
+    assert decoded.kl.value == pytest.approx(float(kl), rel=100 * SINGLE)
+    assert decoded.perplexity.value == pytest.approx(float(loss.exp()), rel=100 * SINGLE)
+    assert decoded.top1.value == pytest.approx(float(same), rel=100 * SINGLE)
+    assert decoded.kl.low < decoded.kl.value < decoded.kl.high
+    assert found[""].kl.value == 0
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"bits": 0.5},
+        {"bits": float("nan")},
+        {"bits": 17},
+        {"bits": 3, "per": "row"},
+        {"bits": 3, "signal": "luck"},
+        {"bits": 3, "keep_first": -1},
+        {"bits": 3, "keep_first": 95},
+        {"bits": 1.1, "keep_first": 1},
+        {"bits": 3, "widths": (0, 2)},
+        {"bits": 3, "widths": (4, 8)},
+    ],
+)
+def test_what_cannot_be_planned_is_refused(model, few, asked):
+    with pytest.raises(InputError):
+        cache_plan(model, few, **asked)
+
+
+def test_an_encoder_has_no_cache():
+    import transformers
+
+    config = transformers.BertConfig(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        vocab_size=50,
+    )  # fmt: skip
+    with pytest.raises(InputError, match="predicts the next token"):
+        language_model(transformers.BertModel(config))
+
+
+def test_verification_refuses_a_text_it_has_seen(model, few):
+    plan = cache_plan(model, few, bits=3)
+    with pytest.raises(InputError, match="has not seen"):
+        verify(model, plan, ["the same words"], calibration=["the same words"])
+
+
+def test_few_tokens_have_no_interval(model, few):
+    plan = cache_plan(model, few, bits=3)
+    short = [torch.tensor([few[0][:40]])]
+    with pytest.raises(InputError, match="at least 64 tokens"):
+        decode(model, short, {"plan": lambda: PlannedCache(plan)})["plan"].kl  # noqa: B018
