@@ -17,8 +17,8 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 from click.testing import CliRunner
 from rich.console import Console
 
-from headwright.cli import audit_view
-from headwright.cli.audit import command
+from headwright.cli.audit import view as audit_view
+from headwright.cli.audit.command import command
 from headwright.trained.cards import Card
 from headwright.trained.measures.from_rows import TITLES
 from headwright.trained.table import Audit
@@ -297,7 +297,8 @@ def test_a_model_without_its_weights_is_refused(model, text, tmp_path):
 def test_without_the_extra_the_install_line_is_the_answer(text):
     """In a process where transformers cannot be imported."""
     code = (
-        "import sys; sys.modules['transformers'] = None; from headwright.cli.audit import command; "
+        "import sys; sys.modules['transformers'] = None; "
+        "from headwright.cli.audit.command import command; "
         f"command(['any', '--text', {text!r}])"
     )
     done = subprocess.run(

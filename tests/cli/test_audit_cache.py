@@ -8,7 +8,7 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from click.testing import CliRunner
 
-from headwright.cli.audit import command
+from headwright.cli.audit.command import command
 from headwright.trained.cache.budget.document import read_plan
 
 _WORDS = [f"word{i}" for i in range(40)]

@@ -20,8 +20,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 import headwright as hw
-from headwright.cli.audit import command
-from headwright.cli.audit_inputs import read_sound
+from headwright.cli.audit.command import command
+from headwright.cli.audit.inputs import read_sound
 from headwright.errors import InputError
 from headwright.trained.own_inputs.examples import resampled
 from headwright.trained.own_inputs.given import Given, Sound

@@ -42,9 +42,11 @@ def test_planted_heads_are_found_with_their_numbers():
             "9.2": {"noise_gain": 4.0},
         }
     )
+    median = np.median([card.measures["noise_gain"] for card in cards])
     assert _said(cards) == [
         "Head 0.1 looks at the previous token: 97 % of its weight.",
-        "Head 9.2 has the largest noise gain: 4.00, 21.0 times the median of 0.191; "
+        f"Head 9.2 has the largest noise gain: 4.00, {4.0 / median:.1f} times the median of "
+        f"{median:.3f}; "
         "small errors in its keys move its output most.",
         "Heads 5.0 and 7.3 are induction heads: 62 % and 44 % of their weight is on what followed "
         "the same token before.",

@@ -24,7 +24,7 @@ from headwright.trained.passage.looks import (
 
 def _in_torch(heads):
     arrays = {}
-    for name in ("q", "k", "v", "mask", "bias"):
+    for name in ("q", "k", "v", "mask", "bias", "sinks"):
         array = getattr(heads, name)
         arrays[name] = None if array is None else torch.as_tensor(array)
     return dataclasses.replace(heads, **arrays)

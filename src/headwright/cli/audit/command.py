@@ -9,9 +9,9 @@ import rich_click as click
 from rich.console import Console
 
 from headwright import files
-from headwright.cli import audit_cache, audit_view
 from headwright.cli.arguments import whole_numbers
-from headwright.cli.audit_inputs import input_options, read_inputs, read_text
+from headwright.cli.audit import cache, view
+from headwright.cli.audit.inputs import input_options, read_inputs, read_text
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 
@@ -42,7 +42,7 @@ _AGAINST = "Which heads changed: another model of the same shape, or a saved --j
 @click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
-@audit_cache.cache_options
+@cache.cache_options
 def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> Reply:
     """What every head of a trained MODEL does on a text, an image or a sound, and how far its
     output moves when keys are stored in few bits.
@@ -53,7 +53,7 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
     asked["key_bits"] = _bits(asked["key_bits"])
     asked["needle"] = asked["needle"] is not None and (asked["needle"] or True)
     words = read_inputs(asked)
-    wish = audit_cache.taken(asked, words, read_text)
+    wish = cache.taken(asked, words, read_text)
     claim = asked.pop("claim")
     order = asked.pop("order")
     against = asked.pop("against")
@@ -74,11 +74,11 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
         outputs.attempt(lambda: files.write_text(report, result.to_html(changes)))
 
     def render(console: Console) -> None:
-        audit_view.show(console, result, order)
+        view.show(console, result, order)
         if result.cache is not None:
-            audit_cache.show(console, result.cache)
+            cache.show(console, result.cache)
         if changes is not None:
-            audit_view.changes(console, changes)
+            view.changes(console, changes)
         if report is not None:
             console.print(f"report: {report}", markup=False)
 
