@@ -134,8 +134,11 @@ def test_a_head_that_never_lets_go_moves_by_nothing(rng):
     assert 0.0 <= predict(row, _law(row, 0.5)) < EXACT_COVARIANCE
 
 
+_LAYERS = 10
+
+
 def _real_rows(model, tokenizer, rng):
-    """Two rows of every head: `(sample, head, row)`."""
+    """Two rows of every head, in ten layers where there are more: `(sample, head, row)`."""
     for batch in batches(model, _TEXT, tokenizer):
         samples = []
 
@@ -144,7 +147,8 @@ def _real_rows(model, tokenizer, rng):
             return output_only(layer)
 
         capture.run(model, batch.arguments, visit)
-        for sample in samples:
+        every = max(1, len(samples) // _LAYERS)
+        for sample in samples[::every]:
             for head in range(sample.heads.q.shape[0]):
                 yield from ((sample, head, sample.row(head, int(i))) for i in sample.rows)
 
@@ -181,13 +185,13 @@ def test_real_heads_move_as_sampled_logits_do(minilm, rng, bits):
 def test_real_heads_with_sinks_move_as_sampled_logits_do(smollm2, rng):
     """At one bit, where a noiseless stand-in for the lighter keys is wrong by any factor."""
     scores = _scores(*smollm2, rng, 1, "channel")
-    assert scores.size == 540
+    assert scores.size == 180
     _are_normal(scores)
 
 
 @pytest.mark.models
 def test_fewer_bits_are_predicted_to_be_worse_in_every_real_head(minilm):
-    found = hw.audit(minilm, _TEXT, rows=2, key_bits=(4, 2, 1)).key_noise
+    found = hw.audit(minilm, _TEXT, rows=1, key_bits=(4, 2, 1)).key_noise
     for per in quantise.PER:
         four, two, one = (s.predicted for s in found.settings if s.per == per)
         assert np.all(four < two)
