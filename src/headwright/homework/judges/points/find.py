@@ -8,7 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.judges.points.phrases import matches, occurrences, reading_phrases
+from headwright.homework.judges.points.phrases import (
+    matches,
+    occurrences,
+    reading_phrases,
+    without,
+)
 from headwright.homework.judges.points.rubric import Point, Rubric
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning import words
@@ -130,7 +135,7 @@ def _is_supposed(match: re.Match[str], language: str) -> bool:
     # A phrase from the start of the sentence on has what stands before its subject in its gap
     opening = _gaps(match) if match.start() == 0 else ""
     before = f"{match.string[: match.start()]} {opening}"
-    earlier = occurrences("earlier", before, language)
+    earlier = occurrences("earlier", without("as_before", before, language), language)
     earlier += occurrences("past", _clause(match), language)
     return earlier + occurrences("supposes", match.string, language) > 0
 

@@ -28,7 +28,7 @@ _LONGEST_GAP = {True: 18, False: 40}  # by whether words are written without spa
 # Words with which another clause begins: no gap goes beyond them.
 _BREAKS = (
     " (?:and|but|while|whereas|because|since|which|although|though|when|if|und|aber|weil|sondern"
-    "|sodass|denn|et|mais|car|pero|porque|sino|mas|pois)\\b"
+    "|sodass|denn|et|mais|car|y|pero|porque|sino|e|mas|pois)\\b"
     "|但|而是|并且|而且|因为|因此|所以|然而|虽然|지만|므로|때문에|ので|ため|けれど|のに"
 )
 
@@ -67,6 +67,12 @@ def occurrences(meaning: str, text: str, language: str) -> int:
     """How many such phrases of one language the text holds."""
     pattern = reading_phrases(meaning).pattern(language)
     return 0 if pattern is None else sum(1 for _ in pattern.finditer(text))
+
+
+def without(meaning: str, text: str, language: str) -> str:
+    """The text, less such phrases of one language."""
+    pattern = reading_phrases(meaning).pattern(language)
+    return text if pattern is None else pattern.sub(" ", text)
 
 
 def matches(
