@@ -30,7 +30,7 @@ _CLAUSE = re.compile(
     r"|mas|pues)\b"
     r"|\b(?:sondern|sodass|denn|sino|donc|pois|então|così|logo)\b"
     r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然"
-    r"|지만|므로|때문에|ので|ため|けれど|のに",
+    r"|지만|므로|때문에|ので|ため|けれど|のに|(?<=아니라)|(?<=ではなく)",
     re.IGNORECASE,
 )
 
@@ -98,10 +98,11 @@ def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> 
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
     if occurrences("seems", _clause(match), language):
         return None
-    if any(True for _ in matches(point.unless, _clause(match), (language,))):
+    beside = match.string if point.in_sentence else _clause(match)
+    if any(True for _ in matches(point.unless, beside, (language,))):
         return None
     turned = _is_turned(match, language)
-    if turned and positive and not point.deniable:
+    if turned and not point.deniable:
         return None
     said = positive != turned
     if point.first and match.start() == 0:  # "Yes, if ..." is a yes

@@ -26,6 +26,8 @@ class Point:
     deniable: bool = False
     # Once it is said, nothing later denies it
     first: bool = False
+    # `unless` is looked for in the whole sentence: "c_1 moves, but it stays near v_a"
+    in_sentence: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,5 +63,6 @@ def _point(name: str, row: Mapping[str, Any]) -> Point:
     said = Phrases(row.get("said", {}))
     denied = Phrases(row.get("denied", {}))
     unless = Phrases(row.get("unless", {}))
-    flags = {flag: row.get(flag, False) for flag in ("possible", "deniable", "first")}
+    names_of_flags = ("possible", "deniable", "first", "in_sentence")
+    flags = {flag: row.get(flag, False) for flag in names_of_flags}
     return Point(name, row["states"], said, denied, unless, **flags)
