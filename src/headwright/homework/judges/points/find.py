@@ -102,7 +102,7 @@ def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> 
     if any(True for _ in matches(point.unless, beside, (language,))):
         return None
     turned = _is_turned(match, language)
-    if turned and not point.deniable:
+    if turned and not (point.deniable if positive else point.reversible):
         return None
     said = positive != turned
     if point.first and match.start() == 0:  # "Yes, if ..." is a yes
