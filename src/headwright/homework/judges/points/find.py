@@ -30,7 +30,7 @@ _CLAUSE = re.compile(
     r"|mas|pues)\b"
     r"|\b(?:sondern|sodass|denn|sino|donc|pois|então|così|logo)\b"
     r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然"
-    r"|지만|므로|때문에|ので|ため|けれど|のに|(?<=아니라)|(?<=ではなく)",
+    r"|지만|므로|때문에|ので|ため|けれど|のに|(?<=아니라)|(?<=않고)|(?<=ではなく)",
     re.IGNORECASE,
 )
 

@@ -30,7 +30,7 @@ _BREAKS = (
     " (?:and|but|while|whereas|because|since|so|which|although|though|when|if|und|aber|weil|sondern"
     "|sodass|denn|et|mais|car|y|pero|porque|sino|e|mas|pois)\\b"
     "|但|而是|并且|而且|因为|因此|所以|然而|虽然|지만|므로|때문에|ので|ため|けれど|のに"
-    "|(?<=아니라)|(?<=ではなく)"
+    "|(?<=아니라)|(?<=않고)|(?<=ではなく)"
 )
 
 
