@@ -23,7 +23,7 @@ _PART = re.compile(r"<(\w+)>")
 _GAP = re.compile(r"(\[\^[^\]]+\]|(?<!\\)\.)\{0,(\d+)\}")
 # Signs in a phrase, with the characters that a gap may not hold: "…" stays within a clause, "‥"
 # names no other vector either. What a gap holds is captured: a negation in it turns the phrase.
-_GAP_SIGNS = {"…": ".,;:!?。", "‥": ".,;:!?。_"}
+_GAP_SIGNS = {"…": ".,;:!?。、，；", "‥": ".,;:!?。、，；_"}
 _LONGEST_GAP = {True: 18, False: 40}  # by whether words are written without spaces
 # Words with which another clause begins: no gap goes beyond them.
 _BREAKS = (
