@@ -13,7 +13,7 @@ from headwright.homework.judges.claims import (
     letters,
     words_spent,
 )
-from headwright.homework.judges.points.judge import Reading, judged_by_points, read
+from headwright.homework.judges.points.judge import judged_by_points, read
 from headwright.homework.judges.points.sentences import stated
 from headwright.homework.judges.query.outcomes import FLIP
 from headwright.homework.judges.variation.one_head import BESIDE_AVERAGE, average
@@ -33,14 +33,13 @@ _VALUE_OF_HEAD = {"1": "a", "2": "b"}
 
 def judge_two_heads(answer: Answer) -> Judged:
     """What is claimed of c, held against what the author's own queries do."""
-    reading = read(answer, "d.var")
-    said = _said(answer, reading)
+    said = _said(answer)
     own = behaviour(answer.heads.get("d.q"))
     if said.outcome.status == "correct":
         if own is not None and own.one_key:
             return _misses_a_value(said, own)
         if own is not None and own.uneven:  # less variance than with one head is true of them
-            is_average = "midway" in reading.said or bool(said.chosen)
+            is_average = bool(said.chosen or read(answer, "d.midway").said)
             return _misses_the_average(said, own) if is_average else said
         return said if own is None or not own.swings else _false_of_own_queries(said, own)
     if said.outcome.status == "wrong" and _gives_queries(answer):
@@ -56,8 +55,9 @@ def _gives_queries(answer: Answer) -> bool:
     return any(symbol.name in ("q", "Q") and symbol.index for symbol in used)
 
 
-def _said(answer: Answer, reading: Reading) -> Judged:
+def _said(answer: Answer) -> Judged:
     """The claim, judged for queries that work: a formula for c, the output of each head, words."""
+    reading = read(answer, "d.var")
     if reading.denied:
         return judged_by_points(reading)
     claims = _claims_about_output(answer) or _lone_formula(answer)
