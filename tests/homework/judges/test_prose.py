@@ -18,10 +18,14 @@ from headwright.homework.one_answer import JUDGES
 from headwright.homework.one_document import judge_document
 from headwright.homework.reading.formats import read_text
 
-TABLE = tomllib.loads(Path(__file__).with_name("prose.toml").read_text("utf-8"))
+TABLES = [
+    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+    for name in ("prose.toml", "claims_in_words.toml")
+]
 ROWS = [
     (question, status, text)
-    for question, by_status in TABLE.items()
+    for table in TABLES
+    for question, by_status in table.items()
     for status, texts in by_status.items()
     for text in texts
 ]
@@ -68,6 +72,7 @@ def test_a_claim_about_two_heads_is_held_against_their_queries(queries, claim, s
     assert verdicts["d.var"].status == status, verdicts["d.var"].reason
 
 
+UNEVEN = r"(d) i. $q_1 = \beta(\mu_a + \mu_b)$, $q_2 = \beta(\mu_a - \mu_b)$, $\beta \gg 0$"
 UNREADABLE = r"(d) i. $q_1 = w_1$ and $q_2 = w_2$"
 ONE_KEY = r"(d) i. $q_1 = \beta\mu_a$, $q_2 = \beta\mu_a$, $\beta \gg 0$"
 
@@ -77,6 +82,9 @@ ONE_KEY = r"(d) i. $q_1 = \beta\mu_a$, $q_2 = \beta\mu_a$, $\beta \gg 0$"
     [
         (UNREADABLE, "The output $c$ swings between $v_a$ and $v_b$.", "unread"),
         (ONE_KEY, r"The output $c$ stays near $\frac{1}{2}(v_a + v_b)$.", "wrong"),
+        (UNEVEN, r"The output $c$ stays near $\frac{1}{2}(v_a + v_b)$.", "wrong"),
+        (UNEVEN, "The output stays near the average of both values.", "wrong"),
+        (UNEVEN, "The variance of $c$ is much smaller than with one head.", "correct"),
     ],
 )
 def test_queries_that_fail_or_were_not_read(queries, claim, status):
@@ -128,14 +136,14 @@ def test_a_bank_without_a_rubric_leaves_words_unread():
     assert "no rubric 'z.z'" in judge_prose(replace(answer, question=unknown)).outcome.reason
 
 
-@pytest.mark.parametrize("question", TABLE)
+@pytest.mark.parametrize("question", TABLES[0])
 def test_every_point_that_is_needed_exists(question):
     table = rubric(question)
     needed = {name for group in table.needed for name in group}
     assert needed | table.partial <= {point.name for point in table.points}
 
 
-@pytest.mark.parametrize("question", TABLE)
+@pytest.mark.parametrize("question", TABLES[0])
 def test_long_answers_are_read_in_time_that_grows_with_their_length(question):
     """A thousand sentences of words that begin many phrases and end none."""
     words = "attention weights order c oscillates between v_a the output sums heads each not. "

@@ -56,12 +56,13 @@ def _scene(beta: float) -> Scene:
 def judge_self_output(answer: Answer) -> Judged:
     """`c_2 ~ u_a`, and no sum of the inputs makes it u_b: said in words, or not judged."""
     found = [s for s in answer.statements if _is_about_second_output(s.chain)]
-    if not found:
+    in_words = read(answer, "e.c2")
+    if not found and "itself" not in in_words.said:
         return unread("no statement about c_2 was found")
-    judged = decide(found[:1], _second_output)
+    judged = decide(found[:1], _second_output) if found else _worded_output()
     if judged.outcome.status != "correct":
         return judged
-    sum_of_inputs = judged_by_points(read(answer, "e.c2")).outcome
+    sum_of_inputs = judged_by_points(in_words).outcome
     if sum_of_inputs.status == "wrong":
         return replace(judged, outcome=sum_of_inputs)
     if sum_of_inputs.status == "correct":
@@ -71,6 +72,11 @@ def judge_self_output(answer: Answer) -> Judged:
         "was not judged"
     )
     return replace(judged, outcome=replace(judged.outcome, remarks=(remark,)))
+
+
+def _worded_output() -> Judged:
+    """ "c_2 is approximately" `u_a`."""
+    return Judged(Outcome("correct", "in words it says that c_2 is nearly u_a"))
 
 
 def _is_about_second_output(chain: Chain) -> bool:

@@ -57,6 +57,7 @@ _LOST = [
         (r"[Σ∑]([ij])\s+(?=[A-Za-zα])", r"\\sum_{\1} "),
         (r"\bmax\s*ᵢ\s?(?:≠|!=)\s?([a-z])", r"\\max_{i≠\1} "),
         (r"\bmax\s*_?\{?([a-z])\s?(?:≠|!=)\s?([a-z])\}?", r"\\max_{\1≠\2} "),
+        (r"(?<=\w)⊤(?=[A-Za-z(])", "^T "),
         (rf"{_START}(k|v|q|u|μ|mu)_?([abij12])[T⊤ᵀ]{_STOP}", r"\1_\2^T "),
         (rf"{_START}u_?([abcd])[T⊤ᵀ]{_STOP}", r"u_\1^T "),
         (rf"{_START}u([abcd])(?![A-Za-z0-9_{{])", r"u_\1"),

@@ -32,6 +32,8 @@ _END = re.compile(
 )
 _RELATION = re.compile(r"[=<>≈≫≪≤≥→]|\\(?:gg|ll|approx|geq?|leq?|to|gt|lt)\b")
 _EXAMPLE = re.compile(r"\((?:e\.g\.|for example)[^)]{0,300}\)")
+_PLAIN_SCORE = re.compile(r"(?<![A-Za-z_])k_?[a-z] ?[.·*] ?q(?![A-Za-z_])")
+_PLAIN_KEY = re.compile(r"(?<![A-Za-z_])k_?([ijlmn])(?![A-Za-z_])")
 _NEAR = 14  # characters between "than" and "the others"
 
 
@@ -62,10 +64,7 @@ def _told(sentence: Sentence) -> Outcome | None:
     if "⟨lead⟩" not in text and not _says("score", text):
         if _says("far_more_similar", text):
             return None  # a score for some, a direction for others
-        if _compares_lengths(text):
-            false = "in words it compares the lengths of keys, and a long key can point away from q"
-            return Outcome("wrong", false, repair=REPAIR)
-        return _direction(text)
+        return _without_score(text)
 
     if "⟨lead⟩" in text:
         if not _says("large", text):
@@ -82,10 +81,28 @@ def _told(sentence: Sentence) -> Outcome | None:
             return None
         lacking = "in words it says that one score is the largest, and not that it is so by a lot"
         return Outcome("incomplete", lacking, repair=REPAIR)
+    if _says("positive", text) and "⟨kj⟩" in text and not _says("large", text):
+        lacking = "in words it says that one score is positive, and nothing about the others"
+        return Outcome("incomplete", lacking, repair=REPAIR)
     if _says("large", text) and "⟨kj⟩" in text + _key_of_score(text):
         lacking = "in words it says that one score is large, and nothing about the others"
         return Outcome("incomplete", lacking, repair=REPAIR)
     return None
+
+
+def _without_score(text: str) -> Outcome | None:
+    """Something else than scores is compared: sizes of keys, a value, a direction."""
+    if _compares_lengths(text):
+        false = "in words it compares the lengths of keys, and a long key can point away from q"
+        return Outcome("wrong", false, repair=REPAIR)
+    if _says("query", text) and _says("aligned", text) and _is_about_value(text):
+        false = "in words it compares the query with a value, and the weights depend on keys only"
+        return Outcome("wrong", false, repair=REPAIR)
+    return _direction(text)
+
+
+def _is_about_value(text: str) -> bool:
+    return _says("value", text) and not _says("key", text)
 
 
 def _direction(text: str) -> Outcome | None:
@@ -116,9 +133,11 @@ def _key_of_score(text: str) -> str:
 
 
 def _compares_lengths(text: str) -> bool:
-    """The length of one key with that of the others; nothing about the query or a direction."""
+    """The length of one key with that of the others, or its size with the keys themselves; nothing
+    about the query or a direction."""
     compared = _says("much_larger", text) or _says("larger", text)
-    lengths = _says("length", text) and _says("key", text) and _says("others", text)
+    sized = _says("length", text) or _says("other_keys", text)
+    lengths = sized and _says("key", text) and _says("others", text)
     return compared and lengths and not _says("query", text) and not _says("aligned", text)
 
 
@@ -163,12 +182,18 @@ def _sentences(answer: Answer, winner: str) -> Iterator[Sentence]:
         else:
             *whole, rest = _END.split(piece.text)
             for sentence in whole:
-                yield Sentence(f"{written} {sentence}", f"{marked} {sentence}")
+                yield Sentence(f"{written} {sentence}", f"{marked} {_marked(sentence, winner)}")
                 written = ""
                 marked = ""
             written += f" {rest}"
-            marked += f" {rest}"
+            marked += f" {_marked(rest, winner)}"
     yield Sentence(written, marked)
+
+
+def _marked(said: str, winner: str) -> str:
+    """Plain words with marks for the letters that nobody set as formulas."""
+    scored = _PLAIN_SCORE.sub(" ⟨s⟩ ", said)
+    return _PLAIN_KEY.sub(lambda key: "⟨kj⟩" if key[1] == winner else "⟨k⟩", scored)
 
 
 def _only_key(answer: Answer) -> str:

@@ -8,7 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headwright.homework.judges.points.phrases import matches, occurrences, reading_phrases
+from headwright.homework.judges.points.phrases import (
+    matches,
+    occurrences,
+    reading_phrases,
+    without,
+)
 from headwright.homework.judges.points.rubric import Point, Rubric
 from headwright.homework.judges.points.sentences import Sentence
 from headwright.homework.meaning import words
@@ -25,7 +30,7 @@ _CLAUSE = re.compile(
     r"|mas|pues)\b"
     r"|\b(?:sondern|sodass|denn|sino|donc|pois|então|così|logo)\b"
     r"|但是?|而是|并且?|且|而且|因为|因此|所以|从而|然而|虽然"
-    r"|지만|므로|때문에|ので|ため|けれど|のに",
+    r"|지만|므로|때문에|ので|ため|けれど|のに|(?<=아니라)|(?<=않고)|(?<=ではなく)",
     re.IGNORECASE,
 )
 
@@ -93,10 +98,11 @@ def _says(point: Point, positive: bool, match: re.Match[str], language: str) -> 
     """Is the point said (True) or denied (False) by this phrase; None where it is neither."""
     if occurrences("seems", _clause(match), language):
         return None
-    if any(True for _ in matches(point.unless, _clause(match), (language,))):
+    beside = match.string if point.in_sentence else _clause(match)
+    if any(True for _ in matches(point.unless, beside, (language,))):
         return None
     turned = _is_turned(match, language)
-    if turned and positive and not point.deniable:
+    if turned and not (point.deniable if positive else point.reversible):
         return None
     said = positive != turned
     if point.first and match.start() == 0:  # "Yes, if ..." is a yes
@@ -130,7 +136,7 @@ def _is_supposed(match: re.Match[str], language: str) -> bool:
     # A phrase from the start of the sentence on has what stands before its subject in its gap
     opening = _gaps(match) if match.start() == 0 else ""
     before = f"{match.string[: match.start()]} {opening}"
-    earlier = occurrences("earlier", before, language)
+    earlier = occurrences("earlier", without("as_before", before, language), language)
     earlier += occurrences("past", _clause(match), language)
     return earlier + occurrences("supposes", match.string, language) > 0
 

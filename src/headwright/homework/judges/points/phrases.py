@@ -23,13 +23,14 @@ _PART = re.compile(r"<(\w+)>")
 _GAP = re.compile(r"(\[\^[^\]]+\]|(?<!\\)\.)\{0,(\d+)\}")
 # Signs in a phrase, with the characters that a gap may not hold: "…" stays within a clause, "‥"
 # names no other vector either. What a gap holds is captured: a negation in it turns the phrase.
-_GAP_SIGNS = {"…": ".,;:!?。", "‥": ".,;:!?。_"}
+_GAP_SIGNS = {"…": ".,;:!?。、，；", "‥": ".,;:!?。、，；_"}
 _LONGEST_GAP = {True: 18, False: 40}  # by whether words are written without spaces
 # Words with which another clause begins: no gap goes beyond them.
 _BREAKS = (
-    " (?:and|but|while|whereas|because|since|which|although|though|when|if|und|aber|weil|sondern"
-    "|sodass|denn|et|mais|car|pero|porque|sino|mas|pois)\\b"
+    " (?:and|but|while|whereas|because|since|so|which|although|though|when|if|und|aber|weil|sondern"
+    "|sodass|denn|et|mais|car|y|pero|porque|sino|e|mas|pois)\\b"
     "|但|而是|并且|而且|因为|因此|所以|然而|虽然|지만|므로|때문에|ので|ため|けれど|のに"
+    "|(?<=아니라)|(?<=않고)|(?<=ではなく)"
 )
 
 
@@ -67,6 +68,12 @@ def occurrences(meaning: str, text: str, language: str) -> int:
     """How many such phrases of one language the text holds."""
     pattern = reading_phrases(meaning).pattern(language)
     return 0 if pattern is None else sum(1 for _ in pattern.finditer(text))
+
+
+def without(meaning: str, text: str, language: str) -> str:
+    """The text, less such phrases of one language."""
+    pattern = reading_phrases(meaning).pattern(language)
+    return text if pattern is None else pattern.sub(" ", text)
 
 
 def matches(

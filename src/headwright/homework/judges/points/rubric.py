@@ -9,6 +9,8 @@ from typing import Any
 
 from headwright.homework.judges.points.phrases import Phrases, table
 
+_FLAGS = ("possible", "deniable", "reversible", "first", "in_sentence")
+
 
 @dataclass(frozen=True)
 class Point:
@@ -24,8 +26,12 @@ class Point:
     possible: bool = False
     # Its phrases, negated, deny it
     deniable: bool = False
+    # Its contrary, negated, states it
+    reversible: bool = True
     # Once it is said, nothing later denies it
     first: bool = False
+    # `unless` is looked for in the whole sentence: "c_1 moves, but it stays near v_a"
+    in_sentence: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,5 +67,5 @@ def _point(name: str, row: Mapping[str, Any]) -> Point:
     said = Phrases(row.get("said", {}))
     denied = Phrases(row.get("denied", {}))
     unless = Phrases(row.get("unless", {}))
-    flags = {flag: row.get(flag, False) for flag in ("possible", "deniable", "first")}
+    flags = {flag: row[flag] for flag in _FLAGS if flag in row}
     return Point(name, row["states"], said, denied, unless, **flags)

@@ -25,6 +25,8 @@ class Behaviour:
     weights: tuple[float, ...]
     # Both heads are one, and it finds one of the two keys only
     one_key: bool = False
+    # The heads find the two keys, but not each as often as the other
+    uneven: bool = False
 
     @property
     def _deviation(self) -> float:
@@ -32,16 +34,22 @@ class Behaviour:
 
     @property
     def steady(self) -> bool:
-        return self._deviation <= STEADY and not self.one_key
+        return self._deviation <= STEADY and not self._fails
 
     @property
     def swings(self) -> bool:
-        return self._deviation >= SWINGS and not self.one_key
+        return self._deviation >= SWINGS and not self._fails
+
+    @property
+    def _fails(self) -> bool:
+        """Already at the means c is not the average."""
+        return self.one_key or self.uneven
 
 
 def behaviour(written: WrittenQueries | None) -> Behaviour | None:
-    """None where there are no two queries, or where they fail already at the means; but two equal
-    queries that find one key are known to fail."""
+    """None where there are no two queries, or where it cannot be told why they fail at the means:
+    two equal queries that find one key are known to fail, and so are heads that give all weight to
+    a and b in unequal shares."""
     if written is None or len(written.expressions) < 2:
         return None
     instance = smallest()
@@ -56,9 +64,9 @@ def behaviour(written: WrittenQueries | None) -> Behaviour | None:
     of_a = tuple(weight for weight, _ in weights)
     if np.allclose(Q[0], Q[1]) and max(at_the_means) >= 0.5 + SWINGS:
         return Behaviour(of_a, one_key=True)
-    if abs(at_the_means[0] - 0.5) > STEADY or abs(at_the_means[1] - 0.5) > STEADY:
-        return None
-    return Behaviour(of_a)
+    if abs(at_the_means[0] - 0.5) <= STEADY and abs(at_the_means[1] - 0.5) <= STEADY:
+        return Behaviour(of_a)
+    return Behaviour(of_a, uneven=True) if sum(at_the_means) >= 1 - STEADY else None
 
 
 def _weights(Q: np.ndarray, instance: Instance, length: float) -> tuple[float, float]:

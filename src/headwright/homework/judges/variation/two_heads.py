@@ -38,6 +38,9 @@ def judge_two_heads(answer: Answer) -> Judged:
     if said.outcome.status == "correct":
         if own is not None and own.one_key:
             return _misses_a_value(said, own)
+        if own is not None and own.uneven:  # less variance than with one head is true of them
+            is_average = bool(said.chosen or read(answer, "d.midway").said)
+            return _misses_the_average(said, own) if is_average else said
         return said if own is None or not own.swings else _false_of_own_queries(said, own)
     if said.outcome.status == "wrong" and _gives_queries(answer):
         return _denied(said, own)
@@ -95,6 +98,18 @@ def _misses_a_value(said: Judged, own: Behaviour) -> Judged:
         f"not with the queries given: both heads look for one key, alpha_a is {weight:.3f}",
         {"length of k_a": LENGTHS, "alpha_a": own.weights},
         "take different queries: q_1 along mu_a and q_2 along mu_b",
+    )
+    return Judged(outcome, said.chosen)
+
+
+def _misses_the_average(said: Judged, own: Behaviour) -> Judged:
+    """The heads of the answer before favour one of the two keys."""
+    weight = own.weights[LENGTHS.index(1.0)]
+    outcome = Outcome(
+        "wrong",
+        f"not with the queries given: already at the means alpha_a is {weight:.3f}, not 1/2",
+        {"length of k_a": LENGTHS, "alpha_a": own.weights},
+        "take one query for each key: q_1 along mu_a and q_2 along mu_b",
     )
     return Judged(outcome, said.chosen)
 
