@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from headwright.exercise.courses import PART_LETTERS
+from headwright.exercise.courses import PART_LETTERS, Course
 from headwright.homework.reading.document import Segment
 from headwright.homework.reading.numerals import (
     CHINESE_NUMERALS,
@@ -35,18 +35,26 @@ _DEEPEST = 3  # levels: exercise, part, question
 
 # What numbers the parts: letters, digits with letters inside (2b), their headings alone, so that
 # letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2); or
-# no part is numbered, and all questions are counted through
-Reading = Literal["letters", "digits", "headings", "outline", "through"]
+# no part is numbered, and the questions are counted through, all of them or those of each exercise
+Reading = Literal["letters", "digits", "headings", "outline", "through", "exercises"]
 
 
 @dataclass(frozen=True)
 class QuestionNumber:
     """Where a label puts us: a part ("a", ...) and a number inside it (0: none), or a place among
-    all questions (0: none)."""
+    all questions (0: none), or among those of one exercise (0: none)."""
 
     part: str
     number: int
     place: int = 0
+    exercise: int = 0
+
+    def among(self, course: Course) -> list[str]:
+        """The question at this place of a course; none where it has no such place."""
+        ids = list(course.labels)
+        if self.exercise:
+            ids = [id for listed in course.exercises[self.exercise - 1 :][:1] for id in listed]
+        return ids[self.place - 1 : self.place]
 
 
 def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
@@ -56,7 +64,8 @@ def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
     outline: tuple[Reading, ...] = ("outline",) if _depth(segments) > 1 else ()
     if not any(run is not None for run in runs):
         through: tuple[Reading, ...] = ("through",) if _counts_through(segments) else ()
-        return (*outline, "digits", "headings", *through)
+        exercises: tuple[Reading, ...] = ("exercises",) if _counts_exercises(segments) else ()
+        return (*outline, "digits", "headings", *through, *exercises)
     restarts = max(run for run in runs if run is not None)
     return ("letters", *outline) if restarts <= 1 else ("letters", *outline, "digits", "headings")
 
@@ -92,6 +101,9 @@ def question_numbers(
         return _levels_number_parts(segments)
     if reading == "through":
         return (QuestionNumber("", 0, n) if n else None for n in map(_last_number, segments))
+    if reading == "exercises":
+        places = _places_in_exercises(segments)
+        return (QuestionNumber("", 0, place[1], place[0]) if place else None for place in places)
     return _digits_number_parts(segments)
 
 
@@ -174,6 +186,8 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
     """Digits count parts and letters or numerals what stands inside them: 2b, Q1-4 ii."""
     depth = max((len(_counts(segment.label)) for segment in segments), default=0)
     part = ""
+    inside = 0
+    listed = 0
     for segment in segments:
         tokens = _tokens(segment.label)
         words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
@@ -187,9 +201,21 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
             number = counts[2] if len(counts) == depth else number
         elif counts and len(counts) == min(depth, 2):
             part = _part(counts[-1])
+        elif counts and part and depth > 1 and _goes_on(segment, counts[0], listed):
+            listed = counts[0]  # an item of a list in some answer
+            yield QuestionNumber(part, inside)
+            continue
         elif counts:  # an exercise of several
             part = ""
+        if tokens:
+            inside = number
+            listed = 0
         yield QuestionNumber(part, number) if tokens and (part or number) else None
+
+
+def _goes_on(segment: Segment, count: int, listed: int) -> bool:
+    """Does a list begin with this item, or go on with it?"""
+    return segment.kind != "heading" and count == listed + 1
 
 
 def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
@@ -221,6 +247,20 @@ def _counts_through(segments: Sequence[Segment]) -> bool:
     """1, 2, 3 and so on, further than any part goes."""
     numbers = [number for number in map(_last_number, segments) if number]
     return numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= _LEAST_THROUGH
+
+
+def _counts_exercises(segments: Sequence[Segment]) -> bool:
+    """1.1, 1.2, 1.3 and so on in the first exercise, further than any part goes."""
+    places = [place for place in _places_in_exercises(segments) if place]
+    first = [number for exercise, number in places if exercise == 1]
+    ordered = places == sorted(set(places))
+    return ordered and first == list(range(1, len(first) + 1)) and len(first) >= _LEAST_THROUGH
+
+
+def _places_in_exercises(segments: Sequence[Segment]) -> list[tuple[int, int] | None]:
+    """For every segment with a label such as 2.3 the exercise and the number in it."""
+    levels = [_levels(segment.label) for segment in segments]
+    return [(found[0], found[1]) if len(found) == 2 else None for found in levels]
 
 
 def _last_number(segment: Segment) -> int:

@@ -63,7 +63,7 @@ _COMPOUND = (
 )
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
 _POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
-_PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
+_PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED}|[{CIRCLED_DIGITS}])"
 # Never c, v or x: those begin formulas
 _BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"
 _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
@@ -76,7 +76,9 @@ _SECTION = r"(?:[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s+¿|\s*$)|[1-9](?:\.[1-
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
     rf"(?:{_COMPOUND}|\d[.\-]\(?\d\)?(?!\w)|{_POINTED}|{_PIECE}|{_GLUED}"
-    rf"|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
+    rf"|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$|,\s{{0,2}}(?:{_WORDS})\b))"
+    # Question 1, part (b)
+    rf"(?:{_JOIN}(?:{_WORDS})\s{{1,2}}(?:{_PIECE}|{_TOKEN}(?=[,:：]|\s*$)))?{_MORE}"
 )
 _COUNTED = (
     rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
@@ -88,10 +90,10 @@ _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|i\.\s?i\.\s?d|a\.\s?k\.\s?a|c\.\s?f|d
 _AT_LINE = re.compile(
     rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_COMPOUND}"
     rf"|{_POINTED}|{_CHAIN}"
-    rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
+    rf"|{_GLUED}[).:]?{_MORE}|{_SECTION}|{_BARE})"
     # (a)We, ii.We and （2）c: a sentence may begin at once
     r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=i\.)(?=(?-i:[A-Z][a-z]))"
-    r"|(?<=[）】])(?=\w))"
+    rf"|(?<=[）】{CIRCLED_DIGITS}])(?=\w))"
     r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
     re.IGNORECASE,
 )
