@@ -62,6 +62,11 @@ _COMPOUND = (
     rf"|\d(?:[.\-]\d){{1,2}}{_ENDED})"
 )
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
+# 1c i), 2a ii.
+_GLUED_CHAIN = (
+    rf"\d[a-hA-H][.)]?(?:\s{{0,2}}(?:{_BRACKETED}|{_CLOSED}|{_ROMAN}[.:：](?!\d))"
+    rf"|\s(?:ii|iii|iv){_AFTER}|\si\s*$)"
+)
 _POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED}|[{CIRCLED_DIGITS}])"
 # Never c, v or x: those begin formulas
@@ -88,9 +93,9 @@ _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|i\.\s?i\.\s?d|a\.\s?k\.\s?a|c\.\s?f|d\.\s?h)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_COMPOUND}"
-    rf"|{_POINTED}|{_CHAIN}"
-    rf"|{_GLUED}[).:]?{_MORE}|{_SECTION}|{_BARE})"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_GLUED_CHAIN}"
+    rf"|{_COMPOUND}|{_POINTED}|{_CHAIN}"
+    rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
     # (a)We, ii.We and （2）c: a sentence may begin at once
     r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=i\.)(?=(?-i:[A-Z][a-z]))"
     rf"|(?<=[）】{CIRCLED_DIGITS}])(?=\w))"
