@@ -30,6 +30,11 @@ LEAST_SHARE = 0.6  # of a handout's numbers
 LEAST_PARTS = 3  # that a numbering needs to be told from others
 _TOKEN = re.compile(r"[a-z]+|\d+")
 _PARTS = "abcdefgh"
+_INNER_NUMBER = re.compile(r"(?<![\w)])[(（]?(?:i{1,3}|iv|[a-h]|\d)[)）]|[①-⑧]", re.IGNORECASE)
+_JOINT = re.compile(
+    r"(?:\b(?:and|und|et|e|y|to|bis|à|a)|[&+,/\-–~、와과と和及])\s?[(（]?(?:i{2,3}|iv|[b-d]|[2-4])[)）.:：]",
+    re.IGNORECASE,
+)
 _NUMBERS = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:6], start=1)}
 
 
@@ -164,9 +169,9 @@ def _numbered_under(
         if fits >= LEAST_FITTING or (silent and is_attention):
             asked += _numbered(segments, exercise, edition.questions)
             fitting += fits
-            later = () if any(id in found for id in edition.later) else edition.later
-            end = (len(segments) - 1,)
-            asked += [Asked(question, end, (), why=ENDED) for question in later]
+            begun = _begins_next(segments, exercise)
+            if begun and not any(id in found for id in edition.later):
+                asked += [Asked(question, begun, ()) for question in edition.later]
         is_attention = any(_is_in(exercise, places) for places in found.values())
     return asked, fitting
 
@@ -184,6 +189,14 @@ def _best_edition(
     if not counted or (len(counted) > 1 and counted[0][0] == counted[1][0]):
         return Edition(), 0
     return counted[0][1], counted[0][0]
+
+
+def _begins_next(segments: Sequence[Segment], exercise: Exercise) -> tuple[int, ...]:
+    """What announces another exercise behind the last number, with nothing in it: "2. not done"."""
+    behind = _last(exercise)[1:]
+    opening = [k for k in behind if segments[k].label or segments[k].kind == "heading"]
+    rest = tuple(k for k in behind if opening and k >= opening[0])
+    return () if _spoken(segments, rest) else rest
 
 
 def _is_in(exercise: Exercise, places: set[int]) -> bool:
@@ -204,14 +217,23 @@ def _numbered(
     final = exercise.leaves()[-1] if exercise.places else ""
     asked: list[Asked] = []
     ended = False
+    before = ""
     for path, question in questions.items():
         if path in exercise.places:
             here = exercise.places[path]
             asked.append(Asked(question, tuple(here), _spoken(segments, here)))
-        else:
+            before = path
+        elif before[:1] != path[0] or not _mentions_number(segments, exercise.places[before]):
             asked.append(Asked(question, last, (), why=ENDED if ended else LEFT_OUT))
         ended = ended or path == final
     return asked
+
+
+def _mentions_number(segments: Sequence[Segment], places: Sequence[int]) -> bool:
+    """Is another number named inside: "and then (c) the output ..."? It may be answered there."""
+    own = (segments[k] for k in places if segments[k].kind != "math")
+    said = [f"{segment.label or ''} {segment.text}" for segment in own]
+    return len(_INNER_NUMBER.findall(" ".join(said))) > 1 or bool(_JOINT.search(" ".join(said)))
 
 
 def _spoken(segments: Sequence[Segment], places: Sequence[int]) -> tuple[int, ...]:
