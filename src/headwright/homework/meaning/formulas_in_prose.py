@@ -19,6 +19,7 @@ _LETTERS_AND_SCRIPTS = "".join([*GREEK_LETTERS, *SUBSCRIPTS, *SUPERSCRIPTS, *FRA
 _SIGN = re.compile(rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖×\\−»≠{_LETTERS_AND_SCRIPTS}]")
 _MEMBER = re.compile(r"\b(?:not )?in(?= \\?[\[{])")
 _SCORE = re.compile(r"[kK][_{]?\S{1,10}\s?[·.*]?\s?q|q\S{1,8}\s?[·.*]?\s?[kK]\S{1,6}")
+_DOTTED_SCORE = re.compile(r"[kK]_?[a-z]\.q|q\.[kK]_?[a-z]")  # ka.q
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 _KNOWN = {*GREEK, *FUNCTIONS, "sum", "infinity", "infty", "inf", "attention", "frac", "perm"}
 # Lines with addresses or file names, and pieces of programs, hold no formulas.
@@ -42,6 +43,8 @@ _SHORT = re.compile(
 )
 # Signs before or behind which a formula may be broken into two lines.
 _GOES_ON = frozenset("+=≈*·×−-")
+# On a new line, what follows from the formula above: `-> v_1 = u_b`
+_CONSEQUENCE = re.compile(r"\s*\n\s*(?:-+>|=+>|→|⇒|⟹)[^\n=]{1,20}=")
 # So many spaces separate two formulas on one line.
 _GAP = 3
 # A letter that Markdown prints in bold.
@@ -64,6 +67,8 @@ _LOST = [
         (rf"{_START}([AB])\s?\1[T⊤]{_STOP}", r"\1 \1^T "),
         (rf"{_START}([AB])[T⊤]{_STOP}", r"\1^T "),
         (rf"{_START}(k|v|q|c|mu|alpha|u|μ|α)([abij12])(?![A-Za-z0-9_{{])", r"\1_\2"),
+        (r"(?<=[A-Za-z0-9)\]}])\s?[⊤⊺]", "^T "),
+        (r"(?<=k_[abij])\.(?=q\b)|(?<=\bq)\.(?=k_[abij]\b)", " · "),
     )
 ]
 
@@ -99,6 +104,8 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
 
 def _goes_over_line(text: str, run: list[tuple[int, int]], word: str) -> bool:
     """Is the line break inside a formula: behind `+` or `=`, before them, or in a bracket?"""
+    if run and _CONSEQUENCE.match(text, run[-1][1]):
+        return False
     if run and word[0] in "=≈":
         return True
     if not run or not _RELATION.search(text, run[0][0], run[-1][1]):
@@ -131,7 +138,9 @@ def _mathy(word: str) -> bool:
     unknown = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
     if unknown:
         return _long_name(core, unknown)
-    if _SIGN.search(core) or core.lower() in _KNOWN or _APPLIED.fullmatch(word):
+    if _SIGN.search(core) or _DOTTED_SCORE.fullmatch(core):
+        return True
+    if core.lower() in _KNOWN or _APPLIED.fullmatch(word):
         return True
     return len(core) == 1 or core.replace(".", "", 1).isdigit() or bool(_SHORT.fullmatch(core))
 
