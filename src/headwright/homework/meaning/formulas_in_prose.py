@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from headwright.homework.meaning import words
 from headwright.homework.meaning.formula.vocabulary import (
     FRACTIONS,
     FUNCTIONS,
@@ -20,6 +21,10 @@ _SIGN = re.compile(rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖
 _MEMBER = re.compile(r"\b(?:not )?in(?= \\?[\[{])")
 _SCORE = re.compile(r"[kK][_{]?\S{1,10}\s?[·.*]?\s?q|q\S{1,8}\s?[·.*]?\s?[kK]\S{1,6}")
 _DOTTED_SCORE = re.compile(r"[kK]_?[a-z]\.q|q\.[kK]_?[a-z]")  # ka.q
+_OUTPUT_IN_WORDS = re.compile(
+    r"(?<![\w.])(?P<output>c_?[12])(?P<between>[^\n.,;:。，]{2,40}?)(?P<value>u_?[a-d])(?![\w+*/^])"
+    r"(?!\s?[-+*/^])"
+)
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 _KNOWN = {*GREEK, *FUNCTIONS, "sum", "infinity", "infty", "inf", "attention", "frac", "perm"}
 # Lines with addresses or file names, and pieces of programs, hold no formulas.
@@ -44,7 +49,9 @@ _SHORT = re.compile(
 # Signs before or behind which a formula may be broken into two lines.
 _GOES_ON = frozenset("+=≈*·×−-")
 # On a new line, what follows from the formula above: `-> v_1 = u_b`
-_CONSEQUENCE = re.compile(r"\s*\n\s*(?:-+>|=+>|→|⇒|⟹)[^\n=]{1,20}=")
+_ARROW = r"(?:-+>|=+>|→|⇒|⟹)[^\n=]{1,20}="
+_FOLLOWS = re.compile(_ARROW)
+_CONSEQUENCE = re.compile(rf"\s*\n\s*{_ARROW}")
 # So many spaces separate two formulas on one line.
 _GAP = 3
 # A letter that Markdown prints in bold.
@@ -80,6 +87,16 @@ def formula_spans(text: str) -> list[tuple[int, int]]:
         return []
     spans = [_trim(text, run) for run in _runs(text) if run]
     return [(start, end) for start, end in spans if start < end and _states(text[start:end])]
+
+
+def compared_in_words(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Outside of those formulas, two symbols that words set equal: "c_2 is approximately u_a"."""
+    found: list[tuple[int, int]] = []
+    for match in _OUTPUT_IN_WORDS.finditer(text):
+        is_free = all(end <= match.start() or match.end() <= start for start, end in spans)
+        if is_free and words.comparison(match["between"]) == "~=":
+            found += [match.span("output"), match.span("value")]
+    return found
 
 
 def _runs(text: str) -> list[list[tuple[int, int]]]:
@@ -181,7 +198,9 @@ def _is_side(text: str, run: list[tuple[int, int]]) -> bool:
 
 def _opens_nothing(text: str, run: list[tuple[int, int]]) -> bool:
     first = text[slice(*run[0])]
-    return first in _BULLETS or (first in _ARTICLES and not _goes_on(text, run))
+    if first in _BULLETS or _FOLLOWS.match(text, run[0][0]):
+        return True
+    return first in _ARTICLES and not _goes_on(text, run)
 
 
 def _member(match: re.Match[str]) -> str:
