@@ -15,6 +15,7 @@ from headwright.homework.locating.asked import Asked
 from headwright.homework.locating.numbering import (
     QuestionNumber,
     Reading,
+    label_tokens,
     question_numbers,
     readings,
 )
@@ -28,7 +29,6 @@ LEFT_OUT = "its number is not in the document; the other numbers are those of a 
 LEAST_FITTING = 2
 LEAST_SHARE = 0.6  # of a handout's numbers
 LEAST_PARTS = 3  # that a numbering needs to be told from others
-_TOKEN = re.compile(r"[a-z]+|\d+")
 _PARTS = "abcdefgh"
 _INNER_NUMBER = re.compile(r"(?<![\w)])[(（]?(?:i{1,3}|iv|[a-h]|\d)[)）]|[①-⑧]", re.IGNORECASE)
 _JOINT = re.compile(
@@ -99,7 +99,7 @@ def _last(exercise: Exercise) -> list[int]:
 
 def _path(label: str, part: str) -> str:
     """Where a label leads, inside the part that is open; empty where it numbers neither."""
-    tokens = _TOKEN.findall(label.lower())
+    tokens = label_tokens(label)
     letters = [token for token in tokens if len(token) == 1 and token in _PARTS]
     numbers = [_NUMBERS[token] for token in tokens if token in _NUMBERS]
     if letters:

@@ -76,7 +76,7 @@ def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
     run: int | None = None
     last = ""
     for segment in segments:
-        tokens = _tokens(segment.label)
+        tokens = label_tokens(segment.label)
         letter = next(filter(_is_letter, tokens), "")
         if letter and run is None:
             run = 0
@@ -113,7 +113,7 @@ def _letters_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumbe
     last = 0
     digits_list = _counts_in_roman(segments)
     for row, segment in enumerate(segments):
-        tokens = _tokens(segment.label)
+        tokens = label_tokens(segment.label)
         letter = next(filter(_is_letter, tokens), "")
         others = [token for token in tokens if token != letter]
         number = _counted(others[-1]) if others else 0
@@ -139,7 +139,7 @@ def without_lists(segments: Sequence[Segment]) -> list[Segment]:
     counting = False
     for before, segment in itertools.pairwise([None, *segments]):
         assert segment is not None
-        tokens = _tokens(segment.label)
+        tokens = label_tokens(segment.label)
         has_letter = any(map(_is_letter, tokens))
         number = _counted(tokens[-1]) if tokens else 0
         begins = before is None or before.voice != "answer"
@@ -157,7 +157,7 @@ def without_lists(segments: Sequence[Segment]) -> list[Segment]:
 
 def _counts_in_roman(segments: Sequence[Segment]) -> bool:
     """Where ii numbers questions, "1." is an item of a list in some answer."""
-    numerals = (token for segment in segments for token in _tokens(segment.label))
+    numerals = (token for segment in segments for token in label_tokens(segment.label))
     return any(token in _ROMAN for token in numerals)
 
 
@@ -169,9 +169,9 @@ def _answers_begin(segments: Sequence[Segment], row: int) -> bool:
 def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
     """The part comes from the heading and (b), or 2 where nothing but digits counts, is its second
     question."""
-    digits_only = all(_only_digits(_tokens(segment.label)) for segment in segments)
+    digits_only = all(_only_digits(label_tokens(segment.label)) for segment in segments)
     for segment in segments:
-        tokens = _tokens(segment.label)
+        tokens = label_tokens(segment.label)
         words = tokens if digits_only else [token for token in tokens if not token.isdigit()]
         number = _letter_or_roman(words[-1]) or _digit(words[-1]) if words else 0
         is_title = segment.kind == "heading" and bool(segment.text.strip())
@@ -189,7 +189,7 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
     inside = 0
     listed = 0
     for segment in segments:
-        tokens = _tokens(segment.label)
+        tokens = label_tokens(segment.label)
         words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
         number = _letter_or_roman(words[-1]) if words else 0
 
@@ -239,7 +239,7 @@ def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
 
 
 def _begins_with_digit(segment: Segment) -> bool:
-    counted = [token for token in _tokens(segment.label) if _levels(token)]
+    counted = [token for token in label_tokens(segment.label) if _levels(token)]
     return bool(counted) and counted[0].isdigit()
 
 
@@ -265,7 +265,7 @@ def _places_in_exercises(segments: Sequence[Segment]) -> list[tuple[int, int] | 
 
 def _last_number(segment: Segment) -> int:
     """The last number of an item's label: 1.10 is the tenth."""
-    tokens = _tokens(segment.label) if segment.kind != "heading" else []
+    tokens = label_tokens(segment.label) if segment.kind != "heading" else []
     return int(tokens[-1]) if tokens and tokens[-1].isdigit() else 0
 
 
@@ -275,13 +275,13 @@ def _depth(segments: Sequence[Segment]) -> int:
 
 def _levels(label: str | None) -> list[int]:
     """The levels of a label such as A.3 (1), without its words."""
-    counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in _tokens(label)]
+    counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in label_tokens(label)]
     return [count for count in counts if count][-_DEEPEST:]
 
 
 def _counts(label: str | None) -> list[int]:
     """The numbers of a label such as Q1-4 or 三."""
-    return [count for count in map(_digit_or_chinese, _tokens(label)) if count]
+    return [count for count in map(_digit_or_chinese, label_tokens(label)) if count]
 
 
 def _part(count: int) -> str:
@@ -293,10 +293,11 @@ def _is_bracketed(label: str | None) -> bool:
 
 
 def has_part_letter(label: str | None) -> bool:
-    return any(map(_is_letter, _tokens(label)))
+    return any(map(_is_letter, label_tokens(label)))
 
 
-def _tokens(label: str | None) -> list[str]:
+def label_tokens(label: str | None) -> list[str]:
+    """The letters, numerals and words of a label, in small letters and usual digits."""
     usual = (label or "").translate(_AS_USUAL)
     return [token.lower() for token in _TOKEN.findall(usual)]
 
