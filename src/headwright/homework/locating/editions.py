@@ -163,16 +163,20 @@ def _numbered_under(
     asked: list[Asked] = []
     fitting = 0
     is_attention = False
+    later: tuple[str, ...] = ()
     for exercise in numbered:
         edition, fits = _best_edition(exercise, found, bank)
         silent = not any(_spoken(segments, exercise.places[path]) for path in exercise.places)
-        if fits >= LEAST_FITTING or (silent and is_attention):
+        is_next = bool(later) and tuple(edition.questions.values()) == later
+        if fits >= LEAST_FITTING or is_next or (silent and is_attention):
             asked += _numbered(segments, exercise, edition.questions)
             fitting += fits
-            begun = _begins_next(segments, exercise)
-            if begun and not any(id in found for id in edition.later):
-                asked += [Asked(question, begun, ()) for question in edition.later]
+            later = edition.later
         is_attention = any(_is_in(exercise, places) for places in found.values())
+
+    begun = _begins_next(segments, numbered[-1])
+    if begun and not any(id in found for id in later):
+        asked += [Asked(question, begun, ()) for question in later]
     return asked, fitting
 
 

@@ -72,7 +72,7 @@ _GLUED_CHAIN = (
 _POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
 _PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED}|[{CIRCLED_DIGITS}])"
 # Never c, v or x: those begin formulas
-_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"
+_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|(?-i:i){_AFTER}|\si\s*$)"
 _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
 
 _MORE = rf"(?:{_JOIN}{_PIECE}|(?:[-.]|\s?[-–—]\s?)?{_BARE_TAIL})*"
