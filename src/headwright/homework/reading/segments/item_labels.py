@@ -50,7 +50,7 @@ _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 _STEP = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}|{_CHINESE}|[{KOREAN_LETTERS}{CIRCLED_DIGITS}])"
 _LINK = (
     r"(?:[.\-–、]|\s?(?=[(\[（])|(?<=[\d\W])(?=[A-Ha-h](?![A-Za-z]{2}))"
-    r"|(?<=[A-Ha-h])(?=\d)|(?<=\d[A-Ha-h])(?=i)|(?<=[)\]）])(?=i))"
+    r"|(?<=[A-Ha-h])(?=\d)|(?<=\d[A-Ha-h])(?=i)|(?<=[)\]）])(?=(?-i:i)))"
 )
 _LEVEL = rf"(?:{_STEP}|[(\[（]{_STEP}[)\]）])"
 _LEVELS = rf"{_LEVEL}(?:{_LINK}{_LEVEL}){{1,3}}(?![\w'’=])"
