@@ -15,8 +15,8 @@ PART_LETTERS = "abcdefgh"
 class Course:
     """One numbering. `labels`: for a question's id the labels that lead to it, such as "b.2" (part
     letter, number within the part) or "b" where a part asks one question. `exercises`: the ids of
-    each in order. `handouts`: for each exercise that was handed out exactly so, its numbers in order
-    with the questions asked there."""
+    each in order. `handouts`: for each exercise that was handed out exactly so, its numbers in
+    order with the questions asked there."""
 
     name: str
     labels: Mapping[str, tuple[str, ...]]

@@ -15,12 +15,12 @@ from headwright.homework.locating.asked import Asked
 from headwright.homework.locating.numbering import (
     QuestionNumber,
     Reading,
-    label_tokens,
     question_numbers,
     readings,
 )
 from headwright.homework.locating.silent import is_silent
 from headwright.homework.reading.document import Segment
+from headwright.homework.reading.label_parts import label_tokens
 from headwright.homework.reading.numerals import ROMAN_NUMERALS
 from headwright.homework.reading.segments.who_speaks import items
 
@@ -32,7 +32,8 @@ LEAST_PARTS = 3  # that a numbering needs to be told from others
 _PARTS = "abcdefgh"
 _INNER_NUMBER = re.compile(r"(?<![\w)])[(（]?(?:i{1,3}|iv|[a-h]|\d)[)）]|[①-⑧]", re.IGNORECASE)
 _JOINT = re.compile(
-    r"(?:\b(?:and|und|et|e|y|to|bis|à|a)|[&+,/\-–~、와과と和及])\s?[(（]?(?:i{2,3}|iv|[b-d]|[2-4])[)）.:：]",
+    r"(?:\b(?:and|und|et|e|y|to|bis|à|a)|[&+,/\-–~、와과と和及])"
+    r"\s?[(（]?(?:i{2,3}|iv|[b-d]|[2-4])[)）.:：]",
     re.IGNORECASE,
 )
 _NUMBERS = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:6], start=1)}
@@ -53,7 +54,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Edition:
-    """A published exercise: its numbers with their questions, and what the handout asks after it."""
+    """A published exercise: its numbers with their questions, and what is asked after it."""
 
     questions: Mapping[str, str] = field(default_factory=dict)
     later: tuple[str, ...] = ()
@@ -159,7 +160,7 @@ def _numbered_under(
     found: Mapping[str, set[int]],
     bank: Bank,
 ) -> tuple[list[Asked], int]:
-    """What one reading of the numbers leads to, and how many answers were found at their numbers."""
+    """What one reading of the numbers leads to, and how many answers stand at their numbers."""
     asked: list[Asked] = []
     fitting = 0
     is_attention = False

@@ -6,28 +6,22 @@ Letters may number parts or what stands inside them; the row of all labels tells
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from headwright.exercise.courses import PART_LETTERS, Course
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.numerals import (
-    CHINESE_NUMERALS,
-    CIRCLED_DIGITS,
-    KOREAN_LETTERS,
-    ROMAN_NUMERALS,
+from headwright.homework.reading.label_parts import (
+    CHINESE,
+    ROMAN,
+    counted,
+    digit,
+    digit_or_chinese,
+    is_letter,
+    label_tokens,
+    letter_or_roman,
 )
-
-_ROMAN = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:8], start=1)}
-_CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6], start=1)}
-# A letter may stand right before a numeral: 1aii
-_TOKEN = re.compile(
-    rf"\d+|[A-Ha-h](?=(?:{'|'.join(_ROMAN)})(?![A-Za-z]))|[A-Za-z]+|[{''.join(_CHINESE)}]"
-)
-# Other letters and digits, by those that they stand for
-_AS_USUAL = str.maketrans(KOREAN_LETTERS + CIRCLED_DIGITS, PART_LETTERS + "12345678")
 
 _SHEET_PART_QUESTION = 3  # numbers in 1.2.1
 _LEAST_THROUGH = 6  # questions
@@ -77,7 +71,7 @@ def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
     last = ""
     for segment in segments:
         tokens = label_tokens(segment.label)
-        letter = next(filter(_is_letter, tokens), "")
+        letter = next(filter(is_letter, tokens), "")
         if letter and run is None:
             run = 0
         elif letter and run is not None:
@@ -114,9 +108,9 @@ def _letters_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumbe
     digits_list = _counts_in_roman(segments)
     for row, segment in enumerate(segments):
         tokens = label_tokens(segment.label)
-        letter = next(filter(_is_letter, tokens), "")
+        letter = next(filter(is_letter, tokens), "")
         others = [token for token in tokens if token != letter]
-        number = _counted(others[-1]) if others else 0
+        number = counted(others[-1]) if others else 0
         if letter:
             part = letter
             last = 0 if tokens[-1] == letter else number
@@ -140,8 +134,8 @@ def without_lists(segments: Sequence[Segment]) -> list[Segment]:
     for before, segment in itertools.pairwise([None, *segments]):
         assert segment is not None
         tokens = label_tokens(segment.label)
-        has_letter = any(map(_is_letter, tokens))
-        number = _counted(tokens[-1]) if tokens else 0
+        has_letter = any(map(is_letter, tokens))
+        number = counted(tokens[-1]) if tokens else 0
         begins = before is None or before.voice != "answer"
         if segment.voice != "answer" or has_letter:
             wrapped = 0
@@ -158,7 +152,7 @@ def without_lists(segments: Sequence[Segment]) -> list[Segment]:
 def _counts_in_roman(segments: Sequence[Segment]) -> bool:
     """Where ii numbers questions, "1." is an item of a list in some answer."""
     numerals = (token for segment in segments for token in label_tokens(segment.label))
-    return any(token in _ROMAN for token in numerals)
+    return any(token in ROMAN for token in numerals)
 
 
 def _answers_begin(segments: Sequence[Segment], row: int) -> bool:
@@ -173,13 +167,13 @@ def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNum
     for segment in segments:
         tokens = label_tokens(segment.label)
         words = tokens if digits_only else [token for token in tokens if not token.isdigit()]
-        number = _letter_or_roman(words[-1]) or _digit(words[-1]) if words else 0
+        number = letter_or_roman(words[-1]) or digit(words[-1]) if words else 0
         is_title = segment.kind == "heading" and bool(segment.text.strip())
         yield QuestionNumber("", number) if number and not (digits_only and is_title) else None
 
 
 def _only_digits(tokens: list[str]) -> bool:
-    return not any(_letter_or_roman(token) for token in tokens)
+    return not any(letter_or_roman(token) for token in tokens)
 
 
 def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
@@ -190,8 +184,8 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
     listed = 0
     for segment in segments:
         tokens = label_tokens(segment.label)
-        words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
-        number = _letter_or_roman(words[-1]) if words else 0
+        words = [token for token in tokens if not token.isdigit() and token not in CHINESE]
+        number = letter_or_roman(words[-1]) if words else 0
 
         counts = _counts(segment.label)
         if _is_bracketed(segment.label) and len(tokens) == 1 and counts:
@@ -275,13 +269,13 @@ def _depth(segments: Sequence[Segment]) -> int:
 
 def _levels(label: str | None) -> list[int]:
     """The levels of a label such as A.3 (1), without its words."""
-    counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in label_tokens(label)]
+    counts = [letter_or_roman(token) or digit_or_chinese(token) for token in label_tokens(label)]
     return [count for count in counts if count][-_DEEPEST:]
 
 
 def _counts(label: str | None) -> list[int]:
     """The numbers of a label such as Q1-4 or 三."""
-    return [count for count in map(_digit_or_chinese, label_tokens(label)) if count]
+    return [count for count in map(digit_or_chinese, label_tokens(label)) if count]
 
 
 def _part(count: int) -> str:
@@ -290,35 +284,3 @@ def _part(count: int) -> str:
 
 def _is_bracketed(label: str | None) -> bool:
     return (label or "").strip()[:1] in ("(", "（")
-
-
-def has_part_letter(label: str | None) -> bool:
-    return any(map(_is_letter, label_tokens(label)))
-
-
-def label_tokens(label: str | None) -> list[str]:
-    """The letters, numerals and words of a label, in small letters and usual digits."""
-    usual = (label or "").translate(_AS_USUAL)
-    return [token.lower() for token in _TOKEN.findall(usual)]
-
-
-def _is_letter(token: str) -> bool:
-    return len(token) == 1 and token in PART_LETTERS
-
-
-def _counted(token: str) -> int:
-    return _ROMAN.get(token) or _digit(token)
-
-
-def _letter_or_roman(token: str) -> int:
-    if _is_letter(token):
-        return PART_LETTERS.index(token) + 1
-    return _ROMAN.get(token, 0)
-
-
-def _digit_or_chinese(token: str) -> int:
-    return _CHINESE.get(token) or _digit(token)
-
-
-def _digit(token: str) -> int:
-    return int(token) if token.isdigit() and len(token) == 1 else 0

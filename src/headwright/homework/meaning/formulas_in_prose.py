@@ -81,15 +81,19 @@ _LOST = [
 
 
 def formula_spans(text: str) -> list[tuple[int, int]]:
-    """Where formulas with a relation (or a score `k_j'q`) stand in prose, as offsets."""
+    """Where formulas with a relation (or a score `k_j'q`) stand in prose, as offsets, and symbols
+    that words set equal."""
     text = _MEMBER.sub(_member, text)
-    if not (_RELATION.search(text) or _SCORE.search(text)) or _ODD.search(text[:200]):
+    if _ODD.search(text[:200]):
         return []
-    spans = [_trim(text, run) for run in _runs(text) if run]
-    return [(start, end) for start, end in spans if start < end and _states(text[start:end])]
+    stated: list[tuple[int, int]] = []
+    if _RELATION.search(text) or _SCORE.search(text):
+        spans = [_trim(text, run) for run in _runs(text) if run]
+        stated = [(start, end) for start, end in spans if start < end and _states(text[start:end])]
+    return sorted([*stated, *_set_equal_in_words(text, stated)])
 
 
-def compared_in_words(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _set_equal_in_words(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Outside of those formulas, two symbols that words set equal: "c_2 is approximately u_a"."""
     found: list[tuple[int, int]] = []
     for match in _OUTPUT_IN_WORDS.finditer(text):

@@ -22,11 +22,7 @@ from headwright.homework.meaning.formula import (
     parse,
     vocabulary,
 )
-from headwright.homework.meaning.formulas_in_prose import (
-    compared_in_words,
-    formula_spans,
-    with_scripts,
-)
+from headwright.homework.meaning.formulas_in_prose import formula_spans, with_scripts
 from headwright.homework.meaning.notation import ASKED, OUTPUTS
 from headwright.homework.meaning.terms import is_score, subject
 from headwright.homework.reading.document import Document, Segment
@@ -87,9 +83,7 @@ def _of_segment(number: int, segment: Segment) -> Iterator[Piece]:
         return
 
     at = 0
-    spans = formula_spans(segment.text)
-    spans = sorted([*spans, *compared_in_words(segment.text, spans)])
-    for start, end in spans:
+    for start, end in formula_spans(segment.text):
         yield from _said(segment.text[at:start], number)
         formula = with_scripts(segment.text[start:end])
         yield from _of_formula(formula, number, segment, segment.span(start, end))

@@ -19,7 +19,8 @@ from headwright.homework.reading.numerals import (
 
 # "Question", "Part" and the like, in the languages that students write
 _WORDS = (
-    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|part(?!e\\b)|task"
+    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|task"
+    r"|part(?!e\b)"
     "|sub-?question|section|item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt"
     "|pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie"
     "|exerc[ií]cio|quest[aã]o|letra|esercizio|domanda|задание|задача|вопрос|пункт|часть"
