@@ -12,7 +12,7 @@ ANSWERS = {
     "a.out": r"$c \approx v_j$",
     "b.q": r"$q = \beta(k_a + k_b)$, $\beta \gg 0$",
     "c.q": r"$q = \beta(\mu_a + \mu_b)$, $\beta \gg 0$",
-    "c.var": "$c$ swings between $v_a$ and $v_b$ from sample to sample: the length of $k_a$ varies.",
+    "c.var": "$c$ swings between $v_a$ and $v_b$ by sample, as the length of $k_a$ varies.",
     "d.q": r"$q_1 = \beta\mu_a$, $q_2 = \beta\mu_b$, $\beta \gg 0$",
     "d.var": r"$c$ stays near $\frac12(v_a+v_b)$, its variance is much smaller.",
     "e.sum": "",

@@ -12,7 +12,8 @@ BLANK = (
     "Didn’t get to this one", "skipped, no time", "see the handwritten sheet", "Answer: left blank",
     "keine Zeit mehr", "weiß ich nicht", "Lösung: fehlt noch", "pas fait, manque de temps",
     "je ne sais pas", "no lo hice", "no me dio tiempo", "não fiz", "Resposta: em branco",
-    "没写", "时间不够，没做", "略，见手写稿。", "解答：未記入", "時間が足りませんでした", "分かりません",
+    "没写", "时间不够，没做", "略，见手写稿。", "解答：未記入", "時間が足りませんでした",
+    "分かりません",
     "모르겠습니다", "(시간이 부족했음)",
 )  # fmt: skip
 ANSWERED = (
