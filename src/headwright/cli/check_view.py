@@ -103,7 +103,10 @@ def _answer_line(verdict: Any) -> Text:
     line.append(f"{verdict.question:7}", style="bold")
     line.append(f"{verdict.status:11}", style=style)
     line.append(place, style="dim")
-    line.append(spelled(verdict.answer))
+    if verdict.status == "missing":
+        line.append(verdict.reason, style="dim")
+    else:
+        line.append(spelled(verdict.answer))
     return line
 
 

@@ -14,11 +14,13 @@ PART_LETTERS = "abcdefgh"
 @dataclass(frozen=True)
 class Course:
     """One numbering. `labels`: for a question's id the labels that lead to it, such as "b.2" (part
-    letter, number within the part) or "b" where a part asks one question. `handouts`: for each
-    exercise that was handed out exactly so, its numbers in order with the questions asked there."""
+    letter, number within the part) or "b" where a part asks one question. `exercises`: the ids of
+    each in order. `handouts`: for each exercise that was handed out exactly so, its numbers in
+    order with the questions asked there."""
 
     name: str
     labels: Mapping[str, tuple[str, ...]]
+    exercises: tuple[tuple[str, ...], ...] = ()
     handouts: tuple[Mapping[str, str], ...] = ()
 
 
@@ -28,7 +30,8 @@ def courses_of(rows: Sequence[Mapping[str, Any]], ids: set[str], where: str) -> 
 
 def restored_course(row: Mapping[str, Any]) -> Course:
     labels = {id: tuple(found) for id, found in row["labels"].items()}
-    return Course(row["name"], labels, tuple(row["handouts"]))
+    exercises = tuple(tuple(ids) for ids in row["exercises"])
+    return Course(row["name"], labels, exercises, tuple(row["handouts"]))
 
 
 def _course(row: Mapping[str, Any], ids: set[str], where: str) -> Course:
@@ -51,4 +54,6 @@ def _course(row: Mapping[str, Any], ids: set[str], where: str) -> Course:
             got=f"{', '.join(unknown) or 'none'} in course {name!r} of {where}",
             attempt='exercises = [[["b.M", "b.q"]]]',
         )
-    return Course(name, labels, tuple(handouts) if row.get("published", True) else ())
+    exercises = tuple(tuple(handout.values()) for handout in handouts)
+    published = row.get("published", True)
+    return Course(name, labels, exercises, tuple(handouts) if published else ())

@@ -135,7 +135,7 @@ RESTATED = """\
 
 (d) ii. [2 points] What does $c$ look like?
 
-**Answer:** It varies less.
+**Answer:** Hard to say.
 """
 EMPTY = """\
 (c) i. $q = \\beta(\\mu_a+\\mu_b)$

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headwright.homework.locating.numbering import has_part_letter
 from headwright.homework.locating.silent import is_silent
 from headwright.homework.reading.document import Segment
+from headwright.homework.reading.label_parts import has_part_letter
 from headwright.homework.reading.segments.asking import ASKING, act_of
 from headwright.homework.reading.segments.sentences import Sentence, sentences
 from headwright.homework.reading.segments.who_speaks import items

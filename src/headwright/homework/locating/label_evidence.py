@@ -129,7 +129,7 @@ def _titled_parts(sheet: Sheet, numbering: Numbering) -> dict[int, np.ndarray]:
 
 def _fits(bank: Bank, course: Course, number: QuestionNumber) -> np.ndarray:
     if number.place:
-        here = list(course.labels)[number.place - 1 : number.place]
+        here = number.among(course)
         fits = [NUMBER_FITS if question.id in here else NUMBER_MISFITS for question in bank]
     else:
         fits = [_fit(course.labels.get(question.id, ()), number) for question in bank]

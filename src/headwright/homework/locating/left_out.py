@@ -85,7 +85,7 @@ def _having(number: QuestionNumber, bank: Bank, numbering: Numbering) -> tuple[i
     """The questions that have this number in the course."""
     asked = numbering.course.labels
     if number.place:
-        ids = list(asked)[number.place - 1 : number.place]
+        ids = number.among(numbering.course)
     else:
         label = f"{number.part}.{number.number}" if number.number else number.part
         ids = [id for id, labels in asked.items() if number.part and label in labels]

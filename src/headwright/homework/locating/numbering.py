@@ -6,28 +6,22 @@ Letters may number parts or what stands inside them; the row of all labels tells
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from headwright.exercise.courses import PART_LETTERS
+from headwright.exercise.courses import PART_LETTERS, Course
 from headwright.homework.reading.document import Segment
-from headwright.homework.reading.numerals import (
-    CHINESE_NUMERALS,
-    CIRCLED_DIGITS,
-    KOREAN_LETTERS,
-    ROMAN_NUMERALS,
+from headwright.homework.reading.label_parts import (
+    CHINESE,
+    ROMAN,
+    counted,
+    digit,
+    digit_or_chinese,
+    is_letter,
+    label_tokens,
+    letter_or_roman,
 )
-
-_ROMAN = {numeral: count for count, numeral in enumerate(ROMAN_NUMERALS[:8], start=1)}
-_CHINESE = {numeral: count for count, numeral in enumerate(CHINESE_NUMERALS[:6], start=1)}
-# A letter may stand right before a numeral: 1aii
-_TOKEN = re.compile(
-    rf"\d+|[A-Ha-h](?=(?:{'|'.join(_ROMAN)})(?![A-Za-z]))|[A-Za-z]+|[{''.join(_CHINESE)}]"
-)
-# Other letters and digits, by those that they stand for
-_AS_USUAL = str.maketrans(KOREAN_LETTERS + CIRCLED_DIGITS, PART_LETTERS + "12345678")
 
 _SHEET_PART_QUESTION = 3  # numbers in 1.2.1
 _LEAST_THROUGH = 6  # questions
@@ -35,18 +29,26 @@ _DEEPEST = 3  # levels: exercise, part, question
 
 # What numbers the parts: letters, digits with letters inside (2b), their headings alone, so that
 # letters number the questions below them, or the last level but one of an outline (A.3.b, 1-2); or
-# no part is numbered, and all questions are counted through
-Reading = Literal["letters", "digits", "headings", "outline", "through"]
+# no part is numbered, and the questions are counted through, all of them or those of each exercise
+Reading = Literal["letters", "digits", "headings", "outline", "through", "exercises"]
 
 
 @dataclass(frozen=True)
 class QuestionNumber:
     """Where a label puts us: a part ("a", ...) and a number inside it (0: none), or a place among
-    all questions (0: none)."""
+    all questions (0: none), or among those of one exercise (0: none)."""
 
     part: str
     number: int
     place: int = 0
+    exercise: int = 0
+
+    def among(self, course: Course) -> list[str]:
+        """The question at this place of a course; none where it has no such place."""
+        ids = list(course.labels)
+        if self.exercise:
+            ids = [id for listed in course.exercises[self.exercise - 1 :][:1] for id in listed]
+        return ids[self.place - 1 : self.place]
 
 
 def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
@@ -56,7 +58,8 @@ def readings(segments: Sequence[Segment]) -> tuple[Reading, ...]:
     outline: tuple[Reading, ...] = ("outline",) if _depth(segments) > 1 else ()
     if not any(run is not None for run in runs):
         through: tuple[Reading, ...] = ("through",) if _counts_through(segments) else ()
-        return (*outline, "digits", "headings", *through)
+        exercises: tuple[Reading, ...] = ("exercises",) if _counts_exercises(segments) else ()
+        return (*outline, "digits", "headings", *through, *exercises)
     restarts = max(run for run in runs if run is not None)
     return ("letters", *outline) if restarts <= 1 else ("letters", *outline, "digits", "headings")
 
@@ -67,8 +70,8 @@ def letter_runs(segments: Sequence[Segment]) -> list[int | None]:
     run: int | None = None
     last = ""
     for segment in segments:
-        tokens = _tokens(segment.label)
-        letter = next(filter(_is_letter, tokens), "")
+        tokens = label_tokens(segment.label)
+        letter = next(filter(is_letter, tokens), "")
         if letter and run is None:
             run = 0
         elif letter and run is not None:
@@ -92,6 +95,9 @@ def question_numbers(
         return _levels_number_parts(segments)
     if reading == "through":
         return (QuestionNumber("", 0, n) if n else None for n in map(_last_number, segments))
+    if reading == "exercises":
+        places = _places_in_exercises(segments)
+        return (QuestionNumber("", 0, place[1], place[0]) if place else None for place in places)
     return _digits_number_parts(segments)
 
 
@@ -101,10 +107,10 @@ def _letters_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumbe
     last = 0
     digits_list = _counts_in_roman(segments)
     for row, segment in enumerate(segments):
-        tokens = _tokens(segment.label)
-        letter = next(filter(_is_letter, tokens), "")
+        tokens = label_tokens(segment.label)
+        letter = next(filter(is_letter, tokens), "")
         others = [token for token in tokens if token != letter]
-        number = _counted(others[-1]) if others else 0
+        number = counted(others[-1]) if others else 0
         if letter:
             part = letter
             last = 0 if tokens[-1] == letter else number
@@ -127,9 +133,9 @@ def without_lists(segments: Sequence[Segment]) -> list[Segment]:
     counting = False
     for before, segment in itertools.pairwise([None, *segments]):
         assert segment is not None
-        tokens = _tokens(segment.label)
-        has_letter = any(map(_is_letter, tokens))
-        number = _counted(tokens[-1]) if tokens else 0
+        tokens = label_tokens(segment.label)
+        has_letter = any(map(is_letter, tokens))
+        number = counted(tokens[-1]) if tokens else 0
         begins = before is None or before.voice != "answer"
         if segment.voice != "answer" or has_letter:
             wrapped = 0
@@ -145,8 +151,8 @@ def without_lists(segments: Sequence[Segment]) -> list[Segment]:
 
 def _counts_in_roman(segments: Sequence[Segment]) -> bool:
     """Where ii numbers questions, "1." is an item of a list in some answer."""
-    numerals = (token for segment in segments for token in _tokens(segment.label))
-    return any(token in _ROMAN for token in numerals)
+    numerals = (token for segment in segments for token in label_tokens(segment.label))
+    return any(token in ROMAN for token in numerals)
 
 
 def _answers_begin(segments: Sequence[Segment], row: int) -> bool:
@@ -157,27 +163,29 @@ def _answers_begin(segments: Sequence[Segment], row: int) -> bool:
 def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
     """The part comes from the heading and (b), or 2 where nothing but digits counts, is its second
     question."""
-    digits_only = all(_only_digits(_tokens(segment.label)) for segment in segments)
+    digits_only = all(_only_digits(label_tokens(segment.label)) for segment in segments)
     for segment in segments:
-        tokens = _tokens(segment.label)
+        tokens = label_tokens(segment.label)
         words = tokens if digits_only else [token for token in tokens if not token.isdigit()]
-        number = _letter_or_roman(words[-1]) or _digit(words[-1]) if words else 0
+        number = letter_or_roman(words[-1]) or digit(words[-1]) if words else 0
         is_title = segment.kind == "heading" and bool(segment.text.strip())
         yield QuestionNumber("", number) if number and not (digits_only and is_title) else None
 
 
 def _only_digits(tokens: list[str]) -> bool:
-    return not any(_letter_or_roman(token) for token in tokens)
+    return not any(letter_or_roman(token) for token in tokens)
 
 
 def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
     """Digits count parts and letters or numerals what stands inside them: 2b, Q1-4 ii."""
     depth = max((len(_counts(segment.label)) for segment in segments), default=0)
     part = ""
+    inside = 0
+    listed = 0
     for segment in segments:
-        tokens = _tokens(segment.label)
-        words = [token for token in tokens if not token.isdigit() and token not in _CHINESE]
-        number = _letter_or_roman(words[-1]) if words else 0
+        tokens = label_tokens(segment.label)
+        words = [token for token in tokens if not token.isdigit() and token not in CHINESE]
+        number = letter_or_roman(words[-1]) if words else 0
 
         counts = _counts(segment.label)
         if _is_bracketed(segment.label) and len(tokens) == 1 and counts:
@@ -187,9 +195,21 @@ def _digits_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
             number = counts[2] if len(counts) == depth else number
         elif counts and len(counts) == min(depth, 2):
             part = _part(counts[-1])
+        elif counts and part and depth > 1 and _goes_on(segment, counts[0], listed):
+            listed = counts[0]  # an item of a list in some answer
+            yield QuestionNumber(part, inside)
+            continue
         elif counts:  # an exercise of several
             part = ""
+        if tokens:
+            inside = number
+            listed = 0
         yield QuestionNumber(part, number) if tokens and (part or number) else None
+
+
+def _goes_on(segment: Segment, count: int, listed: int) -> bool:
+    """Does a list begin with this item, or go on with it?"""
+    return segment.kind != "heading" and count == listed + 1
 
 
 def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber | None]:
@@ -213,7 +233,7 @@ def _levels_number_parts(segments: Sequence[Segment]) -> Iterator[QuestionNumber
 
 
 def _begins_with_digit(segment: Segment) -> bool:
-    counted = [token for token in _tokens(segment.label) if _levels(token)]
+    counted = [token for token in label_tokens(segment.label) if _levels(token)]
     return bool(counted) and counted[0].isdigit()
 
 
@@ -223,9 +243,23 @@ def _counts_through(segments: Sequence[Segment]) -> bool:
     return numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= _LEAST_THROUGH
 
 
+def _counts_exercises(segments: Sequence[Segment]) -> bool:
+    """1.1, 1.2, 1.3 and so on in the first exercise, further than any part goes."""
+    places = [place for place in _places_in_exercises(segments) if place]
+    first = [number for exercise, number in places if exercise == 1]
+    ordered = places == sorted(set(places))
+    return ordered and first == list(range(1, len(first) + 1)) and len(first) >= _LEAST_THROUGH
+
+
+def _places_in_exercises(segments: Sequence[Segment]) -> list[tuple[int, int] | None]:
+    """For every segment with a label such as 2.3 the exercise and the number in it."""
+    levels = [_levels(segment.label) for segment in segments]
+    return [(found[0], found[1]) if len(found) == 2 else None for found in levels]
+
+
 def _last_number(segment: Segment) -> int:
     """The last number of an item's label: 1.10 is the tenth."""
-    tokens = _tokens(segment.label) if segment.kind != "heading" else []
+    tokens = label_tokens(segment.label) if segment.kind != "heading" else []
     return int(tokens[-1]) if tokens and tokens[-1].isdigit() else 0
 
 
@@ -235,13 +269,13 @@ def _depth(segments: Sequence[Segment]) -> int:
 
 def _levels(label: str | None) -> list[int]:
     """The levels of a label such as A.3 (1), without its words."""
-    counts = [_letter_or_roman(token) or _digit_or_chinese(token) for token in _tokens(label)]
+    counts = [letter_or_roman(token) or digit_or_chinese(token) for token in label_tokens(label)]
     return [count for count in counts if count][-_DEEPEST:]
 
 
 def _counts(label: str | None) -> list[int]:
     """The numbers of a label such as Q1-4 or 三."""
-    return [count for count in map(_digit_or_chinese, _tokens(label)) if count]
+    return [count for count in map(digit_or_chinese, label_tokens(label)) if count]
 
 
 def _part(count: int) -> str:
@@ -250,34 +284,3 @@ def _part(count: int) -> str:
 
 def _is_bracketed(label: str | None) -> bool:
     return (label or "").strip()[:1] in ("(", "（")
-
-
-def has_part_letter(label: str | None) -> bool:
-    return any(map(_is_letter, _tokens(label)))
-
-
-def _tokens(label: str | None) -> list[str]:
-    usual = (label or "").translate(_AS_USUAL)
-    return [token.lower() for token in _TOKEN.findall(usual)]
-
-
-def _is_letter(token: str) -> bool:
-    return len(token) == 1 and token in PART_LETTERS
-
-
-def _counted(token: str) -> int:
-    return _ROMAN.get(token) or _digit(token)
-
-
-def _letter_or_roman(token: str) -> int:
-    if _is_letter(token):
-        return PART_LETTERS.index(token) + 1
-    return _ROMAN.get(token, 0)
-
-
-def _digit_or_chinese(token: str) -> int:
-    return _CHINESE.get(token) or _digit(token)
-
-
-def _digit(token: str) -> int:
-    return int(token) if token.isdigit() and len(token) == 1 else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from headwright.homework.meaning import words
 from headwright.homework.meaning.formula.vocabulary import (
     FRACTIONS,
     FUNCTIONS,
@@ -19,6 +20,11 @@ _LETTERS_AND_SCRIPTS = "".join([*GREEK_LETTERS, *SUBSCRIPTS, *SUPERSCRIPTS, *FRA
 _SIGN = re.compile(rf"[=≈≫≪^_∑√⊤·∈→∞≤≥<>+*/|∼~≃∝‖×\\−»≠{_LETTERS_AND_SCRIPTS}]")
 _MEMBER = re.compile(r"\b(?:not )?in(?= \\?[\[{])")
 _SCORE = re.compile(r"[kK][_{]?\S{1,10}\s?[·.*]?\s?q|q\S{1,8}\s?[·.*]?\s?[kK]\S{1,6}")
+_DOTTED_SCORE = re.compile(r"[kK]_?[a-z]\.q|q\.[kK]_?[a-z]")  # ka.q
+_OUTPUT_IN_WORDS = re.compile(
+    r"(?<![\w.])(?P<output>c_?[12])(?P<between>[^\n.,;:。，]{2,40}?)(?P<value>u_?[a-d])(?![\w+*/^])"
+    r"(?!\s?[-+*/^])"
+)
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 _KNOWN = {*GREEK, *FUNCTIONS, "sum", "infinity", "infty", "inf", "attention", "frac", "perm"}
 # Lines with addresses or file names, and pieces of programs, hold no formulas.
@@ -42,6 +48,10 @@ _SHORT = re.compile(
 )
 # Signs before or behind which a formula may be broken into two lines.
 _GOES_ON = frozenset("+=≈*·×−-")
+# On a new line, what follows from the formula above: `-> v_1 = u_b`
+_ARROW = r"(?:-+>|=+>|→|⇒|⟹)[^\n=]{1,20}="
+_FOLLOWS = re.compile(_ARROW)
+_CONSEQUENCE = re.compile(rf"\s*\n\s*{_ARROW}")
 # So many spaces separate two formulas on one line.
 _GAP = 3
 # A letter that Markdown prints in bold.
@@ -65,17 +75,33 @@ _LOST = [
         (rf"{_START}([AB])\s?\1[T⊤]{_STOP}", r"\1 \1^T "),
         (rf"{_START}([AB])[T⊤]{_STOP}", r"\1^T "),
         (rf"{_START}(k|v|q|c|mu|alpha|u|μ|α)([abij12])(?![A-Za-z0-9_{{])", r"\1_\2"),
+        (r"(?<=[A-Za-z0-9)\]}])\s?[⊤⊺]", "^T "),
+        (r"(?<=k_[abij])\.(?=q\b)|(?<=\bq)\.(?=k_[abij]\b)", " · "),
     )
 ]
 
 
 def formula_spans(text: str) -> list[tuple[int, int]]:
-    """Where formulas with a relation (or a score `k_j'q`) stand in prose, as offsets."""
+    """Where formulas with a relation (or a score `k_j'q`) stand in prose, as offsets, and symbols
+    that words set equal."""
     text = _MEMBER.sub(_member, text)
-    if not (_RELATION.search(text) or _SCORE.search(text)) or _ODD.search(text[:200]):
+    if _ODD.search(text[:200]):
         return []
-    spans = [_trim(text, run) for run in _runs(text) if run]
-    return [(start, end) for start, end in spans if start < end and _states(text[start:end])]
+    stated: list[tuple[int, int]] = []
+    if _RELATION.search(text) or _SCORE.search(text):
+        spans = [_trim(text, run) for run in _runs(text) if run]
+        stated = [(start, end) for start, end in spans if start < end and _states(text[start:end])]
+    return sorted([*stated, *_set_equal_in_words(text, stated)])
+
+
+def _set_equal_in_words(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Outside of those formulas, two symbols that words set equal: "c_2 is approximately u_a"."""
+    found: list[tuple[int, int]] = []
+    for match in _OUTPUT_IN_WORDS.finditer(text):
+        is_free = all(end <= match.start() or match.end() <= start for start, end in spans)
+        if is_free and words.comparison(match["between"]) == "~=":
+            found += [match.span("output"), match.span("value")]
+    return found
 
 
 def _runs(text: str) -> list[list[tuple[int, int]]]:
@@ -100,6 +126,8 @@ def _runs(text: str) -> list[list[tuple[int, int]]]:
 
 def _goes_over_line(text: str, run: list[tuple[int, int]], word: str) -> bool:
     """Is the line break inside a formula: behind `+` or `=`, before them, or in a bracket?"""
+    if run and _CONSEQUENCE.match(text, run[-1][1]):
+        return False
     if run and word[0] in "=≈":
         return True
     if not run or not _RELATION.search(text, run[0][0], run[-1][1]):
@@ -132,7 +160,9 @@ def _mathy(word: str) -> bool:
     unknown = [w for w in _LONG_WORD.findall(core) if w.lower() not in _KNOWN]
     if unknown:
         return _long_name(core, unknown)
-    if _SIGN.search(core) or core.lower() in _KNOWN or _APPLIED.fullmatch(word):
+    if _SIGN.search(core) or _DOTTED_SCORE.fullmatch(core):
+        return True
+    if core.lower() in _KNOWN or _APPLIED.fullmatch(word):
         return True
     return len(core) == 1 or core.replace(".", "", 1).isdigit() or bool(_SHORT.fullmatch(core))
 
@@ -173,7 +203,9 @@ def _is_side(text: str, run: list[tuple[int, int]]) -> bool:
 
 def _opens_nothing(text: str, run: list[tuple[int, int]]) -> bool:
     first = text[slice(*run[0])]
-    return first in _BULLETS or (first in _ARTICLES and not _goes_on(text, run))
+    if first in _BULLETS or _FOLLOWS.match(text, run[0][0]):
+        return True
+    return first in _ARTICLES and not _goes_on(text, run)
 
 
 def _member(match: re.Match[str]) -> str:

@@ -28,6 +28,7 @@ from headwright.homework.meaning.terms import is_score, subject
 from headwright.homework.reading.document import Document, Segment
 
 # A sum that goes on in the next block, and one that began in the block before.
+_CLAUSE = re.compile(r"[,:;，：；]")
 _OPEN_END = re.compile(r"[+\-−](?:\s|&|\\q?quad|\\\\)*$")
 _OPEN_START = re.compile(r"(?:\s|&|\\q?quad|\\[hv]?phantom\{[^{}]*\}|\{\})*([+\-−])")
 _LONGEST_SUM = 5000  # characters; nobody writes a longer one in pieces
@@ -207,6 +208,8 @@ def _comparison(before: list[Piece], second: Piece) -> Statement | None:
 
     opening = before[0] if len(before) == 3 else None
     lead = opening.text if isinstance(opening, Said) else ""
+    if second.chain.relations and _CLAUSE.search(said.text):
+        return None  # "beta is large, so that q = ...": the second says something by itself
     relation = vocabulary.relation(said.text.strip()) or _worded(first, said.text, lead)
     if not relation or not _lone(first) or isinstance(second.chain.terms[0], Missing):
         return None

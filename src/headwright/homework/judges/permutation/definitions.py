@@ -16,13 +16,16 @@ _OF_THE_LAYER = frozenset("XQKVH")
 
 
 def learned_marks(chains: Iterable[Chain]) -> frozenset[str]:
-    """The marks of the usual table, and that of `X_2 = P X` or of `Q_Y` where `Y = P X`."""
+    """The marks of the usual table, that of `X_2 = P X` or `Q_2 = P Q`, and that of `Q_Y` where
+    `Y = P X`."""
     found = set(MARKS)
     for chain in chains:
         first = chain.terms[0]
         if not isinstance(first, Symbol) or "=" not in chain.relations[:1]:
             continue
-        if not _is_permuted_input(chain.terms[1]):
+        if first.name in ("Q", "K", "V") and _is_permuted(chain.terms[1], first.name):
+            found.add(first.index)
+        if not _is_permuted(chain.terms[1], "X"):
             continue
         if first.name[:1] == "X":
             found.add(first.index or first.name[1:])
@@ -31,12 +34,12 @@ def learned_marks(chains: Iterable[Chain]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def _is_permuted_input(term: Node) -> bool:
-    """`P X`"""
+def _is_permuted(term: Node, letter: str) -> bool:
+    """`P X` for the letter X."""
     if not isinstance(term, tree.Multiply) or len(term.factors) != 2:
         return False
     names = [factor.name for factor in term.factors if isinstance(factor, Symbol)]
-    return len(names) == 2 and names[0] in PERMUTATIONS and names[1] == "X"
+    return len(names) == 2 and names[0] in PERMUTATIONS and names[1] == letter
 
 
 def learned_definitions(chains: Iterable[Chain], marks: frozenset[str]) -> dict[str, Node]:

@@ -33,7 +33,9 @@ from headwright.homework.meaning.formula import Node, Symbol, tree
 from headwright.homework.scenes.arithmetic import Unknown, Value, softmax
 from headwright.homework.scenes.evaluate import evaluate
 
-MARKS = frozenset({"perm", "~", "^", "'", "p", "new", "P", "pi", "Pi", "-", "permuted", "sigma"})
+_SIGNS = {"~", "^", "'", "-", "p", "P", "pi", "Pi", "sigma"}
+_WORDS = {"perm", "permuted", "new", "shuf", "shuff", "shuffled", "shuffle", "permut", "permutiert"}
+MARKS = frozenset({*_SIGNS, *_WORDS, "permutado", "permutada", "permutée", "permuté", "reordered"})
 # Letters whose meaning the exercise fixes; all others may be defined by the document.
 FIXED = frozenset({"X", "Q", "K", "V", "W", "I", "d", *PERMUTATIONS})
 _WEIGHTS = ("Q", "K", "V", "q", "k", "v", "1", "2", "O")

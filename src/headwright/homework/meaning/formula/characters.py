@@ -11,12 +11,16 @@ _SUBSCRIPTS = re.compile(f"[{''.join(vocabulary.SUBSCRIPTS)}]+")
 _SUPERSCRIPTS = re.compile(f"[{''.join(vocabulary.SUPERSCRIPTS)}]+")
 # Signs that the tokens know as they are.
 _KEPT = vocabulary.GREEK_LETTERS.keys() | vocabulary.RELATION_COMMANDS.keys()
+# softmax(\cdot), f(...): an argument that is not written again; a letter that nobody uses keeps
+# its place
+_UNWRITTEN = re.compile(r"(?<=[A-Za-z}])\s?\(\s?(?:\\cdot|\\[lc]?dots|·|…|\.\.\.)\s?\)")
 # Circled numbers number lines and are no factors.
 _NEVER_FOLDED = frozenset("①②③④⑤⑥⑦⑧⑨…")
 
 
 def simplify(text: str) -> str:
     """Unicode sub- and superscripts, fractions and styled letters in their plain spelling."""
+    text = _UNWRITTEN.sub(r"(\\upsilon)", text)
     text = _SUBSCRIPTS.sub(_subscript, text)
     text = _SUPERSCRIPTS.sub(_superscript, text)
     for sign, (above, below) in vocabulary.FRACTIONS.items():

@@ -20,6 +20,7 @@ _HEADINGS = {
     "subsection": "##",
     "subsubsection": "###",
     "paragraph": "####",
+    "subparagraph": "####",
 }
 _BREAKS = {
     *("par", "newline", "linebreak"),
@@ -61,6 +62,7 @@ _MARKUP = re.compile(
     r"|\\(?P<command>[A-Za-z@]+)\*?|\\(?P<symbol>.)|(?P<brace>[{}])|(?P<tie>~)",
     re.DOTALL,
 )
+_LINE_END = re.compile(r"[ \t]*\n")
 # A brace behind one of these belongs to a formula: k_{a}, \frac{1}{2}
 _BEFORE_BRACE = re.compile(r"(?:[_^]|\\([A-Za-z]+)|(\}))\s*$")
 
@@ -70,8 +72,9 @@ class TexText:
     """Rewrites the text between formulas; keeps the open lists from one stretch to the next."""
 
     lists: OpenLists = field(default_factory=OpenLists)
-    # Of the open braces: part of a formula outside of $..$ ?
-    braces: list[bool] = field(default_factory=list)
+    # For each open brace what its partner becomes: a brace in a formula outside of $..$, the end
+    # of the line behind a title, otherwise nothing
+    braces: list[str] = field(default_factory=list)
 
     def plain(self, stretch: TracedText) -> TracedText:
         return stretch.replace(_MARKUP, self._written)
@@ -82,6 +85,7 @@ class TexText:
         if match["end"]:
             return self._end(match["end"])
         if match["heading"]:
+            self.braces.append("\n")
             return f"\n\n{_HEADINGS[match['heading']]} "
         if match["counter"]:
             return self._set_counter(match["counter"], int(match["count"]))
@@ -112,16 +116,20 @@ class TexText:
         return ""
 
     def _brace(self, match: re.Match[str]) -> str:
-        """Braces that group text go; those of a forgotten-dollar formula stay."""
+        r"""Braces that group text go; those of a forgotten-dollar formula stay; a title ends its
+        line, although \paragraph prints what follows beside it."""
         if match.group() == "}":
-            return "}" if self.braces and self.braces.pop() else ""
+            partner = self.braces.pop() if self.braces else ""
+            ended = _LINE_END.match(match.string, match.end()) is not None
+            return "" if partner == "\n" and ended else partner
 
         start = match.start()
         just_before = match.string[max(0, start - 30) : start]
         before = _BEFORE_BRACE.search(just_before)
         in_formula = bool(before) and (before[1] is None or before[1] in _FORMULA_COMMANDS)
-        self.braces.append(in_formula and len(self.braces) < _MOST_BRACES)
-        return "{" if self.braces[-1] else ""
+        is_kept = in_formula and len(self.braces) < _MOST_BRACES
+        self.braces.append("}" if is_kept else "")
+        return "{" if is_kept else ""
 
 
 def _command(match: re.Match[str]) -> str:

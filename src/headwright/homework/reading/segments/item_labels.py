@@ -19,13 +19,15 @@ from headwright.homework.reading.numerals import (
 
 # "Question", "Part" and the like, in the languages that students write
 _WORDS = (
-    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|part|task"
+    "answer(?: to| for)?|ans|solution(?: to| for)?|soln|sol|question|problem|exercise|task"
+    r"|part(?!e\b)"
     "|sub-?question|section|item|prob|ex|q|pr|aufgabe|teilaufgabe|teil|frage|zadanie|podpunkt"
     "|pytanie|punkt|pregunta|ejercicio|problema|apartado|inciso|parte|exercice|partie"
     "|exerc[ií]cio|quest[aã]o|letra|esercizio|domanda|задание|задача|вопрос|пункт|часть"
     "|упражнение|문제|문항|질문|问题|問題|题目|題目|习题|練習|问|問|題|题"
     "|respuesta|resposta|pergunta|r[ée]ponse|antwort|lösung|設問|小问|小問|설문|답"
     "|soru|alıştırma|câu|bài|opgave|vraag|uppgift|fråga|tehtävä|otázka|úloha|cvičení|soal"
+    "|sub-?item|sub-?part|sous-question|unteraufgabe|subinciso|subapartado|tarea|übung"
 )
 
 
@@ -40,15 +42,16 @@ _ROMAN = _romans_to_ten()
 _CHINESE = f"[{CHINESE_NUMERALS}]"
 _TOKEN = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}|{_CHINESE})"
 _AFTER = r"(?![\w'’]|\.\d)"
-_INSIDE = rf"(?:[A-Ha-h][.\-](?:{_ROMAN}|\d)|{_TOKEN})"  # (a.2), (b-ii), (a)
+# (a.2), (b-ii), (a, ii), (aii), (a)
+_INSIDE = rf"(?:[A-Ha-h](?:[.\-/]|,\s?)?(?:{_ROMAN}|\d)|{_TOKEN}|[{KOREAN_LETTERS}])"
 _BRACKETED = rf"[(\[（【]\s*{_INSIDE}['’]?\s*[)\]）】]"
-_CLOSED = rf"{_TOKEN}['’]?\s?[)）]"
+_CLOSED = rf"(?:{_TOKEN}|[{KOREAN_LETTERS}]|[A-Ha-h]\s?(?:i{{1,3}}|iv))['’]?\s?[)）]"
 _DOTTED = rf"{_TOKEN}(?:[.．、:：](?!\d)|\s*、)"
 # Several levels in one label: 1.a.2, A.3 (1), 1a-ii, 1 · c · i, 一、2, c.1
 _STEP = rf"(?:{_ROMAN}|[A-Ha-h]|\d{{1,2}}|{_CHINESE}|[{KOREAN_LETTERS}{CIRCLED_DIGITS}])"
 _LINK = (
     r"(?:[.\-–、]|\s?(?=[(\[（])|(?<=[\d\W])(?=[A-Ha-h](?![A-Za-z]{2}))"
-    r"|(?<=[A-Ha-h])(?=\d)|(?<=\d[A-Ha-h])(?=i)|(?<=[)\]）])(?=i))"
+    r"|(?<=[A-Ha-h])(?=\d)|(?<=\d[A-Ha-h])(?=i)|(?<=[)\]）])(?=(?-i:i)))"
 )
 _LEVEL = rf"(?:{_STEP}|[(\[（]{_STEP}[)\]）])"
 _LEVELS = rf"{_LEVEL}(?:{_LINK}{_LEVEL}){{1,3}}(?![\w'’=])"
@@ -59,16 +62,21 @@ _COMPOUND = (
     rf"|{_NO_LETTERS_ALONE}(?=[^\s]{{0,12}}[A-Za-z{CHINESE_NUMERALS}{KOREAN_LETTERS}])"
     rf"{_LEVELS}[)）]?(?=[*_]{{2}}|[.:：]|\s|$)"
     rf"|{_LEVEL}(?:\s?[·・]\s?{_LEVEL}){{1,3}}(?!\w)"
-    rf"|\d(?:[.\-]\d){{1,2}}{_ENDED})"
+    rf"|\d(?:[.\-]\d){{1,2}}(?:{_ENDED}|\.(?=\s)))"
 )
 _GLUED = r"\d(?:[a-hA-H][.)]?(?=[(\s]|$))"  # 1a, 2c)
+# 1c i), 2a ii.
+_GLUED_CHAIN = (
+    rf"\d[a-hA-H][.)]?(?:\s{{0,2}}(?:{_BRACKETED}|{_CLOSED}|{_ROMAN}[.:：](?!\d))"
+    rf"|\s(?:ii|iii|iv){_AFTER}|\si\s*$)"
+)
 _POINTED = rf"\d{{1,2}}\.[A-Ha-h](?:\.(?:{_ROMAN}|\d))?(?=[.):]?(?:\s|$))"  # 3.b, 3.a.ii
-_PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED})"
+_PIECE = rf"(?:{_BRACKETED}|{_CLOSED}|{_DOTTED}|[{CIRCLED_DIGITS}])"
 # Never c, v or x: those begin formulas
-_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|i{_AFTER}|\si\s*$)"
+_BARE_TAIL = rf"(?:\s?(?:ii|iii|iv|vi|vii){_AFTER}|(?-i:i){_AFTER}|\si\s*$)"
 _JOIN = r"\s{0,2}(?:[-–—_,/.]\s{0,2})?"
 
-_MORE = rf"(?:{_JOIN}{_PIECE}|[-.]?{_BARE_TAIL})*"
+_MORE = rf"(?:{_JOIN}{_PIECE}|(?:[-.]|\s?[-–—]\s?)?{_BARE_TAIL})*"
 _CHAIN = rf"{_PIECE}{_MORE}"
 _NUMBERED = rf"\d{{1,2}}(?:\.\d{{1,2}}){{0,2}}(?:\s?{_PIECE}{_MORE})"  # 1.1(a), 2(c)ii, 1(a) i.
 # 1.1 Copying
@@ -76,22 +84,25 @@ _SECTION = r"(?:[1-9](?:\.[1-9]){1,2}\.?(?=\s+[^\W\d_]|\s+¿|\s*$)|[1-9](?:\.[1-
 _WORDED = (
     rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}"
     rf"(?:{_COMPOUND}|\d[.\-]\(?\d\)?(?!\w)|{_POINTED}|{_PIECE}|{_GLUED}"
-    rf"|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$)){_MORE}"
+    rf"|{_TOKEN}(?=\s*[(.:：)\]、\-–—]|\s|$|,\s{{0,2}}(?:{_WORDS})\b))"
+    # Question 1, part (b)
+    rf"(?:{_JOIN}(?:{_WORDS})\s{{1,2}}(?:{_PIECE}|{_TOKEN}(?=[,:：]|\s*(?:$|[(\-–—])))){{0,2}}"
+    rf"{_MORE}"
 )
 _COUNTED = (
-    rf"第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)"
-    r"|\d{1,2}\s?번"
+    rf"(?:(?:第\s?(?:\d{{1,2}}|{_CHINESE})\s?(?:题|題|问|問|部分|小题|节|章|大题)){{1,2}}"
+    r"|\d{1,2}\s?번)"
 )
 _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|i\.\s?i\.\s?d|a\.\s?k\.\s?a|c\.\s?f|d\.\s?h)\b)"
 
 _AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_COMPOUND}"
-    rf"|{_POINTED}|{_CHAIN}"
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_GLUED_CHAIN}"
+    rf"|{_COMPOUND}|{_POINTED}|{_CHAIN}"
     rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
     # (a)We, ii.We and （2）c: a sentence may begin at once
     r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=i\.)(?=(?-i:[A-Z][a-z]))"
-    r"|(?<=[）】])(?=\w))"
+    rf"|(?<=[）】{CIRCLED_DIGITS}])(?=\w))"
     r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
     re.IGNORECASE,
 )

@@ -70,16 +70,17 @@ def items(segments: Sequence[Segment]) -> list[list[Segment]]:
     """Segments by item: a label or a heading opens one, a heading "Answer" goes on with it."""
     items: list[list[Segment]] = []
     for segment in segments:
-        if not items or _opens_item(segment):
+        if not items or _opens_item(segment, items[-1][-1]):
             items.append([])
         items[-1].append(segment)
     return items
 
 
-def _opens_item(segment: Segment) -> bool:
+def _opens_item(segment: Segment, before: Segment) -> bool:
     if segment.label is not None:
         return True
-    return segment.kind == "heading" and not only_announces(segment.text)
+    goes_on = before.kind == "math" and before.paragraph == segment.paragraph  # a title's formula
+    return segment.kind == "heading" and not goes_on and not only_announces(segment.text)
 
 
 def _item_with_voices(item: list[Segment], lines: LineNumbers) -> list[Segment]:
