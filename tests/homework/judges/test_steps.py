@@ -47,6 +47,10 @@ SILENT = {
     + r"$$\alpha_a = \frac{e^{\beta/\sqrt{d}}}{2e^{\beta/\sqrt{d}} + n - 2}$$",
     "a deviation": MEANS + r"$k_a = \gamma\mu_a$ with mostly $\gamma \in [0.29, 1.71]$.",
     "the mean score": MEANS + r"On average $$k_a^T q \approx \beta$$ as before.",
+    "a Portuguese and": QUERY + "k_a'q = k_b'q = beta e k_i'q = 0 para os outros",
+    "cases behind an arrow": MEANS
+    + "k_a = g mu_a with g ~ N(1, 1/2)\n"
+    + "alpha_b ~= 1 / (1 + exp(beta (g - 1)))\n-> g > 1: c is v_a\n-> g < 1: c is v_b",
     "scores left as they are": QUERY
     + r"$$\alpha_a = \frac{\exp(k_a^T q)}{\sum_j \exp(k_j^T q)} \approx \frac{1}{2}$$",
     "only two keys in the limit": QUERY

@@ -17,6 +17,8 @@ def is_certain(chain: Chain, context: StepContext) -> bool:
     (beta where it gives none), n, and letters that the document calls a length."""
     if context.several_answers or (context.several_heads and not is_score(chain.terms[0])):
         return False
+    if is_score(chain.terms[0]) and Symbol("e") in letters(chain.terms):
+        return False  # no score has an e in it; in plain text it is a Portuguese "and"
     if any(isinstance(n, tree.Sum) and not n.over.variable for n in nodes(chain.terms)):
         return False
     return all(_has_one_role(symbol, context) for symbol in letters(chain.terms))

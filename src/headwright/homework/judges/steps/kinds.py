@@ -32,6 +32,8 @@ ROUNDED = 0.01  # how far a written deviation may be from 0.707
 
 Test = Callable[[Chain, StepContext], Outcome | None]
 
+_ORDER = frozenset({"<", ">", "<<", ">>", "<=", ">="})
+
 
 def _weights(chain: Chain, context: StepContext) -> Outcome | None:
     """`alpha_a = ...`"""
@@ -62,10 +64,20 @@ def _inconsistency(chain: Chain, context: StepContext) -> Outcome | None:
 def _without_cases(chain: Chain, context: StepContext) -> Chain:
     """Where the length varies, drop what does not depend on it: it belongs to one case, or to the
     time before it varied."""
+    chain = _before_an_arrow(chain)
     if not context.varies:
         return chain
     rest = [_depends_on_length(term, context) for term in chain.terms[1:]]
     return _kept(chain, [True, *rest])
+
+
+def _before_an_arrow(chain: Chain) -> Chain:
+    """`... -> g > 1: c is v_a`: what is compared behind an arrow is a case, not where the formula
+    goes."""
+    if "->" not in chain.relations or _ORDER.isdisjoint(chain.relations):
+        return chain
+    arrow = chain.relations.index("->")
+    return Chain(chain.terms[: arrow + 1], chain.relations[:arrow])
 
 
 def _without_limits(chain: Chain) -> Chain:
