@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from .answers import Answer
 from .documents import Written
+
+# Queries with which c does not stay near the average, whatever is claimed of it: both heads swing
+# together, look at one key, or lean to it.
+_NO_AVERAGE = frozenset({"equal_heads", "same_mean_twice", "sum_and_difference"})
 
 
 @dataclass
@@ -44,10 +48,18 @@ class Score:
             self.unread += answer.formula
             if answer.formula:
                 self.silent.append(what)
-        elif status in answer.deserves:
+        elif status in _deserved(question, answer, written):
             self.agreed += answer.formula
         else:
-            self.misjudged.append(f"{what}, deserves {'/'.join(sorted(answer.deserves))}")
+            deserved = "/".join(sorted(_deserved(question, answer, written)))
+            self.misjudged.append(f"{what}, deserves {deserved}")
+
+
+def _deserved(question: str, answer: Answer, written: Written) -> Collection[str]:
+    """A claim about two heads is held against the student's own queries."""
+    queries = written.answers.get("d.q")
+    fails = queries is not None and queries.name in _NO_AVERAGE
+    return {"wrong"} if question == "d.var" and fails else answer.deserves
 
 
 def score(results: Iterable[tuple[Written, dict[str, str]]]) -> Score:

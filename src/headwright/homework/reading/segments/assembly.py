@@ -37,7 +37,9 @@ _ENVIRONMENT = re.compile(
 _SPACES = re.compile(r"^(?:\s|~|\\(?:quad|qquad|[ ,;:!])(?![A-Za-z]))+")
 
 # Code that is meant as mathematics: a relation, a script, a Greek letter, a command, one name
-_RELATION = re.compile(r"[=<>≈≫≪≤≥~∈→∼]|[_^]|[α-ωΑ-Ω]|\\[a-z]+|^\s*[A-Za-z]{1,12}\s*$")
+_RELATION = re.compile(
+    r"[=<>≈≫≪≤≥~∈→∼]|[_^]|[α-ωΑ-Ω]|[²³¹⁰-ₜᵀᵢ-ᵪⱼ]|\\[a-z]+|^\s*[A-Za-z]{1,12}\s*$"
+)
 _PROGRAM = re.compile(
     r"\b(?:import|def|return|print|np\.|torch\.|self|for \w+ in range|lambda)\b|[#;]\s*$|\w\[\d"
 )
