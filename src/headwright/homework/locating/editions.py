@@ -219,6 +219,8 @@ def _numbered(
     segments: Sequence[Segment], exercise: Exercise, questions: Mapping[str, str]
 ) -> list[Asked]:
     last = tuple(_last(exercise))
+    # Labels behind the last place may be those of a later question, written in a way of their own.
+    goes_on = any(segment.label for segment in segments[max(last, default=0) + 1 :])
     final = exercise.leaves()[-1] if exercise.places else ""
     asked: list[Asked] = []
     ended = False
@@ -228,6 +230,8 @@ def _numbered(
             here = exercise.places[path]
             asked.append(Asked(question, tuple(here), _spoken(segments, here)))
             before = path
+        elif ended and goes_on:
+            continue
         elif before[:1] != path[0] or not _mentions_number(segments, exercise.places[before]):
             asked.append(Asked(question, last, (), why=ENDED if ended else LEFT_OUT))
         ended = ended or path == final
