@@ -71,3 +71,26 @@ def test_a_list_inside_an_answer_numbers_no_question():
     listed = ANSWERS | {"b.q": f"I need\n\n1. equal scores\n2. large ones\n\nso {ANSWERS['b.q']}"}
     found = _statuses(_written("digits", listed))
     assert (found["b.q"], found["c.q"], found["e.sum"]) == ("correct", "correct", "missing")
+
+
+def test_a_document_that_goes_on_in_numbers_of_its_own_has_not_ended():
+    """The letter (d) is forgotten, and its numbers stand inside the formulas."""
+    known = "\n\n".join(
+        f"({part}) {answer}"
+        for part, answer in (
+            ("a", f"i. {ANSWERS['a.cond']}\n\nii. {ANSWERS['a.out']}"),
+            ("b", ANSWERS["b.q"]),
+            ("c", f"i. {ANSWERS['c.q']}\n\nii. {ANSWERS['c.var']}"),
+        )
+    )
+    rest = "\n\n".join(
+        (
+            "or",
+            r"$$i \quad q_1 = \beta\mu_a \quad q_2 = \beta\mu_b \quad \beta \gg 0$$",
+            r"$$ii \quad q_1 = \beta\mu_a \quad q_2 = \beta\mu_b$$",
+            r"$$i) \quad k_a^\top q_1 = \gamma\beta$$",
+            r"$$\therefore c \approx \frac12(v_a + v_b)$$",
+        )
+    )
+    assert _statuses(known).get("d.var") == "missing"
+    assert _statuses(f"{known}\n\n{rest}").get("d.var") != "missing"

@@ -41,7 +41,7 @@ def judge_two_heads(answer: Answer) -> Judged:
         if own is not None and own.uneven:  # less variance than with one head is true of them
             is_average = bool(said.chosen or read(answer, "d.midway").said)
             return _misses_the_average(said, own) if is_average else said
-        return said if own is None or not own.swings else _false_of_own_queries(said, own)
+        return said if own is None or not own.swings else _swings_together(said, own)
     if said.outcome.status == "wrong" and _gives_queries(answer):
         return _denied(said, own)
     return said
@@ -76,40 +76,36 @@ def _said(answer: Answer) -> Judged:
     return replace(judged, outcome=replace(judged.outcome, remarks=remarks))
 
 
-def _false_of_own_queries(said: Judged, own: Behaviour) -> Judged:
+def _swings_together(said: Judged, own: Behaviour) -> Judged:
     """The queries of the answer before are (nearly) one head written twice."""
     short = f"{own.weights[0]:.3f} at length {LENGTHS[0]:g}"
     long = f"{own.weights[-1]:.3f} at length {LENGTHS[-1]:g}"
-    outcome = Outcome(
-        "wrong",
-        f"not with the queries given: both heads swing together, alpha_a is {short} and {long}",
-        {"length of k_a": LENGTHS, "alpha_a": own.weights},
-        "take different queries: q_1 along mu_a and q_2 along mu_b",
-        said.outcome.remarks[:-1],
+    return _false_of_own_queries(
+        said, own, f"both heads swing together, alpha_a is {short} and {long}"
     )
-    return Judged(outcome, said.chosen)
 
 
 def _misses_a_value(said: Judged, own: Behaviour) -> Judged:
     """Both queries of the answer before look for the same key."""
     weight = own.weights[LENGTHS.index(1.0)]
-    outcome = Outcome(
-        "wrong",
-        f"not with the queries given: both heads look for one key, alpha_a is {weight:.3f}",
-        {"length of k_a": LENGTHS, "alpha_a": own.weights},
-        "take different queries: q_1 along mu_a and q_2 along mu_b",
-    )
-    return Judged(outcome, said.chosen)
+    return _false_of_own_queries(said, own, f"both heads look for one key, alpha_a is {weight:.3f}")
 
 
 def _misses_the_average(said: Judged, own: Behaviour) -> Judged:
     """The heads of the answer before favour one of the two keys."""
     weight = own.weights[LENGTHS.index(1.0)]
+    return _false_of_own_queries(
+        said, own, f"already at the means alpha_a is {weight:.3f}, not 1/2"
+    )
+
+
+def _false_of_own_queries(said: Judged, own: Behaviour, why: str) -> Judged:
     outcome = Outcome(
         "wrong",
-        f"not with the queries given: already at the means alpha_a is {weight:.3f}, not 1/2",
+        f"not with the queries given: {why}",
         {"length of k_a": LENGTHS, "alpha_a": own.weights},
         "take one query for each key: q_1 along mu_a and q_2 along mu_b",
+        tuple(remark for remark in said.outcome.remarks if remark != FLIP),
     )
     return Judged(outcome, said.chosen)
 
