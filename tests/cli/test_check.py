@@ -12,7 +12,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from headwright.cli.check import command
+from headwright.cli.check.command import command
 
 RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$\n"
 BANK = """

@@ -3,7 +3,7 @@
 Reading order: `conventions` (what all commands share), `arguments` (arrays and numbers from words),
 `heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
 a terminal, `interrupt` how Ctrl+C is heard. Where showing takes more room than asking, it has a
-file of its own: `audit/view`, `check_view`, `heads/design_view`, `heads/stress_view`.
+file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COMMANDS = {
     "stress": ("heads.stress", "Exact mean and covariance of the output under random keys."),
     "extract": ("heads.extract", "The matrix that gets v_a back out of v_a + v_b."),
     "symmetry": ("heads.symmetry", "Is a layer permutation-equivariant?"),
-    "check": ("check", "Judge written answers about attention by computation."),
+    "check": ("check.command", "Judge written answers about attention by computation."),
     "audit": ("audit.command", "What the heads of a trained model do, and which break first."),
     "lab": ("lab", "Explore attention in the browser, by dragging."),
     "bench": ("bench", "Run one benchmark and print its ratios."),

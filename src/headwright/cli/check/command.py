@@ -3,20 +3,18 @@ Gradescope."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
-from headwright.cli import check_view
+from headwright.cli.check import documents as given
+from headwright.cli.check import view
 from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
-from headwright.errors import InputError
 from headwright.files import write_json, write_text
 
-_STANDARD_INPUT = "-"
 _PAGES = "One page per document, and an index of the class."
 _GRADESCOPE = "Write Gradescope's results.json."
 _HUMAN = "What a person should look at, the most doubtful first, as CSV."
@@ -34,7 +32,7 @@ class _Verdicts(Reply):
         Reply.__init__(
             self,
             {"verdicts": rows(reports)},
-            lambda console: check_view.verdicts(console, reports, order),
+            lambda console: view.verdicts(console, reports, order),
             holds=all(report.holds for report in reports),
             faults=outputs.faults,
         )
@@ -77,9 +75,9 @@ def command(
     bank = load(bank_file)
     if explain:
         question = bank[explain]
-        return Reply(question, lambda console: check_view.explanation(console, question))
+        return Reply(question, lambda console: view.explanation(console, question))
     if questions:
-        return Reply(bank, lambda console: check_view.questions(console, bank))
+        return Reply(bank, lambda console: view.questions(console, bank))
     return _judge(paths, bank, **outputs)
 
 
@@ -97,7 +95,7 @@ def _judge(
     from headwright.homework.showing.human_queue import human_queue
 
     outputs = Outputs()
-    documents = _documents(paths)
+    documents = given.documents(paths)
     if html_folder:
         reports = _with_pages(Path(html_folder), documents, bank, outputs)
     else:
@@ -153,25 +151,3 @@ def _index(entries: Any, reports: Sequence[Any], bank: Any) -> str:
         return drawn.get(latex) or pages.as_text(latex)
 
     return class_page.index_page(entries, titles, draw=draw)
-
-
-def _documents(paths: tuple[str, ...]) -> list[Any]:
-    from headwright.homework.reading.sources import sources
-
-    if not paths:
-        attempt = "headwright check answers.md, a folder, or - for standard input"
-        raise InputError(wanted="documents to check", got="none", attempt=attempt)
-    named = [path for path in paths if path != _STANDARD_INPUT]
-    found = sources(named) if named else []
-    if _STANDARD_INPUT in paths:
-        found.insert(0, _standard_input())
-    return found
-
-
-def _standard_input() -> Any:
-    from headwright.homework.limits import MOST_BYTES
-    from headwright.homework.reading.encodings import decoded
-    from headwright.homework.reading.sources import Source
-
-    text, _ = decoded(sys.stdin.buffer.read(MOST_BYTES))
-    return Source("standard input", text=text)

@@ -1,0 +1,2 @@
+"""`headwright check`. Reading order: `command`, `documents` (what is given), `view` (what the
+terminal shows)."""
