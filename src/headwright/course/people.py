@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Student:
-    """`id` is unique in the course; `names` is what else may stand for the student in a file name or
-    a gradebook: a login, another id, an e-mail address."""
+    """`id` is unique in the course; `names` is what else may stand for the student in a file name
+    or a gradebook: a login, another id."""
 
     id: str
     name: str = ""
