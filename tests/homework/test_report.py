@@ -1,4 +1,4 @@
-"""Rows, CSV, Gradescope and pages say what the verdicts say, whatever a document is called and
+"""Rows, CSV and pages say what the verdicts say, whatever a document is called and
 contains."""
 
 from __future__ import annotations
@@ -102,27 +102,6 @@ def test_csv_has_one_row_per_document_and_question_and_runs_nothing():
     assert rows[0]["line_start"] == "2"
     assert rows[0]["counterexample"].endswith("9 others, each: weights 0.1")
     assert not set(rows[0]["counterexample"]) & set("[]{}")
-
-
-def test_gradescope_merges_documents_and_leaves_words_to_people():
-    results = exports.gradescope(REPORTS, BANK)
-    tests = {test["number"]: test for test in results["tests"]}
-    assert list(tests) == ["b.q", "a.out", "a.intu"]
-    assert (tests["b.q"]["score"], tests["b.q"]["max_score"], tests["b.q"]["status"]) == (
-        0.0,
-        2.0,
-        "failed",
-    )
-    assert (tests["a.out"]["score"], tests["a.out"]["status"]) == (1.0, "passed")
-    assert tests["a.intu"]["max_score"] == 0.0
-    assert "status" not in tests["a.intu"]
-    assert results["score"] == 1.0
-    assert "the document is empty" in results["output"]
-
-
-def test_half_the_points_for_an_incomplete_answer():
-    report = Report("d", (Verdict("b.q", "", "incomplete", "no scale"),))
-    assert exports.gradescope([report], BANK)["score"] == 1.0
 
 
 def test_faults_that_differ_in_numbers_are_one():

@@ -53,11 +53,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Report:
-    """All verdicts on one document, in the order of the question bank."""
+    """All verdicts on one document, in the order of the question bank; `student` where it is known
+    whose it is."""
 
     document: str
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = field(default=())
+    student: str = ""
 
     @property
     def holds(self) -> bool:

@@ -1,42 +1,29 @@
-"""`headwright check`: written answers in, verdicts out, on the terminal or as JSON, CSV, HTML,
-Gradescope."""
+"""`headwright check`: written answers in, verdicts and marks out, on the terminal or as JSON, CSV,
+HTML, Gradescope, in a gradebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import rich_click as click
-
 from headwright.cli.check import documents as given
 from headwright.cli.check import view
+from headwright.cli.check.options import all_options
 from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
+from headwright.errors import InputError
 from headwright.files import write_json, write_text
-
-_PAGES = "One page per document, and an index of the class."
-_GRADESCOPE = "Write Gradescope's results.json."
-_HUMAN = "What a person should look at, the most doubtful first, as CSV."
-_BANK = "Your own questions and points, in TOML."
 
 
 class _Verdicts(Reply):
     """A reply whose exit code tells documents in which nothing could be judged (2) from an answer
     that fails (1)."""
 
-    def __init__(self, reports: Sequence[Any], bank: Any, outputs: Outputs) -> None:
-        from headwright.homework.showing.exports import rows
-
-        order = [question.id for question in bank]
-        Reply.__init__(
-            self,
-            {"verdicts": rows(reports)},
-            lambda console: view.verdicts(console, reports, order),
-            holds=all(report.holds for report in reports),
-            faults=outputs.faults,
-        )
-        self.unjudged = any(_nothing_judged(report) for report in reports)
+    def __init__(self, marked: Any, data: Any, render: Any, outputs: Outputs) -> None:
+        holds = all(report.holds for report in marked.reports)
+        Reply.__init__(self, data, render, holds=holds, faults=outputs.faults)
+        self.unjudged = any(_nothing_judged(report) for report in marked.reports)
 
     @property
     def exit_code(self) -> int:
@@ -48,27 +35,20 @@ def _nothing_judged(report: Any) -> bool:
 
 
 @headwright_command("check")
-@click.argument("paths", nargs=-1, metavar="FILE|DIR ...")
-@click.option("--csv", "csv_file", type=click.Path(), help="One row per document and question.")
-@click.option("--human", "human_file", type=click.Path(), help=_HUMAN)
-@click.option("--html", "html_folder", type=click.Path(), help=_PAGES)
-@click.option("--gradescope", "gradescope_file", type=click.Path(), help=_GRADESCOPE)
-@click.option("--bank", "bank_file", type=click.Path(), help=_BANK)
-@click.option("--questions", is_flag=True, help="Print the question bank and stop.")
-@click.option("--explain", metavar="ID", help="Show how one question is tested, e.g. b.q.")
+@all_options
 def command(
     paths: tuple[str, ...],
     bank_file: str | None,
     questions: bool,
     explain: str | None,
-    **outputs: Any,
+    **settings: Any,
 ) -> Reply:
     """Judge written answers about attention by computation.
 
-    Reads Markdown, LaTeX, plain text, notebooks and Typst; `-` is standard input. Exit code 0: all
-    that was judged is correct, and something was judged in every document; 1: something is wrong,
-    incomplete or missing; 2: in some document nothing could be judged, or an output could not be
-    written.
+    Reads Markdown, LaTeX, plain text, notebooks, Typst and PDF; `-` is standard input. Exit code 0:
+    all that was judged is correct, and something was judged in every document; 1: something is
+    wrong, incomplete or missing; 2: in some document nothing could be judged, or an output could
+    not be written.
     """
     from headwright.exercise.bank import load
 
@@ -78,65 +58,167 @@ def command(
         return Reply(question, lambda console: view.explanation(console, question))
     if questions:
         return Reply(bank, lambda console: view.questions(console, bank))
-    return _judge(paths, bank, **outputs)
+    return _Run(bank, settings).reply(paths)
 
 
-def _judge(
-    paths: tuple[str, ...],
-    bank: Any,
-    *,
-    csv_file: str | None,
-    human_file: str | None,
-    html_folder: str | None,
-    gradescope_file: str | None,
-) -> Reply:
-    """Judge everything and write every output that can be written."""
-    from headwright.homework.showing import exports
-    from headwright.homework.showing.human_queue import human_queue
+class _Run:
+    """One call. What can be refused is refused before anything is judged."""
 
-    outputs = Outputs()
-    documents = given.documents(paths)
-    if html_folder:
-        reports = _with_pages(Path(html_folder), documents, bank, outputs)
-    else:
-        reports = [outcome.report for outcome in _judged(documents, bank)]
+    def __init__(self, bank: Any, settings: dict[str, Any]) -> None:
+        from headwright.course.changes import read_run
+        from headwright.course.roster import read_roster
+        from headwright.course.rubric import plain_rubric, read_rubric
+        from headwright.course.sheet import read_sheet
 
-    if csv_file:
-        outputs.attempt(lambda: write_text(csv_file, exports.as_csv(reports)))
-    if human_file:
-        outputs.attempt(lambda: write_text(human_file, human_queue(reports)))
-    if gradescope_file:
-        outputs.attempt(lambda: write_json(gradescope_file, exports.gradescope(reports, bank)))
-    return _Verdicts(reports, bank, outputs)
+        self._bank = bank
+        self._settings = settings
+        self._outputs = Outputs()
+        self._roster = _read(settings["roster_file"], read_roster)
+        self._old = _read(settings["against_file"], read_run)
+        self._gradebook = _read(settings["gradebook_file"], read_sheet)
+        rubric_file = settings["rubric_file"]
+        self._rubric = read_rubric(rubric_file, bank) if rubric_file else plain_rubric(bank)
+        self._refuse_what_does_not_go_together()
+
+    def _refuse_what_does_not_go_together(self) -> None:
+        from headwright.course.gradebook import columns
+        from headwright.course.rubric.grading import strangers
+
+        settings = self._settings
+        for override in strangers(self._rubric, self._roster) if self._roster is not None else ():
+            raise InputError(
+                wanted="overrides for students of the roster",
+                got=f"one for {override.student} in line {override.line} of the rubric",
+                attempt="correct the id, or add the student to the roster",
+            )
+        if (self._gradebook is None) != (settings["out_file"] is None):
+            raise InputError(
+                wanted="--gradebook EXPORTED.csv and --out F.csv together",
+                got="one of them",
+                attempt="--gradebook exported.csv --out filled.csv",
+            )
+        if self._gradebook is not None:
+            columns(self._gradebook, settings["column"])
+        if self._gradebook is not None and settings["anonymous"]:
+            raise InputError(
+                wanted="marks in a gradebook, or a run without names",
+                got="--gradebook and --anonymous",
+                attempt="two runs",
+            )
+
+    def reply(self, paths: tuple[str, ...]) -> Reply:
+        from headwright.cli.check.marking import marked
+
+        known = self._class(paths)
+        result = marked(known, self._reports(known), self._rubric)
+        if not self._settings["dry_run"]:
+            self._write(result)
+        if self._old is not None:
+            return self._changes(result)
+        order = [question.id for question in self._bank]
+        if self._settings["dry_run"]:
+            return _Verdicts(
+                result, result.data, lambda c: view.marks(c, result.graded), self._outputs
+            )
+        return _Verdicts(
+            result, result.data, lambda c: view.verdicts(c, result, order), self._outputs
+        )
+
+    def _class(self, paths: tuple[str, ...]) -> Any:
+        """Whose documents they are; under pseudonyms where that was asked for."""
+        from headwright.cli.check.marking import class_of, hidden
+        from headwright.course.anonymous import read_key
+        from headwright.course.owners import owners
+
+        documents = given.documents(paths)
+        found = owners([one.name for one in documents], self._roster)
+        known = class_of(documents, found)
+        if self._settings["anonymous"]:
+            known = hidden(known, read_key(self._settings["key_file"]))
+        return known
+
+    # ------------------------------------------------------------------------------- judging
+
+    def _reports(self, known: Any) -> list[Any]:
+        folder = self._settings["html_folder"]
+        if folder and not self._settings["dry_run"]:
+            return self._with_pages(Path(folder), known)
+        return [outcome.report for outcome in self._judged(known)]
+
+    def _judged(self, known: Any, *, pages: bool = False) -> Iterable[Any]:
+        from headwright.homework.batch import judge_many
+
+        outcomes = judge_many(known.documents, self._bank, pages=pages)
+        return known.signed(progress(outcomes, "checking", total=len(known.documents)))
+
+    def _with_pages(self, path: Path, known: Any) -> list[Any]:
+        """The reports, with pages written on the way; what cannot be written is noted once and
+        costs no verdict."""
+        from headwright.homework.showing import page_folder
+
+        reports: list[Any] = []
+        left = iter(self._judged(known, pages=True))
+
+        def write_pages() -> None:
+            with page_folder.opened(path) as folder:
+                for outcome in left:
+                    reports.append(outcome.report)
+                    folder.add(outcome.report, outcome.page)
+                folder.finish(_index(folder.entries, reports, self._bank))
+
+        self._outputs.attempt(write_pages)
+        return reports + [outcome.report for outcome in left]
+
+    # ------------------------------------------------------------------------------- outputs
+
+    def _write(self, result: Any) -> None:
+        """Every output that can be written."""
+        from headwright.course.packs import gradescope
+        from headwright.homework.showing import exports
+        from headwright.homework.showing.human_queue import human_queue
+
+        settings = self._settings
+        attempt = self._outputs.attempt
+        if settings["csv_file"]:
+            attempt(lambda: write_text(settings["csv_file"], exports.as_csv(result.reports)))
+        if settings["human_file"]:
+            attempt(lambda: write_text(settings["human_file"], human_queue(result.reports)))
+        if settings["gradescope_file"]:
+            titles = {question.id: question.title for question in self._bank}
+            results = gradescope.of_one_submission(result.reports, self._rubric, titles)
+            attempt(lambda: write_json(settings["gradescope_file"], results))
+        if self._gradebook is not None:
+            self._fill_gradebook(result)
+
+    def _fill_gradebook(self, result: Any) -> None:
+        from headwright.course.gradebook import fill
+        from headwright.files import write_bytes
+
+        settings = self._settings
+        filled = fill(
+            self._gradebook,
+            result.graded,
+            column=settings["column"],
+            overwrite=settings["overwrite"],
+        )
+        written = filled.sheet.written()
+        self._outputs.attempt(lambda: write_bytes(settings["out_file"], written))
+        result.data["gradebook"] = filled.told()
+
+    def _changes(self, result: Any) -> Reply:
+        from headwright.course.changes import changes
+
+        assert self._old is not None
+        found = changes(self._old, result.data)
+        data = {"changes": found, "run": result.data["run"]}
+        return _Verdicts(result, data, lambda c: view.changes(c, found), self._outputs)
 
 
-def _judged(documents: Sequence[Any], bank: Any, *, pages: bool = False) -> Iterable[Any]:
-    from headwright.homework.batch import judge_many
-
-    outcomes = judge_many(documents, bank, pages=pages)
-    return progress(outcomes, "checking", total=len(documents))
+def _read(path: str | None, reader: Any) -> Any:
+    return reader(path) if path is not None else None
 
 
-def _with_pages(path: Path, documents: Sequence[Any], bank: Any, outputs: Outputs) -> list[Any]:
-    """The reports, with pages written on the way; what cannot be written is noted once and costs no
-    verdict."""
-    from headwright.homework.showing import page_folder
-
-    reports: list[Any] = []
-    left = iter(_judged(documents, bank, pages=True))
-
-    def write_pages() -> None:
-        with page_folder.opened(path) as folder:
-            for outcome in left:
-                reports.append(outcome.report)
-                folder.add(outcome.report, outcome.page)
-            folder.finish(_index(folder.entries, reports, bank))
-
-    outputs.attempt(write_pages)
-    return reports + [outcome.report for outcome in left]
-
-
-def _index(entries: Any, reports: Sequence[Any], bank: Any) -> str:
+def _index(entries: Any, reports: list[Any], bank: Any) -> str:
     """The page of the class. Its formulas are drawn by the same processes that judged."""
     from headwright.homework import batch
     from headwright.homework.showing import class_page, exports, pages

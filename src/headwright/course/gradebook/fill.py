@@ -26,6 +26,11 @@ class Filled:
     other_mark: tuple[str, ...]  # another mark stands there already
     locked: tuple[str, ...]  # the platform takes no mark for this row
 
+    def told(self) -> dict[str, list[str]]:
+        """Who got a mark and who did not, for a reader."""
+        lists = {name: value for name, value in vars(self).items() if name != "sheet"}
+        return {name: list(value) for name, value in lists.items()}
+
 
 def fill(
     sheet: Sheet, graded: Sequence[Graded], *, column: str | None = None, overwrite: bool = False

@@ -1,9 +1,4 @@
-"""Reports as other programs want them: flat rows, CSV, Gradescope's results.json, and the faults of
-a class.
-
-Points: a correct answer earns them all, an incomplete one half. What was not judged is neither
-given nor taken: it counts zero of zero, and a person decides.
-"""
+"""Reports as other programs want them: flat rows, CSV, and the faults of a class."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +15,6 @@ from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.result import plain
 
 STATUSES = ("correct", "incomplete", "wrong", "missing", "unread")
-_SHARE = {"correct": 1.0, "incomplete": 0.5, "wrong": 0.0, "missing": 0.0}
 _COLUMNS = (
     "document",
     "question",
@@ -75,65 +69,6 @@ def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
 def inert(cell: str) -> str:
     """A spreadsheet runs cells that begin like a formula; an apostrophe makes them text."""
     return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
-
-
-def gradescope(reports: Sequence[Report], bank: Any) -> dict[str, Any]:
-    """The platform's results.json for one submission; several documents of it are merged question
-    by question."""
-    graded = [_graded(question, _best(reports, question.id)) for question in bank]
-    tests = [test for test in graded if test is not None]
-    opening = "Judged by computation; answers in words are left to a person."
-    return {
-        "score": sum(test["score"] for test in tests),
-        "output": "\n".join([opening, *_unreadable(reports)]),
-        "visibility": "visible",
-        "tests": tests,
-    }
-
-
-def _unreadable(reports: Sequence[Report]) -> list[str]:
-    lines = []
-    for report in reports:
-        for verdict in report.verdicts:
-            if verdict.question == WHOLE and verdict.status == "unread":
-                lines.append(f"{report.document}: {verdict.reason}")
-    return lines
-
-
-def _best(reports: Sequence[Report], question: str) -> Verdict | None:
-    found = [v for report in reports for v in report.verdicts if v.question == question]
-    return min(found, key=_rank, default=None)
-
-
-def _rank(verdict: Verdict) -> int:
-    """Whatever was written counts before what is missing in another document."""
-    return STATUSES.index(verdict.status) if verdict.status != "missing" else len(STATUSES)
-
-
-def _graded(question: Any, verdict: Verdict | None) -> dict[str, Any] | None:
-    if verdict is None:
-        return None
-    share = _SHARE.get(verdict.status)
-    test: dict[str, Any] = {
-        "number": question.id,
-        "name": f"{question.id} {question.title}",
-        "score": 0.0 if share is None else share * question.points,
-        "max_score": 0.0 if share is None else question.points,
-        "output": "\n".join(_sentences(verdict)),
-        "visibility": "visible",
-    }
-    if share is not None:
-        test["status"] = "passed" if share == 1 else "failed"
-    return test
-
-
-def _sentences(verdict: Verdict) -> list[str]:
-    repair = f"Smallest repair: {verdict.repair}" if verdict.repair else ""
-    steps = [
-        f"Step {s.question.partition('/step:')[2]}: {s.status}. {s.reason}" for s in verdict.steps
-    ]
-    opening = f"{verdict.status}: {verdict.reason}"
-    return [line for line in (opening, verdict.answer, repair, *verdict.remarks, *steps) if line]
 
 
 # ---------------------------------------------------------------------------------- the whole class

@@ -1,0 +1,137 @@
+"""The class behind the documents of `headwright check`: who wrote them, what they are worth, and
+what other programs get to see of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwright import __version__
+from headwright.course.anonymous import Redaction, hidden_student
+from headwright.course.hand_ins import hand_ins
+from headwright.course.marks import Graded, Mark
+from headwright.course.owners import Owners
+from headwright.course.people import Student
+from headwright.course.rubric import Rubric
+from headwright.homework.reading.sources import Source
+from headwright.homework.verdict import Report
+from headwright.result import plain
+
+
+@dataclass(frozen=True)
+class Class:
+    """The documents with their students, before anything is judged."""
+
+    documents: Sequence[Source]
+    students: Mapping[str, Student]  # by document
+    unmatched: Mapping[str, Sequence[str]]
+    redactions: Mapping[str, Redaction] | None = None  # by document, where names are hidden
+
+    def signed(self, outcomes: Iterable[Any]) -> Iterator[Any]:
+        """Judged documents with the student's id on them; without names where they are hidden."""
+        for outcome in outcomes:
+            report = replace(outcome.report, student=self.students[outcome.name].id)
+            page = outcome.page
+            if self.redactions is not None:
+                report = self.redactions[outcome.name].report(report)
+                page = self.redactions[outcome.name].text(page)
+            yield replace(outcome, report=report, page=page)
+
+
+def class_of(documents: Sequence[Source], found: Owners) -> Class:
+    """A student for every document; one that is nobody's goes by its own name."""
+    students = {one.name: found.by_document.get(one.name, Student(one.name)) for one in documents}
+    without = [student.id for student in found.without]
+    return Class(documents, students, {"documents": found.nobody, "students": without})
+
+
+def hidden(known: Class, key: bytes) -> Class:
+    """The same class under pseudonyms; several documents of one student are numbered."""
+    documents: list[Source] = []
+    students: dict[str, Student] = {}
+    redactions: dict[str, Redaction] = {}
+    for source in known.documents:
+        student = known.students[source.name]
+        unnamed = hidden_student(key, student)
+        name = unnamed.id
+        while name in students:
+            name = f"{name}-more"
+        documents.append(replace(source, name=name))
+        students[name] = unnamed
+        redactions[name] = Redaction(student, unnamed.id)
+    counts = {what: [f"{len(names)}"] for what, names in known.unmatched.items() if names}
+    return Class(documents, students, counts, redactions)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The result of one run: reports, marks, and the JSON record of both."""
+
+    reports: Sequence[Report]
+    graded: Sequence[Graded]
+    data: dict[str, Any]
+
+
+def marked(known: Class, reports: Sequence[Report], rubric: Rubric) -> Marked:
+    graded = hand_ins(reports, known.students, rubric)
+    data = {
+        "verdicts": _rows(reports, graded),
+        "students": [_total(one) for one in graded],
+        "documents": [_document(one, known.students[one.name]) for one in known.documents],
+        "run": {"version": __version__, "rubric": rubric.digest},
+        "unmatched": {what: list(names) for what, names in known.unmatched.items()},
+    }
+    return Marked(reports, graded, data)
+
+
+def _rows(reports: Sequence[Report], graded: Sequence[Graded]) -> list[dict[str, Any]]:
+    """A row per document and question. The points of a question stand in the row that counts; a
+    second document of the same student has none for it."""
+    counted = _counted(graded)
+    rows = []
+    for report in reports:
+        for verdict in report.verdicts:
+            row = {"document": report.document, "student": report.student, **plain(verdict)}
+            mark = counted.get(id(verdict))
+            row["points"] = mark.points if mark is not None else None
+            row["max_points"] = mark.max_points if mark is not None else 0.0
+            rows.append(row)
+    return rows
+
+
+def _counted(graded: Sequence[Graded]) -> Mapping[int, Mark]:
+    """Marks by the verdict they belong to."""
+    found = {}
+    for one in graded:
+        verdicts = {verdict.question: verdict for verdict in one.report.verdicts}
+        for mark in one.marks:
+            if mark.question in verdicts:
+                found[id(verdicts[mark.question])] = mark
+    return found
+
+
+def _total(one: Graded) -> dict[str, Any]:
+    return {
+        "student": one.student.id,
+        "name": one.student.name,
+        "document": one.report.document,
+        "points": one.points,
+        "open_points": one.open_points,
+        "max_points": one.max_points,
+        "marks": [plain(mark) for mark in one.marks],
+    }
+
+
+def _document(source: Source, student: Student) -> dict[str, Any]:
+    return {"document": source.name, "student": student.id, "digest": _digest(source)}
+
+
+def _digest(source: Source) -> str:
+    """Of the bytes that were judged; empty where they cannot be read."""
+    try:
+        data = source.path.read_bytes() if source.path is not None else source.text.encode("utf-8")
+    except OSError:
+        return ""
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -1,0 +1,128 @@
+"""`headwright check` for a course: students, marks, gradebooks, pseudonyms, what changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from headwright.cli.check.command import command
+
+RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$\n"
+WRONG = "Ana Lima\n\n(b) ii. $q = \\frac{1}{2}(k_a + k_b)$, says ana lima.\n"
+ROSTER = "id,name\nu1,Ana Lima\nu2,Joe Doe\nu3,Eve Ray\n"
+RUBRIC = '[question."b.q"]\npoints = 4\n'
+OVERRIDE = '[[override]]\nstudent = "u1"\nquestion = "b.q"\npoints = 3\nreason = "oral exam"\n'
+SHEET = "Student,ID,SIS User ID,Section,Attention (1)\nx,1,u1,A,\ny,2,u2,A,\n"
+
+
+def check(*arguments):
+    texts = [str(argument) for argument in arguments]
+    return CliRunner().invoke(command, texts, env={"COLUMNS": "80"})
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder per student, and what a teacher has."""
+    for student, text in {"u1": WRONG, "u2": RIGHT, "nobody": RIGHT}.items():
+        folder = tmp_path / "class" / student
+        folder.mkdir(parents=True)
+        (folder / "hw5.md").write_text(text)
+    for name, text in {"roster.csv": ROSTER, "rubric.toml": RUBRIC, "sheet.csv": SHEET}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def known(course):
+    return ("--roster", course / "roster.csv", "--rubric", course / "rubric.toml")
+
+
+def test_rows_know_their_student_and_their_points(course):
+    found = json.loads(check(course / "class", *known(course), "--json").stdout)
+
+    rows = {row["student"]: row for row in found["verdicts"] if row["question"] == "b.q"}
+    assert (rows["u1"]["points"], rows["u1"]["max_points"]) == (0, 4)
+    assert (rows["u2"]["points"], rows["u2"]["max_points"]) == (4, 4)
+    assert found["unmatched"]["students"] == ["u3"]
+    (stranger,) = found["unmatched"]["documents"]
+    assert stranger.endswith("hw5.md")
+
+
+def test_marks_go_into_the_gradebook_and_an_override_stays(course):
+    with (course / "rubric.toml").open("a") as rubric:
+        rubric.write(OVERRIDE)
+    out = course / "filled.csv"
+    for _ in range(2):
+        result = check(
+            course / "class", *known(course), "--gradebook", course / "sheet.csv", "--out", out
+        )
+        assert out.read_text() == SHEET.replace("u1,A,", "u1,A,3").replace("u2,A,", "u2,A,4")
+    assert "gradebook: 2 marks" in result.output
+
+
+def test_a_dry_run_shows_marks_and_writes_nothing(course):
+    before = sorted(course.rglob("*"))
+    result = check(course / "class", *known(course), "--dry-run", "--csv", course / "t.csv")
+
+    assert "u2  4 of 4 points" in result.output
+    assert "nothing was written" in result.output
+    assert sorted(course.rglob("*")) == before
+
+
+def test_only_what_changed_is_shown(course):
+    old = course / "old.json"
+    old.write_text(check(course / "class", *known(course), "--json").stdout)
+    assert "nothing changed" in check(course / "class", *known(course), "--against", old).output
+
+    (course / "class" / "u1" / "hw5.md").write_text(RIGHT)
+    found = check(course / "class", *known(course), "--against", old, "--json")
+    (change,) = json.loads(found.stdout)["changes"]
+    assert (change["student"], change["question"]) == ("u1", "b.q")
+    assert (change["before"]["points"], change["after"]["points"]) == (0, 4)
+    assert change["causes"] == ["document"]
+
+
+def test_no_name_is_left_in_an_anonymous_run(course):
+    outputs = ("--html", course / "pages", "--csv", course / "t.csv", "--human", course / "h.csv")
+    secret = ("--anonymous", "--names-key", course / "key")
+    results = [check(course / "class", *known(course), *secret, *outputs) for _ in range(2)]
+
+    assert results[0].output == results[1].output
+    written = [*(course / "pages").iterdir(), course / "t.csv", course / "h.csv"]
+    texts = [results[0].output, *(file.read_text() for file in written)]
+    for text in texts:
+        assert "lima" not in text.lower()
+        assert "joe" not in text.lower()
+    assert (course / "key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--gradebook", "sheet.csv"), "together"),
+        (("--gradebook", "sheet.csv", "--out", "o.csv", "--anonymous"), "two runs"),
+        (("--gradebook", "sheet.csv", "--out", "o.csv", "--column", "Parsing"), "one column"),
+        (("--roster", "rubric.toml"), "tells students apart"),
+        (("--rubric", "roster.csv"), "rubric in TOML"),
+        (("--against", "sheet.csv"), "check --json"),
+        (("--roster", "nothing.csv"), "check the path"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(course, monkeypatch, arguments, said):
+    monkeypatch.chdir(course)
+    before = sorted(course.rglob("*"))
+    result = check("class", *arguments)
+
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+    assert sorted(course.rglob("*")) == before
+
+
+def test_an_override_for_nobody_is_refused(course):
+    with (course / "rubric.toml").open("a") as rubric:
+        rubric.write(OVERRIDE.replace("u1", "u99"))
+    result = check(course / "class", *known(course))
+
+    assert result.exit_code == 2
+    assert "u99 in line 3" in " ".join(result.stderr.split())
