@@ -5,17 +5,14 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
-import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import shapes
 
-jaxtyping.install_import_hook("headwright", f"{shapes.__name__}.check")
-sys.meta_path.insert(0, shapes.Unchecked)
+shapes.install("headwright")
 
 # No deadline: a loaded machine must not fail a test. Fixed seed: two runs test the same examples.
 settings.register_profile(
