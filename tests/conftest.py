@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Kernels for a GPU run in Triton's interpreter, which is chosen when Triton is first imported.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 
+# Where the environment forbids compiled modules on disk, each worker and each of the hundreds of
+# programs that tests start would compile the package again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell lets its background jobs ignore Ctrl+C, and their children inherit that. The programs
 # under test are somebody's foreground.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -32,6 +38,13 @@ NODE = Path(os.environ.get("HEADWRIGHT_NODE", Path.home() / ".cache" / "headwrig
 
 # What no machine of ours can have: an accelerator, and the material beside our own checkout.
 _NOT_TO_BE_HAD = ("CUDA", "../shared")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """One worker per core, and one thread per worker: more of them would wait for one another."""
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
