@@ -1,7 +1,9 @@
 """Test runs check every shape annotation of the package (jaxtyping + beartype); users never pay for
 it."""
 
+import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -45,6 +47,27 @@ def pytest_xdist_setupnodes() -> None:
     """One worker per core, and one thread per worker: more of them would wait for one another."""
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """A file to a worker, and the files that want the large model to the same one: loading it takes
+    longer than its tests."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    @functools.cache
+    def wants_large_model(file: str) -> bool:
+        text = (config.rootpath / file).read_text(encoding="utf-8")
+        return re.search(r"^def test_\w+\([^)]*\bsmollm2\b", text, re.MULTILINE) is not None
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "the large model" if wants_large_model(file) else file
+
+    return Scheduling(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,6 +1,7 @@
 """What every command promises: JSON alone on stdout, exit codes, one-line errors, a fast and light
 start."""
 
+import functools
 import io
 import json
 import os
@@ -31,6 +32,9 @@ def run(*args, cwd=None, **environment):
     encoding = environment.get("PYTHONIOENCODING", "utf-8")
     done.stdout, done.stderr = (said.decode(encoding) for said in (done.stdout, done.stderr))
     return done
+
+
+run_once = functools.cache(run)
 
 
 class Program:
@@ -259,7 +263,7 @@ def test_a_closed_pipe_is_no_failed_check(form):
     ids=["table", "json", "bank", "help", "error"],
 )
 def test_no_encoding_of_the_terminal_is_fatal(args, encoding):
-    usual = run(*args)
+    usual = run_once(*args)
     done = run(*args, PYTHONIOENCODING=encoding)
     assert done.returncode == usual.returncode
     assert "Traceback" not in done.stderr
