@@ -1,21 +1,21 @@
 """Test runs check every shape annotation of the package (jaxtyping + beartype); users never pay for
 it."""
 
+import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import shapes
 
-jaxtyping.install_import_hook("headwright", f"{shapes.__name__}.check")
-sys.meta_path.insert(0, shapes.Unchecked)
+shapes.install("headwright")
 
 # No deadline: a loaded machine must not fail a test. Fixed seed: two runs test the same examples.
 settings.register_profile(
@@ -26,6 +26,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Kernels for a GPU run in Triton's interpreter, which is chosen when Triton is first imported.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 
+# Where the environment forbids compiled modules on disk, each worker and each of the hundreds of
+# programs that tests start would compile the package again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell lets its background jobs ignore Ctrl+C, and their children inherit that. The programs
 # under test are somebody's foreground.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,6 +40,34 @@ NODE = Path(os.environ.get("HEADWRIGHT_NODE", Path.home() / ".cache" / "headwrig
 
 # What no machine of ours can have: an accelerator, and the material beside our own checkout.
 _NOT_TO_BE_HAD = ("CUDA", "../shared")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """One worker per core, and one thread per worker: more of them would wait for one another."""
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """A file to a worker, and the files that want the large model to the same one: loading it takes
+    longer than its tests."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    @functools.cache
+    def wants_large_model(file: str) -> bool:
+        text = (config.rootpath / file).read_text(encoding="utf-8")
+        return re.search(r"^def test_\w+\([^)]*\bsmollm2\b", text, re.MULTILINE) is not None
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "the large model" if wants_large_model(file) else file
+
+    return Scheduling(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

