@@ -153,7 +153,7 @@ def _growth(outcomes: Iterator[Any], jobs: int) -> float:
     early = 0.0
     number = 0
     for number, outcome in enumerate(outcomes, 1):
-        if outcome.error or outcome.value is None:
+        if outcome.error or outcome.text is None:
             raise RuntimeError(outcome.error or "no value")
         if number == jobs // 10:
             early = _resident()

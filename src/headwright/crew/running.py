@@ -19,12 +19,12 @@ from headwright.crew.function import full_version, source_digest
 from headwright.crew.pace import Pace
 from headwright.crew.software import software
 from headwright.crew.store.record import Record, Store
-from headwright.crew.values import Keys, NotPlain, plain_value, text_of
+from headwright.crew.values import Keys, NotPlain, encoded, plain_value
 from headwright.crew.window import Outcome, Place, Window
 from headwright.errors import HeadwrightError, InputError
 from headwright.watched import Allowance
 
-_CHUNK = 500  # points whose keys are looked up together
+_CHUNK = 2_000  # points whose keys are looked up together
 _LOOK = 0.5  # seconds: Windows hears Ctrl+C only between two waits
 _MOST_LOST = 5  # times that a cluster may give up on one batch, after repeats of its own
 
@@ -78,7 +78,8 @@ class _Reading:
         chunk = [self._read(number, point) for number, point in islice(self._points, _CHUNK)]
         self.ended = len(chunk) < _CHUNK
         new = {key for _, _, key in chunk if not window.has(key)}
-        kept = self.store.found(list(new)) if self.store is not None and new else {}
+        # Sorted keys lie near each other in the store.
+        kept = self.store.found(sorted(new)) if self.store is not None and new else {}
         for point, text, key in chunk:
             found = kept.get(key)
             if found is not None and self._retry and found[1]:
@@ -90,7 +91,7 @@ class _Reading:
             plain = plain_value(point)
             if type(plain) is not dict:
                 raise NotPlain(f"{plain!r:.60} is no mapping of names to values")
-            text = text_of(plain)
+            text = encoded(plain)
         except NotPlain as reason:
             raise InputError(
                 wanted="points of plain values (numbers, texts, lists of them)",

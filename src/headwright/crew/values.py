@@ -23,12 +23,15 @@ class NotPlain(ValueError):
 
 def text_of(value: Any) -> str:
     """One text for equal values: keys sorted, no spaces, ASCII."""
+    return encoded(plain_value(value))
+
+
+def encoded(plain: Any) -> str:
+    """The text of a value that is plain already."""
     try:
-        return _ENCODER.encode(plain_value(value))
-    except ValueError as reason:
-        if isinstance(reason, NotPlain):
-            raise
-        raise NotPlain(str(reason)) from None  # an integer of more digits than Python writes
+        return _ENCODER.encode(plain)
+    except ValueError as reason:  # an integer of more digits than Python writes
+        raise NotPlain(str(reason)) from None
 
 
 def plain_value(value: Any, place: str = "", depth: int = 0) -> Any:

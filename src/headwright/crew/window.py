@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwright.crew.store.record import Kept
 
@@ -15,8 +14,7 @@ MOST_CHARACTERS = 64_000_000  # of parameters and values
 MOST_IN_BATCH = 4_000_000  # characters of parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of one point."""
 
     point: dict[str, Any]
