@@ -1,0 +1,259 @@
+"""Outcomes in order, whatever the jobs do; nothing that is stored is computed again."""
+
+import json
+import math
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+from tests.crew import jobs
+
+from headwright.crew import run
+from headwright.crew.compute import compute
+from headwright.crew.executor import OwnProcesses, chosen
+from headwright.crew.store import opened
+from headwright.crew.values import text_of
+from headwright.errors import HeadwrightError, InputError
+from headwright.watched import Allowance
+
+JOBS = jobs.__name__
+
+
+@pytest.fixture(scope="module")
+def own():
+    with chosen(workers=1) as executor:
+        yield executor
+
+
+def named(function):
+    return f"{JOBS}:{function.__name__}"
+
+
+def results(function, points, **options):
+    return list(run(named(function), points, **options))
+
+
+def test_outcomes_have_the_order_of_the_points(own):
+    found = results(jobs.slow_first, [{"x": x} for x in range(300)], executor=own)
+
+    assert [outcome.value for outcome in found] == list(range(300))
+
+
+def test_special_numbers_keep_their_bits(own):
+    (found,) = results(jobs.special, [{"x": 0.1}], executor=own)
+
+    assert found.text == text_of(jobs.special(0.1))
+    assert math.isnan(found.value["nan"])
+    assert math.copysign(1, found.value["zero"]) == -1
+
+
+def test_hostile_jobs_fail_alone(own):
+    ways = ["print", "exit", "interrupt", "crash", "object", "names", "digits", "long", "fine"]
+    found = results(jobs.hostile, [{"how": how} for how in ways], executor=own)
+    errors = {outcome.point["how"]: outcome.error for outcome in found}
+
+    assert errors["exit"] == "SystemExit: bye"
+    assert errors["interrupt"] == "KeyboardInterrupt"
+    assert "ended twice (exit code 7)" in errors["crash"]
+    assert "builtins.object" in errors["object"]
+    assert "the name 1" in errors["names"]
+    assert errors["digits"].startswith("NotPlain")
+    assert [errors[how] for how in ("print", "long", "fine")] == ["", "", ""]
+    assert len(found[ways.index("long")].value) == 3_000_000
+
+
+def test_an_allowance_ends_one_point(own):
+    points = [{"how": how} for how in ("fine", "spin", "fine too")]
+    found = results(jobs.hostile, points, executor=own, allowance=Allowance(0.2, 10**9))
+
+    assert [outcome.value for outcome in found] == ["fine", None, "fine too"]
+    assert found[1].error == "Ended: it took longer than 0.2 s of processor time"
+
+
+def test_a_process_that_somebody_ends_costs_no_result(own, tmp_path):
+    marker = str(tmp_path / "killed")
+    points = [{"x": x, "marker": marker} for x in range(20)]
+    found = results(jobs.killed_once, points, executor=own)
+
+    assert [outcome.value for outcome in found] == list(range(20))
+
+
+def test_what_is_stored_is_not_computed_again(own, tmp_path):
+    log = tmp_path / "log"
+    points = [{"x": x, "log": str(log)} for x in range(50)]
+    with opened(tmp_path / "store", {"study": "a"}) as store:
+        first = results(jobs.counted, points[:30], executor=own, store=store)
+        second = results(jobs.counted, points, executor=own, store=store)
+        other = results(jobs.counted, points[:1], executor=own, store=store, version="2")
+
+    assert [outcome.stored for outcome in second] == [True] * 30 + [False] * 20
+    assert [outcome.text for outcome in second[:30]] == [outcome.text for outcome in first]
+    assert [outcome.stored for outcome in other] == [False]
+    assert sorted(map(int, log.read_text().split())) == sorted([*range(50), 0])
+
+
+def test_equal_points_are_computed_once(own, tmp_path):
+    log = tmp_path / "log"
+    points = [{"x": x % 3, "log": str(log)} for x in range(30)]
+    found = results(jobs.counted, points, executor=own)
+
+    assert [outcome.value for outcome in found] == [x % 3 for x in range(30)]
+    assert len(log.read_text().split()) == 3
+
+
+def test_failed_points_are_kept_until_they_are_tried_again(own, tmp_path):
+    points = [{"how": "exit"}]
+    with opened(tmp_path, {}) as store:
+        first = results(jobs.hostile, points, executor=own, store=store)
+        second = results(jobs.hostile, points, executor=own, store=store)
+        third = results(jobs.hostile, points, executor=own, store=store, retry=True)
+
+    assert [o.stored for o in (*first, *second, *third)] == [False, True, False]
+    assert second[0].error == "SystemExit: bye"
+
+
+def test_no_points_and_one_point(own):
+    assert results(jobs.square, [], executor=own) == []
+    assert results(jobs.square, [{"x": 3}], executor=own)[0].value == {"y": 9}
+
+
+@pytest.mark.parametrize("point", [{"x": object()}, {"x": {1: 2}}, {2: 1}, 7, {"x": [10**5000]}])
+def test_points_that_are_not_plain_are_refused(own, point):
+    with pytest.raises(InputError, match="point 2: "):
+        results(jobs.square, [{"x": 1}, point], executor=own)
+
+
+@pytest.mark.parametrize("name", ["no_colon", "a b:c", "no_such_module_of_anybody:job", ":"])
+def test_functions_that_are_none(own, name):
+    with pytest.raises(InputError):
+        run(name, [{"x": 1}], executor=own)
+
+
+def test_a_function_that_the_workers_do_not_have_stops_the_run(own, tmp_path):
+    with opened(tmp_path, {}) as store, pytest.raises(InputError, match="AttributeError"):
+        list(run(f"{JOBS}:missing", [{"x": 1}], executor=own, store=store))
+
+
+def test_a_worker_with_other_software_or_source_refuses():
+    job = {"function": named(jobs.square), "digest": "source 0", "software": {}, "allowance": None}
+
+    assert compute({**job, "software": {"numpy": "0.1"}}, ['{"x":1}'])["refused"].endswith(
+        "instead of 0.1"
+    )
+    assert "another source" in compute(job, ['{"x":1}'])["refused"]
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_any_executor_will_do(kind):
+    with kind(1) as executor:
+        found = results(jobs.square, [{"x": x} for x in range(5)], executor=executor)
+
+    assert [outcome.value["y"] for outcome in found] == [0, 1, 4, 9, 16]
+
+
+class Recorded(OwnProcesses):
+    """Notes how much is under way."""
+
+    def __init__(self, workers):
+        super().__init__(workers)
+        self.under_way = 0
+        self.most = 0
+        self.sizes = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        self.sizes.append(len(args[1]))
+        future = super().submit(fn, *args, **kwargs)
+        future.add_done_callback(self._one_less)
+        return future
+
+    def _one_less(self, _):
+        self.under_way -= 1
+
+
+def test_batches_grow_and_few_are_under_way():
+    executor = Recorded(1)
+    try:
+        found = results(jobs.square, ({"x": x} for x in range(3000)), executor=executor)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+    assert len(found) == 3000
+    assert executor.sizes[0] == 1
+    assert max(executor.sizes) >= 64
+    assert executor.most <= 3
+
+
+class Stuck(OwnProcesses):
+    """Its first batch never ends."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        if json.loads(args[1][0])["x"] == 0:
+            return Future()
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_slow_point_lets_only_so_much_pile_up(monkeypatch):
+    monkeypatch.setattr("headwright.crew.window.MOST_POINTS", 100)
+    monkeypatch.setattr("headwright.crew.running._CHUNK", 50)
+    monkeypatch.setattr("headwright.crew.running._LOOK", 0.01)
+    read = []
+
+    def points():
+        for x in range(10_000):
+            read.append(x)
+            yield {"x": x}
+
+    executor = Stuck(1)
+    waits = iter(range(200))
+    monkeypatch.setattr("headwright.crew.running.width_of", lambda _: next(waits) and 1)
+    try:
+        with pytest.raises(StopIteration), monkeypatch.context():
+            # `width_of` gives up after so many rounds.
+            run_iterator = run(named(jobs.square), points(), executor=executor)
+            _drained(run_iterator)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+    assert len(read) <= 150
+
+
+def _drained(outcomes):
+    try:
+        for _ in outcomes:
+            pass
+    except RuntimeError as reason:  # what a generator makes of StopIteration
+        raise reason.__cause__ from None
+
+
+def test_an_executor_that_breaks_says_how_to_go_on():
+    executor = OwnProcesses(1)
+    executor.shutdown()
+
+    with pytest.raises(HeadwrightError, match="the same command again"):
+        results(jobs.square, [{"x": 1}], executor=executor)
+
+
+def test_stopping_ends_what_is_being_computed():
+    executor = OwnProcesses(1)
+    future = executor.submit(
+        compute,
+        {"function": named(jobs.hostile), "digest": _digest(), "software": {}, "allowance": None},
+        ['{"how":"spin"}'],
+    )
+    executor.shutdown(cancel_futures=True)
+
+    with pytest.raises(HeadwrightError):
+        future.result(timeout=5)
+
+
+def _digest():
+    from headwright.crew.function import source_digest
+
+    return source_digest(named(jobs.hostile))
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_workers_are_at_least_one(workers):
+    with pytest.raises(InputError, match="at least one"), chosen(workers=workers):
+        pass
