@@ -43,7 +43,7 @@ class Axis:
         return list(islice(self, most))
 
 
-def axis(name: str, written: Any) -> Axis:
+def axis_of(name: str, written: Any) -> Axis:
     """What a grid says about one parameter. A plain value is the same at every point."""
     if isinstance(written, dict):
         keys = frozenset(written)

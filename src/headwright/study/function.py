@@ -48,8 +48,9 @@ class Function:
         needed = [p.name for p in by_name if p.default is p.empty and p.name not in given]
         needed += [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
         if unknown or needed:
+            known = ", ".join(names) or "none by name"
             raise InputError(
-                wanted=f"the parameters that {self.name} takes: {', '.join(names) or 'none by name'}",
+                wanted=f"the parameters that {self.name} takes: {known}",
                 got=" and ".join(_wrong(unknown, needed)),
                 attempt="the same names in [grid] and in the function",
             )

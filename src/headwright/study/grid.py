@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headwright.errors import InputError
-from headwright.study.axis import Axis, axis
+from headwright.study.axis import Axis, axis_of
 
 MOST_POINTS = 10**6  # without a limit that somebody asked for
 _EXAMPLE = "[grid] with a line such as n = [4, 8, 16]; headwright study --new prints one"
@@ -97,7 +97,7 @@ def _block(written: Mapping[str, Any]) -> tuple[Axis, ...]:
         if not isinstance(name, str) or not name.isidentifier() or name == ERROR:
             wanted = f"parameter names that Python can pass by name, other than {ERROR}"
             raise InputError(wanted=wanted, got=repr(name), attempt="n, leak, seed")
-    return tuple(axis(name, values) for name, values in written.items())
+    return tuple(axis_of(name, values) for name, values in written.items())
 
 
 def _insist_on_separate(blocks: Sequence[tuple[Axis, ...]]) -> None:

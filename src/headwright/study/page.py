@@ -18,7 +18,7 @@ from headwright.study import figures as generic
 from headwright.study.asked import Study
 from headwright.study.axis import Axis
 from headwright.study.section import Section
-from headwright.study.table import CSV, PARQUET, Table
+from headwright.study.table import Table
 
 PAGE = "index.html"
 FIGURES = "figures"
@@ -30,8 +30,9 @@ _MOST_VALUES = 8
 Drawn = dict[str, Any]
 
 
-def write_page(study: Study, table: Table, out: Path) -> list[Path]:
-    """The page and its figures; the paths of the figures as SVG."""
+def write_page(study: Study, table: Table, out: Path, tables: list[Path]) -> list[Path]:
+    """The page and its figures; the paths of the figures as SVG. `tables` are the files that hold
+    all rows."""
     rows = table.finished()
     drawn: Drawn = {}
     sections: list[Section] = []
@@ -43,11 +44,12 @@ def write_page(study: Study, table: Table, out: Path) -> list[Path]:
         drawn = generic.figures(rows, study.grid.varying, numbers)
         sections = _generic_sections(study, drawn, numbers)
     paths = [save(drawing, out / FIGURES / name)[0] for name, drawing in drawn.items()]
-    write_text(out / PAGE, _document(study, table, sections, drawn))
+    said = "".join(_section(section, drawn) for section in sections)
+    write_text(out / PAGE, _document(study, table, said, [path.name for path in tables]))
     return paths
 
 
-def _document(study: Study, table: Table, sections: list[Section], drawn: Drawn) -> str:
+def _document(study: Study, table: Table, said: str, files: list[str]) -> str:
     title = study.built_in.title if study.built_in else study.name
     asks = study.built_in.asks if study.built_in else study.function.summary
     lead = f"<p>{typeset(asks)}</p>" if study.built_in else f"<p>{escape(asks)}</p>"
@@ -55,9 +57,9 @@ def _document(study: Study, table: Table, sections: list[Section], drawn: Drawn)
         _CSS,
         f"<h1>{escape(title)}</h1>{lead if asks else ''}",
         _asked(study, table),
-        *(_section(section, drawn) for section in sections),
+        said,
         _failures(table),
-        _rows_section(table),
+        _rows_section(table, files),
     ]
     return page(title, "".join(body), description=asks or f"A study of {study.name}")
 
@@ -73,7 +75,8 @@ def _asked(study: Study, table: Table) -> str:
     blocks = [_block(block) for block in study.grid.blocks]
     return (
         f"<section><h2>What was asked</h2><p><code>{escape(study.function.name)}</code> at "
-        f"{table.count:,} points{part}: {finished:,} finished{failed}.</p>{''.join(blocks)}</section>"
+        f"{table.count:,} points{part}: {finished:,} finished{failed}.</p>"
+        f"{''.join(blocks)}</section>"
     )
 
 
@@ -133,7 +136,7 @@ def _figure(section: Section, drawing: Any) -> str:
     return f'<figure class="wide">{svg(drawing, title=title)}{caption}</figure>'
 
 
-# ------------------------------------------------------------------------------------- what there is
+# ------------------------------------------------------------------------------------ what there is
 
 
 def _failures(table: Table) -> str:
@@ -151,15 +154,11 @@ def _failures(table: Table) -> str:
     )
 
 
-def _rows_section(table: Table) -> str:
+def _rows_section(table: Table, files: list[str]) -> str:
     shown = min(table.count, _MOST_ROWS)
     head = f"The first {shown} of {table.count:,} rows" if table.count > shown else "All rows"
-    links = f'<a href="{CSV}">{CSV}</a>'
-    has_parquet = f' (and <a href="{PARQUET}">{PARQUET}</a>, where pyarrow was installed)'
-    return (
-        f"<section><h2>{head}</h2>{first_rows(table)}<p>The whole table: {links}{has_parquet}.</p>"
-        "</section>"
-    )
+    links = ", ".join(f'<a href="{name}">{name}</a>' for name in files)
+    return f"<section><h2>{head}</h2>{first_rows(table)}<p>The whole table: {links}</p></section>"
 
 
 def first_rows(table: Table) -> str:

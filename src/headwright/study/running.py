@@ -23,8 +23,8 @@ from headwright.study.studied import Studied
 from headwright.study.table import Table
 
 STORE = "store"
-# Outcomes as they come and how many there will be -> the same outcomes, for whoever counts them
-Watch = Callable[[Iterator[Outcome], int], Iterable[Outcome]]
+# Outcomes as they come -> the same outcomes, for whoever counts them
+Watch = Callable[[Iterator[Outcome]], Iterable[Outcome]]
 
 
 def run(
@@ -36,7 +36,7 @@ def run(
     executor: Executor | None = None,
     **options: Any,
 ) -> Studied:
-    """A function (or `"module:function"`, or the name of a built-in study) at every point of a grid.
+    """A function (or `"module:function"`, or a built-in study's name) at every point of a grid.
 
     `grid` is a dictionary such as `{"n": [4, 8], "leak": {"from": 0.1, "to": 0.5, "step": 0.1}}`
     or the path of a TOML file. Everything is written to the folder `out`; what is stored there
@@ -61,7 +61,7 @@ def _executor(workers: int | None, executor: Executor | None) -> Iterator[Execut
         yield ready
 
 
-def _unwatched(outcomes: Iterator[Outcome], total: int) -> Iterable[Outcome]:
+def _unwatched(outcomes: Iterator[Outcome]) -> Iterable[Outcome]:
     return outcomes
 
 
@@ -81,11 +81,11 @@ def carried_out(
             retry=retry,
         )
         points = study.grid.points(study.limit)
-        for outcome, point in zip(watch(outcomes, study.count), points, strict=True):
+        for outcome, point in zip(watch(outcomes), points, strict=True):
             error = outcome.error or fault(outcome.value, point)
             # The grid's own point: its values are shared by all rows, those of JSON by none
             table.add(point, {} if error else outcome.value, error)
             skipped += outcome.stored and not error
-    table.write(out)
-    figures = write_page(study, table, out)
+    files = table.write(out)
+    figures = write_page(study, table, out, files)
     return Studied(study.name, out, table, skipped, tuple(figures))

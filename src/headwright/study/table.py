@@ -79,7 +79,10 @@ class Table:
         """results.csv, and results.parquet where pyarrow is installed."""
         written = [write_text(folder / CSV, self.csv())]
         data = self._parquet()
-        if data is not None:
+        if data is None:
+            # One of other rows must not stand beside the new table
+            (folder / PARQUET).unlink(missing_ok=True)
+        else:
             written.append(write_bytes(folder / PARQUET, data))
         return written
 
@@ -99,11 +102,10 @@ def _uniform(values: list[Any]) -> list[Any]:
     """A Parquet column has one type: whole numbers, floats or words, whichever holds all of its
     values."""
     there = [value for value in values if value is not None]
-    if any(isinstance(value, str) for value in there):
+    kinds = {type(value) for value in there}
+    if str in kinds or (bool in kinds and len(kinds) > 1):
         return [value if value is None else str(value) for value in values]
-    whole = all(isinstance(value, int) and abs(value) < 2**63 for value in there)
-    if not there or whole and not any(isinstance(value, bool) for value in there):
-        return values
-    if all(isinstance(value, bool) for value in there):
+    fits = all(-(2**63) <= value < 2**63 for value in there if isinstance(value, int))
+    if len(kinds) <= 1 and fits:
         return values
     return [value if value is None else float(value) for value in values]
