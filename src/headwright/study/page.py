@@ -133,7 +133,7 @@ def _figure(section: Section, drawing: Any) -> str:
     links = " · ".join(f'<a href="{escape(file, quote=True)}">{file[-3:]}</a>' for file in files)
     title = section.caption or section.title
     caption = f"<figcaption>{_text(section.caption)} {links}</figcaption>"
-    return f'<figure class="wide">{svg(drawing, title=title)}{caption}</figure>'
+    return f'<figure><div class="wide">{svg(drawing, title=title)}</div>{caption}</figure>'
 
 
 # ------------------------------------------------------------------------------------ what there is
@@ -184,6 +184,7 @@ def _cell(value: Any) -> str:
 
 _CSS = """<style>
 .rows td{white-space:nowrap}
+@media(max-width:30rem){figure svg{max-width:none}}
 blockquote{margin:.6rem 0;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--accent);
 font-size:1.06rem}
 </style>"""
