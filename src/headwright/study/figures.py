@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from headwright.report.style import SERIES, figure
-from headwright.study.section import Rows
+from headwright.study.table import Table
 
 MOST_NUMBERS = 8  # figures
 MOST_PARAMETERS = 6  # panels of one figure
@@ -34,18 +34,17 @@ _WIDE_NUMBER = 300.0
 Panel = tuple[list[Any], list[float]]
 
 
-def drawable(rows: Rows, parameters: Sequence[str]) -> list[str]:
+def drawable(table: Table) -> list[str]:
     """The numbers that have a finite value somewhere, in the order of the table."""
-    names = [name for name in rows[0] if name not in parameters] if rows else []
-    return [name for name in names if any(_finite(row[name]) for row in rows)]
+    return [name for name, column in table.numbers.items() if any(map(_finite, column))]
 
 
-def figures(rows: Rows, varying: Sequence[str], numbers: Sequence[str]) -> dict[str, Any]:
+def figures(table: Table, varying: Sequence[str], numbers: Sequence[str]) -> dict[str, Any]:
     """By a name that is safe in a folder; one per number, as many as a page can show."""
     drawn: dict[str, Any] = {}
     panels = varying[:MOST_PARAMETERS]
     for number in numbers[:MOST_NUMBERS] if panels else []:
-        drawn[_file_name(number, drawn)] = _against_all(rows, panels, number)
+        drawn[_file_name(number, drawn)] = _against_all(table, panels, number)
     return drawn
 
 
@@ -54,21 +53,21 @@ def _file_name(number: str, taken: dict[str, Any]) -> str:
     return stem if stem not in taken else f"{stem}-{len(taken) + 1}"
 
 
-def _against_all(rows: Rows, parameters: Sequence[str], number: str) -> Any:
+def _against_all(table: Table, parameters: Sequence[str], number: str) -> Any:
     across = min(len(parameters), _ACROSS)
     down = math.ceil(len(parameters) / _ACROSS)
     size = (_WIDTHS[across], 0.4 + _PANEL_HEIGHT * down)
     with figure(*size, rows=down, columns=across) as (drawing, _):
-        logarithmic = _spans(_column(rows, number), _WIDE_NUMBER)
+        finite = [float(x) for x in table.numbers[number] if x is not None and _finite(x)]
         panels = drawing.axes[: len(parameters)]
         for axes, parameter in zip(panels, parameters, strict=True):
-            _panel(axes, _pairs(rows, parameter, number))
+            _panel(axes, _pairs(table.parameters[parameter], table.numbers[number]))
             axes.set_xlabel(_short(parameter))
             axes.grid(axis="y")
             if axes is not panels[0]:
                 axes.sharey(panels[0])
             axes.tick_params(labelleft=axes in panels[::across])
-        if logarithmic:
+        if _spans(finite, _WIDE_NUMBER):
             panels[0].set_yscale("log")
         # Left of every row of panels: what they all show
         for first in panels[::across]:
@@ -117,14 +116,11 @@ def _number_axis(axes: Any, values: list[float]) -> None:
         axes.set_xticks([], minor=True)
 
 
-def _pairs(rows: Rows, parameter: str, number: str) -> Panel:
+def _pairs(places: list[Any], heights: list[Any]) -> Panel:
     """Where both are there."""
-    found = [row for row in rows if row[parameter] is not None and _finite(row[number])]
-    return [row[parameter] for row in found], [float(row[number]) for row in found]
-
-
-def _column(rows: Rows, number: str) -> list[float]:
-    return [float(row[number]) for row in rows if _finite(row[number])]
+    both = zip(places, heights, strict=True)
+    found = [(x, float(y)) for x, y in both if x is not None and _finite(y)]
+    return [x for x, _ in found], [y for _, y in found]
 
 
 def _finite(value: Any) -> bool:
