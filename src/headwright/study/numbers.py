@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from headwright.crew.store import Store
+from headwright.crew.store.record import Kept, Record, Store
 from headwright.study.grid import ERROR
 
 _MOST_SHOWN = 80
@@ -35,10 +35,10 @@ class NumbersOnly:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def found(self, keys: Sequence[str]) -> dict[str, Any]:
+    def found(self, keys: Sequence[str]) -> dict[str, Kept]:
         return self._store.found(keys)
 
-    def add(self, records: Iterable[Any]) -> None:
+    def add(self, records: Iterable[Record]) -> None:
         self._store.add([_checked(record) for record in records])
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class NumbersOnly:
         self.close()
 
 
-def _checked(record: Any) -> Any:
+def _checked(record: Record) -> Record:
     if record.value is None:
         return record
     wrong = fault(json.loads(record.value), json.loads(record.point))
