@@ -28,7 +28,8 @@ class Store(Protocol):
         ...
 
     def add(self, records: Iterable[Record]) -> None:
-        """Keep them, all or none; they are on the disk when this returns."""
+        """Keep them; they are on the disk when this returns. A value that is there stays; what had
+        failed is replaced."""
         ...
 
     def close(self) -> None: ...
