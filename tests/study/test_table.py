@@ -13,7 +13,7 @@ from headwright.study.table import Table
 def table():
     made = Table(["n", "kind"])
     made.add({"n": 1, "kind": "a"}, {"x": 0.1 + 0.2, "whole": 10**30})
-    made.add({"n": 2}, {}, "ValueError: no, \"never\"")
+    made.add({"n": 2}, {}, 'ValueError: no, "never"')
     made.add({"n": 3, "kind": "b"}, {"x": math.nan, "late": -0.0, "true": True, "whole": 1})
     return made
 

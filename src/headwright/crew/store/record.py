@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 class Record(NamedTuple):
@@ -22,6 +22,7 @@ class Record(NamedTuple):
 Kept = tuple[str | None, str]
 
 
+@runtime_checkable
 class Store(Protocol):
     def found(self, keys: Sequence[str]) -> dict[str, Kept]:
         """What is there of these keys."""
