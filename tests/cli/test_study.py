@@ -162,10 +162,11 @@ def test_a_press_says_how_to_go_on_and_the_same_command_does(tmp_path):
 
 def _is_stored(file):
     """Is a first result on the disk?"""
-    with contextlib.suppress(sqlite3.OperationalError):
+    try:
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
             return store.execute("SELECT count(*) FROM results").fetchone()[0] > 0
-    return False
+    except sqlite3.OperationalError:
+        return False
 
 
 def test_the_bar_counts_what_came_what_failed_and_what_is_left():
