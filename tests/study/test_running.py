@@ -144,3 +144,15 @@ def test_what_machines_read(tmp_path, executor):
         "rows": 2, "done": 2, "skipped": 0, "failed": 0,
     }  # fmt: skip
     assert data["figures"] == [str(path) for path in result.figures]
+
+
+def test_an_edited_module_is_computed_anew_in_the_same_session(tmp_path, monkeypatch):
+    file = tmp_path / "edited_between.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    values = []
+    for factor in (2, 3):
+        file.write_text(f"def f(x):\n    return {{'y': {factor} * x}}\n")
+        result = hw.study.run("edited_between:f", {"x": [1]}, out=tmp_path / "out", workers=1)
+        values.append(result.rows[0]["y"])
+
+    assert values == [2, 3]
