@@ -57,6 +57,11 @@ def one_head(want: Wanted, face: Target, *, storage: str = "float64") -> Head:
                 return excluded(task, problem, found, answer.proof)
             return _in_digits(task, finer, ell)
 
+    if found.status == "slow":
+        finer = precise(task, ell)
+        if finer is not None:
+            return _in_digits(task, finer, ell)
+
     def solve(level: float) -> Query | None:
         again = cheapest(problem, level, start=found.y)
         return None if again.status == "stuck" else problem.q0 + again.y
