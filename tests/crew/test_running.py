@@ -119,7 +119,7 @@ def test_no_points_and_one_point(own):
 @pytest.mark.parametrize("point", [{"x": object()}, {"x": {1: 2}}, {2: 1}, 7, {"x": [10**5000]}])
 def test_points_that_are_not_plain_are_refused(own, point):
     with pytest.raises(InputError, match="point 2: "):
-        results(jobs.square, [{"x": 1}, point], executor=own)
+        results(jobs.square, iter([{"x": 1}, point]), executor=own)
 
 
 @pytest.mark.parametrize("name", ["no_colon", "a b:c", "no_such_module_of_anybody:job", ":"])
