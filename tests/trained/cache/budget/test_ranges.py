@@ -14,6 +14,8 @@ from headwright.trained.cache.budget.ranges import measured
 
 # Mean squared error of the best 4 equally spaced values for a normal number of variance 1.
 _BEST_OF_FOUR = 0.1188
+# Errors of 2,000 numbers against those of 4,000 others.
+_OTHERS = 0.1
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def test_unseen_numbers_are_rounded_as_badly_as_predicted(normal):
         grid = found.grid(np.full((1, 8), bits))
         codes = np.round((unseen - grid.low[:, None]) / grid.step[:, None]).clip(0, 2**bits - 1)
         errors = (grid.base[:, None] + grid.step[:, None] * codes - unseen) ** 2
-        assert grid.damage.sum() == pytest.approx(errors.mean(axis=1).sum(), rel=0.1)
+        assert grid.damage.sum() == pytest.approx(errors.mean(axis=1).sum(), rel=_OTHERS)
 
 
 def test_a_channel_that_never_moves_has_no_error():
