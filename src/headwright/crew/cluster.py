@@ -73,20 +73,13 @@ def _cluster(distributed: Any, cluster: str, workers: int | None) -> Iterator[An
     if cluster != "local":
         yield cluster
         return
-    import dask
-
-    # The jobs run in processes of their own, so the workers may be threads of this one, and looking
-    # at their stacks a hundred times a second would tell nothing.
-    quiet = dask.config.set({"distributed.worker.profile.enabled": False})
-    with (
-        quiet,
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=workers or cores(),
-            processes=False,
-            dashboard_address=None,
-        ) as local,
-    ):
+    # The jobs run in processes of their own, so the workers may be threads of this one.
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=workers or cores(),
+        processes=False,
+        dashboard_address=None,
+    ) as local:
         yield local
 
 
