@@ -106,17 +106,12 @@ def random_ceiling(K: Keys, support: list[int], leak: float) -> float | None:
     return tau * float(np.linalg.norm(v))
 
 
-def coherence_ceiling(K: Keys, support: list[int], leak: float) -> float | None:
-    """Any unit keys: a length that is enough, from mu, the largest inner product of two of them.
+def coherence_ceiling(N: int, q: int, mu: float, leak: float) -> float | None:
+    """Any unit keys: a length that is enough, from mu, the largest |k_i.k_j| of two of them.
 
     The same v has coefficients of at most 1 / (1 - (q-1) mu), so other keys reach at most
     q mu / (1 - (q-1) mu), and v^2 <= q / (1 - (q-1) mu).
     """
-    N = len(K)
-    q = len(support)
-    products = K @ K.T
-    np.fill_diagonal(products, 0.0)
-    mu = float(np.abs(products).max())
     if (2 * q - 1) * mu >= 1:
         return None
     return lead(N - q, q, leak) * math.sqrt(q * (1 - (q - 1) * mu)) / (1 - (2 * q - 1) * mu)

@@ -47,6 +47,15 @@ def unit_keys(family: str, N: int, d: int, seed: int) -> Keys:
     return K
 
 
+@lru_cache(maxsize=4)
+def largest_product(family: str, N: int, d: int, seed: int) -> float:
+    """The largest |k_i.k_j| of two of these keys."""
+    K = unit_keys(family, N, d, seed)
+    products = K @ K.T
+    np.fill_diagonal(products, 0.0)
+    return float(np.abs(products).max())
+
+
 def random_keys(N: int, d: int, seed: int) -> Keys:
     rng = np.random.default_rng([seed, N, d])
     return _on_sphere(rng.standard_normal((N, d)))
