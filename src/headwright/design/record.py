@@ -6,6 +6,7 @@ re-checked (`saved`) without the code that made it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ class Design:
     no query that reaches the target (for the same split) can be shorter than; `ceiling` the most
     mass that any query with weights in the ratio of the shares puts on the target. `fewest_heads`
     is a lower bound on the number of heads, proven under the condition `fewest_heads_when`.
+    `exact_length`, where float64 could not tell, encloses the length of the shortest query in exact
+    arithmetic on the keys as stored; `shortest` and `gap` are the best that is proven either way.
     """
 
     status: str
@@ -73,8 +76,25 @@ class Design:
     proof: Combination | Contradiction | None = None
     ceiling: float | None = None
     robust: Robustness | None = None
+    exact_length: tuple[float, float] | None = None
     message: str = ""
     _wanted: Wanted | None = field(default=None, repr=False)
+
+    @property
+    def shortest(self) -> tuple[float, float]:
+        """Proven bounds on the length of the shortest query that reaches the target; for several
+        heads, on the longest of them in this split. Infinite where no query is proven to."""
+        if self.exact_length is not None:
+            return self.exact_length
+        if self.status == "impossible":
+            return math.inf, math.inf
+        return self.lower_bound, self.norm if self.status == "reached" else math.inf
+
+    @property
+    def gap(self) -> float:
+        """1 - lower / upper of `shortest`; 0 where no query is needed or none exists."""
+        low, high = self.shortest
+        return 0.0 if low >= high else 1.0 - low / high
 
     def certify(self, *, method: str = "float") -> Certificate:
         """Check the design again from keys and queries alone. `method`: "float" (error bounds) or

@@ -6,11 +6,11 @@ from scipy.optimize import minimize
 from tests.awkward import awkward
 from tests.tolerances import DESIGN_GAP, ROUNDING
 
+from headwright.design.digits.ray import level
 from headwright.design.solve.cheapest import cheapest
 from headwright.design.solve.coordinates import head_problem, within_hull
 from headwright.design.solve.margin import margin_query
 from headwright.design.solve.nearest import nearest
-from headwright.design.solve.ray import level
 from headwright.design.target import Target
 
 KEYS = awkward()

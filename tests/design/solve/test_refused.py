@@ -109,6 +109,7 @@ def test_a_failed_solver_is_never_impossible(monkeypatch, rng):
     K = rng.standard_normal((20, 8))
     stuck = Cheapest("stuck", np.zeros(8), 0.0, 0.0, 3.0)
     monkeypatch.setattr(one_head, "cheapest", lambda *_, **__: stuck)
+    monkeypatch.setattr(one_head, "precise", lambda *_: None)
     d = hw.design.copy(0, K)
     assert d.status == "undecided"
     assert d.proof is None

@@ -17,6 +17,9 @@ import math
 
 import numpy as np
 
+from headwright.design.digits.carried import improved
+from headwright.design.digits.frame import Frame, many_digits
+from headwright.design.proofs.exact_length import height
 from headwright.design.proofs.float_bounds import UNIT, largest_size, norm_of
 from headwright.design.proofs.reached import (
     EXACT,
@@ -31,6 +34,10 @@ from headwright.types import Array, Float, Keys, Query
 
 # A quotient of two doubles, rounded down with room.
 _DOWN = 1 - 16 * UNIT
+# Logits; the height of the bound is a few of them.
+_VISIBLE = 1e-8
+# In more dimensions many digits take seconds.
+_MOST_DIMENSIONS = 192
 
 
 def shortest(promise: Promise, K: Keys) -> float:
@@ -49,6 +56,8 @@ def head_bound(promise: Promise, K: Keys, q: Query, face: Target, bent: Enclosur
     shares = np.array(target_shares(promise, face))
     served = Target(face.support, shares / shares.sum())
     by_leak = leak_bound(promise, K, q, served, bent)
+    if _blurred(promise, K, q):
+        by_leak = max(by_leak, digits_bound(promise, K, q, served, bent))
     by_ratio = equality_bound(promise, K, q, served, bent)
     return max(by_leak, by_ratio)
 
@@ -89,6 +98,21 @@ def leak_bound(promise: Promise, K: Keys, q: Query, face: Target, bent: Enclosur
     return _with_enclosure(sure, pull, bend, bent)
 
 
+def digits_bound(promise: Promise, K: Keys, q: Query, face: Target, bent: Enclosure) -> float:
+    """The same inequality for weights that are known to more digits than q can tell; 0 where there
+    are none."""
+    with many_digits():
+        try:
+            frame = Frame.of(K, face, promise.bias)
+        except ZeroDivisionError:
+            return 0.0
+        found = improved(frame, q * promise.scale, promise.log_odds)
+        if found is None:
+            return 0.0
+        sure = height(promise, K, face, found)
+    return _with_enclosure(sure.height, sure.pull, sure.bend, bent)
+
+
 def equality_bound(promise: Promise, K: Keys, q: Query, face: Target, bent: Enclosure) -> float:
     """The equalities alone: x.(rise + e) = scale q.(x E) bounds |q| from below, for any x on the
     differences E.
@@ -110,6 +134,14 @@ def equality_bound(promise: Promise, K: Keys, q: Query, face: Target, bent: Encl
     miss = unit * float(size_x @ np.linalg.norm(E, axis=1))
     pull = abs(promise.scale) * (norm_of(x @ E) + miss)
     return _with_enclosure(sure, pull, float(size_x.sum()), bent)
+
+
+def _blurred(promise: Promise, K: Keys, q: Query) -> bool:
+    """Do sums over all keys, in float64, move a logit of this query visibly?"""
+    n, d = K.shape
+    longest = math.sqrt(float(np.einsum("ij,ij->i", K, K).max()))
+    moved = (n + d) * UNIT * longest * abs(promise.scale) * norm_of(q)
+    return moved > _VISIBLE and d <= _MOST_DIMENSIONS
 
 
 def _weights_outside(promise: Promise, K: Keys, q: Query, inside: list[int]) -> PerKey:

@@ -57,6 +57,7 @@ def _alone(want: Wanted, head: Head, options: Options) -> Design:
         lower_bound=head.lower,
         proof=head.proof,
         ceiling=head.ceiling,
+        exact_length=head.exact,
         message=head.message,
         **_asked(want, options),
         faces=(want.target,),

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headwright.design.digits.ray import level, ray
 from headwright.design.solve.coordinates import HeadProblem
 from headwright.design.solve.curvature import Curvature, typical_square
 from headwright.design.solve.margin import margin_query
-from headwright.design.solve.ray import level, ray
 from headwright.design.target import PerKey
 from headwright.types import Query
 

@@ -8,14 +8,16 @@ makes it "undecided".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from headwright.design.proofs.length import shortest
 from headwright.design.separation.separate import selectable
-from headwright.design.solve.cheapest import Cheapest, cheapest
-from headwright.design.solve.coordinates import HeadProblem, head_problem, within_hull
+from headwright.design.solve.cheapest import cheapest
+from headwright.design.solve.coordinates import head_problem, within_hull
+from headwright.design.solve.precise import Precise, exact_length, precise
 from headwright.design.solve.refused import contradicted, excluded
 from headwright.design.solve.stored import Head, Task, solved_head
 from headwright.design.target import Target, Wanted
@@ -25,6 +27,7 @@ from headwright.types import Query
 _INSIDE = 1e-9
 _TIGHTENINGS = 12
 _GAP_WORTH_SAYING = 1e-5
+_GAP_WORTH_CLOSING = 1e-7
 
 
 def one_head(want: Wanted, face: Target, *, storage: str = "float64") -> Head:
@@ -49,25 +52,58 @@ def one_head(want: Wanted, face: Target, *, storage: str = "float64") -> Head:
         if answer.status == "selectable":
             found = cheapest(problem, ell, start=answer.query)
         if found.status == "stuck":
-            return excluded(task, problem, found, answer.proof)
-    return _within_leak(task, problem, found, ell)
+            finer = None if answer.status == "unselectable" else precise(task, ell)
+            if finer is None:
+                return excluded(task, problem, found, answer.proof)
+            return _in_digits(task, finer, ell)
+
+    def solve(level: float) -> Query | None:
+        again = cheapest(problem, level, start=found.y)
+        return None if again.status == "stuck" else problem.q0 + again.y
+
+    logit_query = problem.q0 + found.y
+    head = _within_leak(task, logit_query, ell, solve)
+    if _settled(task, head, logit_query):
+        return head
+    finer = precise(task, ell)
+    return head if finer is None else _in_digits(task, finer, ell)
 
 
-def _within_leak(task: Task, problem: HeadProblem, found: Cheapest, ell: float) -> Head:
+def _settled(task: Task, head: Head, logit_query: Query) -> bool:
+    """Reached, and no longer than need be as far as floats can tell."""
+    length = float(np.linalg.norm(logit_query / task.want.scale))
+    return head.status == "reached" and head.lower >= (1 - _GAP_WORTH_CLOSING) * length
+
+
+def _in_digits(task: Task, finer: Precise, ell: float) -> Head:
+    """The head of a solution in many digits, with its length in exact arithmetic."""
+    head = _within_leak(task, finer.logit_query, ell, finer.at)
+    exact = exact_length(task, finer)
+    message = head.message
+    if exact is not None and head.status != "reached":
+        known = f"the shortest query has length {exact[1]:.9g} in exact arithmetic"
+        message = f"{known}; {message}"
+    return replace(head, exact=exact, message=message)
+
+
+def _within_leak(
+    task: Task, logit_query: Query, ell: float, solve: Callable[[float], Query | None]
+) -> Head:
     """Store the query; while the certificate finds more leak than allowed, solve for less and
     less."""
-    first = found
     leak = task.want.leak
     margin = 0.0
-    head = solved_head(task, problem.q0 + found.y)
+    head = solved_head(task, logit_query)
     for _ in range(_TIGHTENINGS):
-        if _fine(task, head) or found.status == "stuck" or _hopeless(task, head, margin):
+        if _fine(task, head) or _hopeless(task, head, margin):
             break
         above = float(np.log(max(head.leak / leak, 1.0)))
         margin = 2.0 * max(margin, above, _INSIDE)
-        found = cheapest(problem, ell - margin, start=first.y)
-        head = solved_head(task, problem.q0 + found.y)
-    return _judged(task, head, problem.q0 + first.y)
+        query = solve(ell - margin)
+        if query is None:
+            break
+        head = solved_head(task, query)
+    return _judged(task, head, logit_query)
 
 
 def _fine(task: Task, head: Head) -> bool:

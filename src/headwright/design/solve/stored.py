@@ -57,7 +57,8 @@ class Task:
 @dataclass(frozen=True)
 class Head:
     """`leak` and `ratio` (error) are certified bounds on the query as stored, `allowed` is the
-    ratio error that rounding explains; `lower` bounds the length of any query that does it."""
+    ratio error that rounding explains; `lower` bounds the length of any query that does it, and
+    `exact` encloses the shortest length in exact arithmetic where floats could not tell it."""
 
     status: str
     query: Query
@@ -67,6 +68,7 @@ class Head:
     lower: float = 0.0
     proof: Combination | Contradiction | None = None
     ceiling: float | None = None
+    exact: tuple[float, float] | None = None
     message: str = ""
 
 
