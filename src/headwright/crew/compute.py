@@ -13,6 +13,7 @@ import threading
 from typing import Any
 
 from headwright.crew.processes import Requests
+from headwright.crew.software import difference, software
 from headwright.watched import Allowance, Died, Ended
 
 _UNLIMITED = Allowance(float("inf"), sys.maxsize)
@@ -26,26 +27,32 @@ def belong_to(requests: Requests) -> None:
     _thread.requests = requests
 
 
-def compute(
-    function: str, digest: str, points: list[str], allowance: tuple[float, int] | None = None
-) -> dict[str, Any]:
-    """`{"results": [[text, error, seconds], ...]}` in the order of the points, or `{"refused": why}`
-    where this machine has no such function."""
-    batch = _Batch(function, digest, allowance)
-    if allowance is None:
-        try:
-            return batch.ask(points)
-        except (Died, Ended):
-            batch.insist_on_going_on()
-    # One at a time, it is known which point it was. The batch counts as its first attempt.
-    attempts = 2 if allowance is not None else 1
-    return batch.one_by_one(points, attempts)
+def compute(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
+    """`{"results": [[text, error, seconds], ...]}` in the order of the points, or
+    `{"refused": why}` where this machine cannot do what the driver means.
+
+    The job has the name and the digest of a function, the software of the driver, and an allowance
+    for each point (seconds and bytes) or None.
+    """
+    other = difference(job["software"], software())
+    if other:
+        return {"refused": f"a worker with {other}"}
+    batch = _Batch(job)
+    if job["allowance"] is not None:
+        return batch.one_by_one(points, attempts=2)
+    try:
+        return batch.ask(points)
+    except (Died, Ended):
+        batch.insist_on_going_on()
+    # One at a time, it is known which point it was; the batch was its first attempt.
+    return batch.one_by_one(points, attempts=1)
 
 
 class _Batch:
-    def __init__(self, function: str, digest: str, allowance: tuple[float, int] | None) -> None:
-        self._request = {"function": function, "digest": digest}
+    def __init__(self, job: dict[str, Any]) -> None:
+        allowance = job["allowance"]
         self._allowance = _UNLIMITED if allowance is None else Allowance(*allowance)
+        self._request = {"function": job["function"], "digest": job["digest"]}
         self._requests: Requests = getattr(_thread, "requests", _everybody)
 
     def ask(self, points: list[str]) -> dict[str, Any]:

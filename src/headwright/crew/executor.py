@@ -8,6 +8,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from headwright.crew.cluster import connected
 from headwright.crew.compute import belong_to
 from headwright.crew.processes import Requests, cores
 from headwright.errors import InputError
@@ -40,7 +41,9 @@ def chosen(workers: int | None = None, cluster: str | None = None) -> Iterator[E
     """`cluster` is the address of a Dask scheduler (`tcp://HOST:PORT`), or `local` for one that is
     started here; without it, `workers` processes of our own (one per core)."""
     if cluster is not None:
-        raise NotImplementedError
+        with connected(cluster, workers) as remote:
+            yield remote
+        return
     executor = OwnProcesses(workers)
     try:
         yield executor

@@ -8,11 +8,8 @@ batches is under way, and what is finished behind a slow point waits in a window
 
 from __future__ import annotations
 
-import json
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from itertools import islice
 from typing import Any
 
@@ -20,29 +17,16 @@ from headwright.crew.compute import compute
 from headwright.crew.executor import width_of
 from headwright.crew.function import full_version, source_digest
 from headwright.crew.pace import Pace
-from headwright.crew.record import Kept, Record, Store
+from headwright.crew.software import software
+from headwright.crew.store.record import Record, Store
 from headwright.crew.values import Keys, NotPlain, plain_value, text_of
-from headwright.errors import InputError
+from headwright.crew.window import Outcome, Place, Window
+from headwright.errors import HeadwrightError, InputError
 from headwright.watched import Allowance
 
 _CHUNK = 500  # points whose keys are looked up together
-_LEAD = 50_000  # points in hand beyond the one that is waited for
 _LOOK = 0.5  # seconds: Windows hears Ctrl+C only between two waits
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one point."""
-
-    point: dict[str, Any]
-    text: str | None  # the value as JSON, as it is stored
-    error: str  # empty, or type and message in one line
-    stored: bool  # it was there already
-
-    @property
-    def value(self) -> Any:
-        """What the function returned; None where it failed."""
-        return None if self.text is None else json.loads(self.text)
+_MOST_LOST = 5  # times that a cluster may give up on one batch, after repeats of its own
 
 
 def run(
@@ -55,173 +39,167 @@ def run(
     retry: bool = False,
     allowance: Allowance | None = None,
 ) -> Iterator[Outcome]:
-    """Call `module:function` with each point's items, elsewhere; outcomes in the order of the
-    points."""
+    """Call `module:function` with the items of each point, elsewhere; outcomes in the order of the
+    points.
+
+    `version` is the job's own: results of another one are computed again. The engine's version and
+    the source of a user's module are added to it. `retry`: points that failed are computed again.
+    """
     whole = full_version(function, version)
-    job = _Job(function, whole, source_digest(function), allowance)
-    return _Run(job, points, executor, store, retry).outcomes()
+    limits = None if allowance is None else (allowance.seconds, allowance.memory)
+    job = {
+        "function": function,
+        "digest": source_digest(function),
+        "software": software(),
+        "allowance": limits,
+    }
+    reading = _Reading(points, Keys(function, whole), store, retry)
+    return _Run(job, whole, reading, executor).outcomes()
 
 
-@dataclass(frozen=True)
-class _Job:
-    function: str
-    version: str
-    digest: str
-    allowance: Allowance | None
+class _Reading:
+    """Points as they are needed, each with its place in the window."""
 
-
-class _Place:
-    """One result that is waited for, by one point or by several equal ones."""
-
-    __slots__ = ("error", "key", "point", "ready", "stored", "text", "waiting")
-
-    def __init__(self, key: str, point: str) -> None:
-        self.key = key
-        self.point = point
-        self.text: str | None = None
-        self.error = ""
-        self.ready = False
-        self.stored = False
-        self.waiting = 0
-
-
-class _Run:
     def __init__(
         self,
-        job: _Job,
         points: Iterable[Mapping[str, Any]],
-        executor: Executor,
+        keys: Keys,
         store: Store | None,
         retry: bool,
     ) -> None:
-        self._job = job
-        self._keys = Keys(job.function, job.version)
         self._points = enumerate(points, 1)
-        self._executor = executor
-        self._store = store
+        self._keys = keys
+        self.store = store
         self._retry = retry
-        self._pace = Pace()
-        self._window: deque[tuple[dict[str, Any], _Place]] = deque()
-        self._places: dict[str, _Place] = {}
-        self._to_do: deque[_Place] = deque()
-        self._under_way: dict[Future[Any], list[_Place]] = {}
-        self._all_read = False
+        self.ended = False
 
-    def outcomes(self) -> Iterator[Outcome]:
-        try:
-            while True:
-                self._hand_over()
-                yield from self._finished()
-                if self._under_way:
-                    self._collect()
-                elif self._all_read and not self._window:
-                    return
-        finally:
-            for future in self._under_way:
-                future.cancel()
-
-    # -------------------------------------------------------------------------------------- reading
-
-    def _read_chunk(self) -> None:
-        """The next points into the window; those that are not there yet are to be done."""
+    def next_chunk(self, window: Window) -> None:
+        """The next points into the window; those that are not stored are to be done."""
         chunk = [self._read(number, point) for number, point in islice(self._points, _CHUNK)]
-        self._all_read = len(chunk) < _CHUNK
-        new = [key for _, _, key in chunk if key not in self._places]
-        kept = self._store.found(new) if self._store is not None else {}
+        self.ended = len(chunk) < _CHUNK
+        new = {key for _, _, key in chunk if not window.has(key)}
+        kept = self.store.found(list(new)) if self.store is not None and new else {}
         for point, text, key in chunk:
-            place = self._places.get(key)
-            if place is None:
-                place = self._new_place(key, text, kept.get(key))
-            place.waiting += 1
-            self._window.append((point, place))
+            found = kept.get(key)
+            if found is not None and self._retry and found[1]:
+                found = None
+            window.append(point, text, key, found)
 
     def _read(self, number: int, point: Mapping[str, Any]) -> tuple[dict[str, Any], str, str]:
         try:
             plain = plain_value(point)
             if type(plain) is not dict:
-                raise NotPlain(f"it is {plain!r:.60}, no mapping of names to values")
+                raise NotPlain(f"{plain!r:.60} is no mapping of names to values")
             text = text_of(plain)
         except NotPlain as reason:
             raise InputError(
                 wanted="points of plain values (numbers, texts, lists of them)",
                 got=f"point {number}: {reason}",
-                attempt="float(x) or x.tolist() for arrays",
+                attempt="float(x) for a number, x.tolist() for an array",
             ) from None
         return plain, text, self._keys.of(text)
 
-    def _new_place(self, key: str, text: str, kept: Kept | None) -> _Place:
-        place = self._places[key] = _Place(key, text)
-        if kept is not None and not (self._retry and kept[1]):
-            place.text, place.error = kept
-            place.ready = place.stored = True
-        else:
-            self._to_do.append(place)
-        return place
 
-    # ---------------------------------------------------------------------------------- handing over
+class _Run:
+    def __init__(
+        self, job: dict[str, Any], version: str, reading: _Reading, executor: Executor
+    ) -> None:
+        self._job = job
+        self._version = version
+        self._reading = reading
+        self._executor = executor
+        self._pace = Pace()
+        self._window = Window()
+        self._under_way: dict[Future[Any], list[Place]] = {}
+        self._lost: dict[str, int] = {}  # by the key of a batch's first point
+
+    def outcomes(self) -> Iterator[Outcome]:
+        try:
+            while not (self._reading.ended and self._window.empty):
+                self._hand_over()
+                yield from self._window.finished()
+                if self._under_way:
+                    self._collect()
+        finally:
+            for future in self._under_way:
+                future.cancel()
 
     def _hand_over(self) -> None:
-        """Batches, until enough are under way."""
+        """Batches, until enough are under way or what is stored can be given out."""
         width = width_of(self._executor)
         while len(self._under_way) < width + width // 4 + 2:
-            while len(self._to_do) < self._pace.size and self._may_read():
-                self._read_chunk()
-                if self._window[0][1].ready if self._window else False:
-                    break
-            size = min(self._pace.size, len(self._to_do))
-            if size == 0:
+            while self._window.to_do < self._pace.size and self._may_read():
+                self._reading.next_chunk(self._window)
+                if self._window.first_is_ready:
+                    return
+            batch = self._window.taken(self._pace.size)
+            if not batch:
                 return
-            self._submit([self._to_do.popleft() for _ in range(size)])
+            self._submit(batch)
 
     def _may_read(self) -> bool:
-        return not self._all_read and len(self._window) < _LEAD
+        return not self._reading.ended and not self._window.full
 
-    def _submit(self, batch: list[_Place]) -> None:
-        allowed = self._job.allowance
-        limits = None if allowed is None else (allowed.seconds, allowed.memory)
+    def _submit(self, batch: list[Place]) -> None:
         points = [place.point for place in batch]
-        future = self._executor.submit(
-            compute, self._job.function, self._job.digest, points, limits
-        )
+        try:
+            future = self._executor.submit(compute, self._job, points)
+        except RuntimeError as reason:  # shut down, or broken
+            raise self._stopped(str(reason)) from None
         self._under_way[future] = batch
 
-    # ------------------------------------------------------------------------------------ collecting
-
     def _collect(self) -> None:
-        """Whatever is finished goes into the store, in one transaction, and then into the window."""
+        """Whatever is finished goes into the store in one transaction, then into the window."""
         done, _ = wait(self._under_way, timeout=_LOOK, return_when=FIRST_COMPLETED)
-        records = [record for future in done for record in self._records(future)]
-        if self._store is not None and records:
-            self._store.add(records)
-        for record in records:
-            place = self._places[record.key]
-            place.text = record.value
-            place.error = record.error
-            place.ready = True
+        finished: list[tuple[Place, Record]] = []
+        for future in done:
+            finished += self._records(future)
+        if self._reading.store is not None and finished:
+            self._reading.store.add(record for _, record in finished)
+        for place, record in finished:
+            self._window.settle(place, record.value, record.error)
 
-    def _records(self, future: Future[Any]) -> list[Record]:
+    def _records(self, future: Future[Any]) -> list[tuple[Place, Record]]:
         batch = self._under_way.pop(future)
-        answer = future.result()
+        answer = self._answer(future, batch)
+        if answer is None:
+            return []
         if "refused" in answer:
             raise InputError(
-                wanted=f"the function {self._job.function} where the jobs run",
+                wanted=f"{self._job['function']} as it is here wherever jobs run",
                 got=answer["refused"],
-                attempt="the module on the path of every worker",
+                attempt="the same modules and versions on the path of every worker",
             )
-        job = self._job
-        records = []
-        for place, (text, error, seconds) in zip(batch, answer["results"], strict=True):
-            records.append(
-                Record(place.key, job.function, job.version, place.point, text, error, seconds)
-            )
-        self._pace.saw(len(batch), sum(record.seconds for record in records))
-        return records
+        results = answer["results"]
+        self._pace.saw(len(batch), sum(seconds for _, _, seconds in results))
+        name = self._job["function"]
+        return [
+            (place, Record(place.key, name, self._version, place.point, *result))
+            for place, result in zip(batch, results, strict=True)
+        ]
 
-    def _finished(self) -> Iterator[Outcome]:
-        """From the front of the window, as far as it is ready."""
-        while self._window and self._window[0][1].ready:
-            point, place = self._window.popleft()
-            place.waiting -= 1
-            if place.waiting == 0:
-                del self._places[place.key]
-            yield Outcome(point, place.text, place.error, place.stored)
+    def _answer(self, future: Future[Any], batch: list[Place]) -> dict[str, Any] | None:
+        """None where the batch was lost with its worker and is under way again."""
+        try:
+            return future.result()
+        except CancelledError:
+            raise self._stopped("the scheduler is gone, or somebody stopped it") from None
+        except HeadwrightError:
+            raise
+        except Exception as reason:
+            if not isinstance(reason, getattr(self._executor, "lost", ())):
+                raise self._stopped(f"{type(reason).__name__}: {reason}") from reason
+        first = batch[0].key
+        self._lost[first] = self._lost.get(first, 0) + 1
+        if self._lost[first] > _MOST_LOST:
+            raise self._stopped("its workers end again and again with the same batch")
+        self._submit(batch)
+        return None
+
+    def _stopped(self, reason: str) -> HeadwrightError:
+        keeps = "; what is stored is kept" if self._reading.store is not None else ""
+        words = " ".join(reason.split())[:300]
+        return HeadwrightError(
+            f"wanted workers until the last point; got: {words}{keeps}; try: the same command "
+            "again, which goes on from there"
+        )

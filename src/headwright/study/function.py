@@ -46,7 +46,7 @@ class Function:
         names = [p.name for p in by_name]
         unknown = [name for name in given if name not in names and not takes_any]
         needed = [p.name for p in by_name if p.default is p.empty and p.name not in given]
-        needed += [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+        needed += [f"{p.name} by position" for p in parameters if p.kind is p.POSITIONAL_ONLY]
         if unknown or needed:
             known = ", ".join(names) or "none by name"
             raise InputError(
@@ -57,7 +57,7 @@ class Function:
 
 
 def _wrong(unknown: list[str], needed: list[str]) -> list[str]:
-    found = [f"{', '.join(unknown)}, which it does not take"] if unknown else []
+    found = [f"{', '.join(unknown)}, which it does not take by name"] if unknown else []
     return found + ([f"no {', '.join(needed)}, which it needs"] if needed else [])
 
 

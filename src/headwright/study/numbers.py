@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from headwright.crew.record import Kept, Record, Store
+from headwright.crew.store.record import Kept, Record, Store
 from headwright.study.grid import ERROR
 
 _MOST_SHOWN = 80

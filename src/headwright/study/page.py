@@ -33,15 +33,15 @@ Drawn = dict[str, Any]
 def write_page(study: Study, table: Table, out: Path, tables: list[Path]) -> list[Path]:
     """The page and its figures; the paths of the figures as SVG. `tables` are the files that hold
     all rows."""
-    rows = table.finished()
     drawn: Drawn = {}
     sections: list[Section] = []
-    if rows and study.built_in:
+    if study.built_in and table.count > len(table.errors):
+        rows = table.finished()
         drawn = study.built_in.figures(rows)
         sections = study.built_in.sections(rows)
-    elif rows:
-        numbers = generic.drawable(rows, study.grid.parameters)
-        drawn = generic.figures(rows, study.grid.varying, numbers)
+    elif not study.built_in:
+        numbers = generic.drawable(table)
+        drawn = generic.figures(table, study.grid.varying, numbers)
         sections = _generic_sections(study, drawn, numbers)
     paths = [save(drawing, out / FIGURES / name)[0] for name, drawing in drawn.items()]
     said = "".join(_section(section, drawn) for section in sections)
@@ -133,7 +133,7 @@ def _figure(section: Section, drawing: Any) -> str:
     links = " · ".join(f'<a href="{escape(file, quote=True)}">{file[-3:]}</a>' for file in files)
     title = section.caption or section.title
     caption = f"<figcaption>{_text(section.caption)} {links}</figcaption>"
-    return f'<figure class="wide">{svg(drawing, title=title)}{caption}</figure>'
+    return f'<figure><div class="wide">{svg(drawing, title=title)}</div>{caption}</figure>'
 
 
 # ------------------------------------------------------------------------------------ what there is
@@ -184,6 +184,7 @@ def _cell(value: Any) -> str:
 
 _CSS = """<style>
 .rows td{white-space:nowrap}
+@media(max-width:30rem){figure svg{max-width:none}}
 blockquote{margin:.6rem 0;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--accent);
 font-size:1.06rem}
 </style>"""

@@ -13,4 +13,4 @@ def leak(*, n: int, d: int, sharpness: float, seed: int) -> dict[str, float]:
     K /= np.linalg.norm(K, axis=1, keepdims=True)
 
     weights = hw.attend(sharpness * K[0], K, K).weights
-    return {"leak": 1 - weights[0], "largest_other": weights[1:].max()}
+    return {"leak": weights[1:].sum(), "largest_other": weights[1:].max()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 class Record(NamedTuple):
@@ -22,13 +22,15 @@ class Record(NamedTuple):
 Kept = tuple[str | None, str]
 
 
+@runtime_checkable
 class Store(Protocol):
     def found(self, keys: Sequence[str]) -> dict[str, Kept]:
         """What is there of these keys."""
         ...
 
     def add(self, records: Iterable[Record]) -> None:
-        """Keep them, all or none; they are on the disk when this returns."""
+        """Keep them; they are on the disk when this returns. A value that is there stays; what had
+        failed is replaced."""
         ...
 
     def close(self) -> None: ...
