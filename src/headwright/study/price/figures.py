@@ -11,7 +11,7 @@ import numpy as np
 from headwright.report.style import ROLES, SERIES, figure
 from headwright.study.price import bounds
 from headwright.study.price.groups import Group, groups
-from headwright.study.price.law import LEAK
+from headwright.study.price.law import LEAK, medians, threshold_law
 from headwright.study.price.predicted import predicted_norm, threshold
 from headwright.study.section import Rows
 
@@ -117,17 +117,27 @@ def _random(found: list[Group]) -> Any:
             there = [g for g in some if math.isfinite(g.median) and g.d < g.N]
             scaled = [g.d / threshold(g.N, q) for g in there]
             right.plot(scaled, [g.median / g.floor for g in there], marker, color=colour, ms=4)
-        ratio = np.geomspace(1.05, 16, 60)
-        guide = (1 - 1 / ratio) ** -0.7
-        right.plot(ratio, guide, color=ROLES["muted"], lw=1.0, label=r"$(1-d^*/d)^{-0.7}$")
+            _fitted_curve(right, some, q, colour)
         left.axvline(1.0, color=ROLES["muted"], lw=1.0)
         left.set(xscale="log", xlabel="d / d*", ylabel="share of sets selectable")
         right.set(xscale="log", yscale="log", xlabel="d / d*", ylabel="median length / floor")
         left.set_title("random keys: who can be selected")
         right.set_title("and at what price")
-        left.legend()
-        right.legend()
+        if left.get_legend_handles_labels()[0]:
+            left.legend()
+        if right.get_legend_handles_labels()[0]:
+            right.legend()
     return drawing
+
+
+def _fitted_curve(axes: Any, some: list[Group], q: int, colour: str) -> None:
+    fit = threshold_law(medians(some), "random", q)
+    if fit is None:
+        return
+    ratio = np.geomspace(1.05, 16, _CURVE)
+    power = fit.exponents[0]
+    name = rf"$(1-d^*/d)^{{-{power:.2f}}}$"
+    axes.plot(ratio, (1 - 1 / ratio) ** -power, color=colour, lw=1.0, label=name)
 
 
 def _cyclic(found: list[Group]) -> Any:
@@ -141,7 +151,7 @@ def _cyclic(found: list[Group]) -> Any:
             axes.plot(where, lengths, marker, color=colour, ms=4, label=f"q = {q}")
         ratio = np.geomspace(1, 1024, 40)
         square = bounds.lead(2, 1, LEAK) * 2 * math.sqrt(5) / math.pi**2 * ratio**2
-        proved = "floor for q = 1"
+        proved = "floor for q = 1, d large"
         axes.plot(ratio, square, "--", color=ROLES["muted"], label=proved)
         axes.set(xscale="log", yscale="log", xlabel="N / d", ylabel="median query length")
         axes.set_title("cyclic keys: the square of N/d, once d can tell the set apart")

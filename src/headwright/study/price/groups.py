@@ -113,6 +113,8 @@ def read_groups(path: Path) -> list[Group]:
     kinds = {"str": str, "int": int, "float": float}
     with path.open(encoding="utf-8", newline="") as file:
         return [
-            Group(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Group)})
+            Group(
+                **{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Group)}
+            )
             for row in csv.DictReader(file)
         ]
