@@ -21,9 +21,8 @@ def main() -> None:
         rows = results(Path(sys.argv[1]))
         write_groups(groups(rows), DATA)
         for section in sections(rows):
-            print("\n##", section.title, "\n", section.text)
-            for row in section.table:
-                print("|", " | ".join(map(str, row.values())), "|")
+            said = [" | ".join(map(str, row.values())) for row in section.table]
+            sys.stdout.write("\n".join([section.title, section.text, *said, "\n"]))
     for name, drawing in drawn(read_groups(DATA)).items():
         for path in save(drawing, HERE / f"price-{name}"):
             if path.suffix == ".svg":

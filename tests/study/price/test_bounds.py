@@ -1,4 +1,4 @@
-"""Floors and ceilings of the price: against the pilot's numbers, all sets, and the exact queries."""
+"""Floors and ceilings of the price: the pilot's numbers, all sets, explicit queries."""
 
 import math
 from itertools import combinations

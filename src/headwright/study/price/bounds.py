@@ -43,8 +43,8 @@ def packing_floor(N: int, q: int, d: int, leak: float) -> float:
 
     Sets S and T that differ in j keys: by (1) for both, (q_S - q_T).(mean of S without T - mean of
     T without S) >= 2 lead(j), and the means are at most 2 apart, hence |q_S - q_T| >= lead(j). Half
-    of all sets contain a part (Gilbert's argument) of at least M = C(N,q) / (2 V_j) sets that differ
-    in j keys or more, V_j the number of sets within j - 1 exchanges; so M balls of radius lead(j)/2
+    of all sets contain (Gilbert's argument) a part of M = C(N,q) / (2 V_j) sets or more that
+    differ in j keys or more, V_j the number of sets within j - 1 exchanges; so M balls of radius lead(j)/2
     fit into one of radius r + lead(j)/2:      r >= lead(j)/2 (M^(1/d) - 1).
     """
     best = 0.0
@@ -121,8 +121,8 @@ def cyclic_ceiling(N: int, d: int, support: list[int], leak: float) -> float | N
     """Cyclic keys: the length of a query that can be written down, for sets of q <= m = d/2 keys.
 
     With F the Fejer kernel of degree s = floor(m / q), F(0) = 1 > F elsewhere, the polynomial
-    - prod_{a in S} (1 - F(t - t_a)) has degree q s <= m, is 0 on S and negative elsewhere. Its least
-    fall on the other keys must be lead(N - q); by Parseval the query's length is
+    - prod_{a in S} (1 - F(t - t_a)) has degree q s <= m, is 0 on S and negative elsewhere. Its
+    least fall on the other keys must be lead(N - q); by Parseval the query's length is
     sqrt(2 m Var_t) of the polynomial. Far apart, neighbours fall by s (s+2) h^2 / 12: the length
     grows like (N/d)^2.
     """

@@ -9,7 +9,7 @@
   the sphere. It is not the price itself, which would need a solved query per set and step.
 * cyclic: N points on the trigonometric moment curve, the vertices of a cyclic polytope,
 
-      k(t) = (cos t, sin t, cos 2t, sin 2t, ..., cos mt, sin mt) / sqrt(m),    m = d/2, t = 2 pi i/N.
+      k(t) = (cos t, sin t, cos 2t, sin 2t, ..., cos mt, sin mt) / sqrt(m),   m = d/2, t = 2 pi i/N.
 
   A query is a trigonometric polynomial q.k(t) of degree m without constant. Every set S of at most
   m keys is selectable: - prod_{a in S} (1 - cos(t - t_a)) has degree |S|, is 0 on S and negative

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.study.price import bounds
-from headwright.study.price.groups import Group, Key, norms, quantile
+from headwright.study.price.groups import Group, Key, norms
 from headwright.study.price.predicted import predicted_norm, threshold
 from headwright.study.section import Rows
 
@@ -93,21 +93,22 @@ def _fitted(x: np.ndarray, y: np.ndarray, *, constant: bool) -> Fit:
     return Fit(exponents, float(math.exp(solution[-1])) if constant else 1.0, r2, len(y))
 
 
-def interval(
-    rows: Rows, law: Callable[[Medians], Fit | None], *, seed: int = 0
-) -> list[tuple[float, float]]:
-    """95 % bootstrap intervals of the exponents of a law."""
-    prices = _prices(rows)
+def resampled(rows: Rows, *, seed: int = 0) -> list[Medians]:
+    """The medians of bootstrap samples: every group's sets drawn again, with replacement."""
     rng = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(_SAMPLES):
-        sample = {key: quantile(rng.choice(some, len(some)), 0.5) for key, some in prices.items()}
-        fit = law(sample)
-        if fit is not None:
-            drawn.append(fit.exponents)
-    if not drawn:
-        return []
-    ends = np.quantile(np.array(drawn), [0.025, 0.975], axis=0)
+    drawn = {}
+    for key, prices in _prices(rows).items():
+        again = np.sort(rng.choice(prices, (_SAMPLES, len(prices))), axis=1)
+        drawn[key] = again[:, (len(prices) - 1) // 2].tolist()
+    return [{key: some[i] for key, some in drawn.items()} for i in range(_SAMPLES)]
+
+
+def interval(
+    samples: list[Medians], law: Callable[[Medians], Fit | None]
+) -> list[tuple[float, float]]:
+    """95 % of the samples' exponents lie between these, for every exponent of the law."""
+    fits = [fit for fit in map(law, samples) if fit is not None]
+    ends = np.quantile([fit.exponents for fit in fits], [0.025, 0.975], axis=0)
     return [(float(low), float(high)) for low, high in ends.T]
 
 

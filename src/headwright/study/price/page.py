@@ -1,4 +1,4 @@
-"""What the page says: the sentence, what was proved, the laws with their intervals, what is open."""
+"""What the page says: the sentence, what was proved, the laws with intervals, what is open."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from headwright.study.price.law import (
     cyclic_law,
     interval,
     medians,
+    resampled,
     threshold_law,
 )
 from headwright.study.price.predicted import threshold
 from headwright.study.section import Rows, Section
 
 _QUOTE = (
-    "On random keys the price of averaging q of N is set by one number, the dimension $d^*$ at which "
-    "half of all sets can be selected at all: far above it a query costs what theory demands of any "
-    "keys, near it the price grows like a power of $1/(1-d^*/d)$. Cyclic keys select every set in 2q "
-    "dimensions, and pay for it with the square of N/d."
+    "On random keys one number decides, the dimension $d^*$ at which half of all sets can be "
+    "selected at all: well above it a query costs little more than any unit keys must pay, near it "
+    "the price grows like a power of $1/(1-d^*/d)$. Cyclic keys select every set in 2q dimensions, "
+    "and pay for it with the square of N/d."
 )
 
 
@@ -46,8 +47,8 @@ def _price(found: list[Group]) -> Section:
         quote=_QUOTE,
         figure="price",
         caption=f"Median and quartiles over random sets of N = {N} unit keys, leak 10 %; sets that "
-        "cannot be selected count as infinitely expensive. Ceilings are drawn where the theorem for "
-        "those keys says anything of half of the sets.",
+        "cannot be selected count as infinitely expensive. Ceilings are drawn where the theorem "
+        "for those keys says anything of half of the sets.",
         table=_prices(found, N),
     )
 
@@ -74,8 +75,8 @@ def _proved(found: list[Group]) -> Section:
     whole = _counts("all", found)
     text = (
         "A norm is certified when a proved lower bound lies within $10^{-6}$ of it; a set is "
-        "impossible when a convex combination that proves it was found and checked again. Sets that "
-        "are neither count against the share certified."
+        "impossible when a convex combination that proves it was found and checked again. Sets "
+        "that are neither count against the share certified."
     )
     return Section("What is proved", text=text, table=[*table, whole])
 
@@ -101,9 +102,9 @@ def _random(rows: Rows, found: list[Group]) -> Section:
     if ratios:
         off = float(np.median(np.abs(np.array(ratios) - 1)))
         text += (
-            " From a quarter above it, the length that a Gaussian comparison predicts, with nothing "
-            f"fitted, misses the measured median by {off:.1%} in the middle of {len(ratios)} groups "
-            f"(measured over predicted: {min(ratios):.2f} to {max(ratios):.2f})."
+            " From a quarter above it, the length that a Gaussian comparison predicts, with "
+            f"nothing fitted, misses the measured median by {off:.1%} in the middle of "
+            f"{len(ratios)} groups (measured over predicted: {min(ratios):.2f} to {max(ratios):.2f})."
         )
     return Section(
         "Random keys: one dimension decides",
@@ -116,6 +117,7 @@ def _random(rows: Rows, found: list[Group]) -> Section:
 
 def threshold_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
     """b of floor (1 - d*/d)^(-b), for every family and q."""
+    samples = resampled(rows)
     table = []
     for family in ("random", "optimised"):
         for q in sorted({group.q for group in found}):
@@ -123,7 +125,7 @@ def threshold_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
             fit = law(medians(found))
             if fit is None:
                 continue
-            (ends,) = interval(rows, law)
+            (ends,) = interval(samples, law)
             table.append(
                 {
                     "keys": family,
@@ -150,13 +152,14 @@ def _cyclic(rows: Rows, found: list[Group]) -> Section:
 
 
 def cyclic_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
+    samples = resampled(rows)
     table = []
     for q in sorted({group.q for group in found}):
         law = partial(cyclic_law, q=q)
         fit = law(medians(found))
         if fit is None:
             continue
-        of_N, of_d = interval(rows, law)
+        of_N, of_d = interval(samples, law)
         a, minus_b = fit.exponents
         table.append(
             {

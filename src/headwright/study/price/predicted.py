@@ -1,4 +1,4 @@
-"""Random keys: the length of the cheapest query, predicted from N, q and d alone; nothing is fitted.
+"""Random keys: the length of the cheapest query, predicted from N, q and d with nothing fitted.
 
 Off the differences inside S the wanted keys are one point at height h, h^2 = (d-q+1) / (d q), and
 every other key is a Gaussian vector with variance 1/d per direction. A query of length r at an
