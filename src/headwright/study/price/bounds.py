@@ -38,14 +38,14 @@ def floor(N: int, q: int, leak: float) -> float:
     return lead(N - q, q, leak) / margin
 
 
-def packing_floor(N: int, q: int, d: int, leak: float) -> float:
+def packing_floor(N: int, q: int, d: float, leak: float) -> float:
     """Any unit keys in d dimensions: what at least half of all sets must pay.
 
     Sets S and T that differ in j keys: by (1) for both, (q_S - q_T).(mean of S without T - mean of
     T without S) >= 2 lead(j), and the means are at most 2 apart, hence |q_S - q_T| >= lead(j). Half
     of all sets contain (Gilbert's argument) a part of M = C(N,q) / (2 V_j) sets or more that
-    differ in j keys or more, V_j the number of sets within j - 1 exchanges; so M balls of radius lead(j)/2
-    fit into one of radius r + lead(j)/2:      r >= lead(j)/2 (M^(1/d) - 1).
+    differ in j keys or more, V_j the number of sets within j - 1 exchanges; so M balls of radius
+    lead(j)/2 fit into one of radius r + lead(j)/2:      r >= lead(j)/2 (M^(1/d) - 1).
     """
     best = 0.0
     within = 0

@@ -93,7 +93,7 @@ def _medians_and_quartiles(axes: Any, mine: list[Group], family: str, colour: st
 def _floors(axes: Any, N: int, q: int, dimensions: Any) -> None:
     d = np.geomspace(dimensions.min(), dimensions.max(), _CURVE)
     muted = ROLES["muted"]
-    floor = [max(bounds.floor(N, q, LEAK), bounds.packing_floor(N, q, one, LEAK)) for one in d]
+    floor = [max(bounds.floor(N, q, LEAK), bounds.packing_floor(N, q, x, LEAK)) for x in d.tolist()]
     axes.plot(d, floor, "--", color=muted, label="floor, any keys")
     expected = [(one, predicted_norm(N, q, int(one), LEAK)) for one in dimensions]
     finite = [pair for pair in expected if math.isfinite(pair[1])]

@@ -104,7 +104,8 @@ def _random(rows: Rows, found: list[Group]) -> Section:
         text += (
             " From a quarter above it, the length that a Gaussian comparison predicts, with "
             f"nothing fitted, misses the measured median by {off:.1%} in the middle of "
-            f"{len(ratios)} groups (measured over predicted: {min(ratios):.2f} to {max(ratios):.2f})."
+            f"{len(ratios)} groups (measured over predicted: {min(ratios):.2f} to "
+            f"{max(ratios):.2f})."
         )
     return Section(
         "Random keys: one dimension decides",
