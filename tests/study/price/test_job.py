@@ -80,8 +80,9 @@ def test_the_prediction_for_random_keys():
     assert 15 < threshold(128, 4) < 16
 
 
-def test_the_page_and_figures_of_the_small_grid():
-    rows = [{**point, **job(**point)} for point in grid(HERE / "small.toml").points()]
+def test_the_page_and_figures_of_a_part_of_the_small_grid():
+    points = [p for p in grid(HERE / "small.toml").points() if p["N"] == 32 and p["draw"] < 2]
+    rows = [{**point, **job(**point)} for point in points]
     said = page.sections(rows)
     drawings = figures.figures(rows)
     assert {section.figure for section in said} - {""} == set(drawings)

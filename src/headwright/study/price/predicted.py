@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -47,7 +48,8 @@ def threshold(N: int, q: int) -> float:
         excess = (1 + kappa**2) * float(ndtr(-kappa)) - kappa * density
         return q * (1 + kappa**2) + (N - q) * excess
 
-    return float(minimize_scalar(needed, bounds=(0.0, 10.0), method="bounded").fun)
+    least: Any = minimize_scalar(needed, bounds=(0.0, 10.0), method="bounded")
+    return float(least.fun)
 
 
 @lru_cache(maxsize=4096)
@@ -65,7 +67,8 @@ def predicted_norm(N: int, q: int, d: int, leak: float = 0.1) -> float:
     longest = math.log(_LONGEST)
     if excess(longest) > 0:
         return math.inf
-    return math.exp(float(brentq(excess, math.log(0.01), longest, xtol=1e-6)))
+    log_length: Any = brentq(excess, math.log(0.01), longest, xtol=1e-6)
+    return math.exp(log_length)
 
 
 def _least_leak(r: float, shape: tuple[int, int], nodes: Nodes, counts: Nodes) -> float:
@@ -82,7 +85,7 @@ def _least_leak(r: float, shape: tuple[int, int], nodes: Nodes, counts: Nodes) -
     tried = [leak(cosine) for cosine in _COSINES]
     best = int(np.argmin(tried))
     around = (_COSINES[max(best - 1, 0)], _COSINES[min(best + 1, len(tried) - 1)])
-    refined = minimize_scalar(leak, bounds=around, method="bounded")
+    refined: Any = minimize_scalar(leak, bounds=around, method="bounded")
     return min(float(refined.fun), tried[best])
 
 
@@ -101,7 +104,8 @@ def _corrected(logits: Nodes, counts: Nodes, budget: float) -> float:
     high = low + 10
     while too_long(high) < 0:
         high += 10 + budget
-    e = wrightomega(logits + brentq(too_long, low, high, xtol=1e-9))
+    log_c: Any = brentq(too_long, low, high, xtol=1e-9)
+    e = wrightomega(logits + log_c)
     rest = logits - e
     top = float(rest.max())
     return top + math.log(float(counts @ np.exp(rest - top)))
