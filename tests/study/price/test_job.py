@@ -81,7 +81,7 @@ def test_the_prediction_for_random_keys():
 
 
 def test_the_page_and_figures_of_a_part_of_the_small_grid():
-    points = [p for p in grid(HERE / "small.toml").points() if p["N"] == 32 and p["draw"] < 2]
+    points = [p for p in grid(HERE / "small.toml").points() if p["N"] == 32 and p["draw"] < 1]
     rows = [{**point, **job(**point)} for point in points]
     said = page.sections(rows)
     drawings = figures.figures(rows)
