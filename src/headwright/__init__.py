@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headwright import design, exercise, lab, symmetry
+    from headwright import design, exercise, lab, study, symmetry
     from headwright.attention import attend, multihead
     from headwright.homework import check
     from headwright.keys import GaussianKeys
@@ -30,12 +30,13 @@ _HOME = {
     "design": ("headwright.design", ""),
     "exercise": ("headwright.exercise", ""),
     "lab": ("headwright.lab", ""),
+    "study": ("headwright.study", ""),
     "symmetry": ("headwright.symmetry", ""),
 }
 
 __all__ = [
     "GaussianKeys", "attend", "audit", "check", "design", "exercise", "extract", "lab", "moments",
-    "multihead", "symmetry", "worst_case",
+    "multihead", "study", "symmetry", "worst_case",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ anywhere, is swallowed in finalisers, unknown to threads and to Windows) and `mu
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import subprocess
@@ -199,4 +200,5 @@ def _end_without_parent(seconds: float) -> None:
 
         used = time.process_time()
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(used + 4 * seconds) + 2, hard))
+        soft = hard if math.isinf(seconds) else int(used + 4 * seconds) + 2
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))

@@ -73,8 +73,10 @@ def _attempt(place: str, written: list[Path], work: Callable[[], Reply]) -> Repl
         give_up_output()
     except MemoryError:
         complain(place, _TOO_LARGE)
-    except (KeyboardInterrupt, click.Abort):
-        complain(place, "stopped" + (_left(written) or "; no file was written"))
+    except (KeyboardInterrupt, click.Abort) as press:
+        # Work that can be continued says how, when it lets the press through
+        how = f" {press}" if str(press) else ""
+        complain(place, "stopped" + (how or _left(written) or "; no file was written"))
         raise SystemExit(_PRESSED) from None
     raise SystemExit(2)
 

@@ -4,9 +4,10 @@
     hw.study.run("module:function", {"n": [4, 8], "leak": {"from": 0.1, "to": 0.5, "step": 0.1}})
 
 Reading order: `axis` (the values of one parameter), `grid` (their product, counted before it is
-built), `function` (what is called, and the version of it), `point` (one call, in a worker), `run`
-(grid, function and store become rows), `table` (rows become results.csv), `figures` and `page`
-(what people look at), `built_in` (the studies that come with the package).
+built), `function` (what is called), `asked` (both, checked against each other), `numbers` (what a
+function may return), `table` (rows, and results.csv), `running` (the whole way), `figures` and
+`page` (what people look at), `studied` (what Python gets), `section` and `built_in` (the studies
+that come with the package). `template/` is what `--new` prints.
 
 A built-in study is a folder here with
 
@@ -28,3 +29,10 @@ name, None where there is none. Failed points are not among them; the page count
 study with half its rows must draw as well: `rows` may be any part of the grid, but never empty.
 Tables, light and dark, and the list of parameters are the page's business (`page`), not a study's.
 """
+
+from __future__ import annotations
+
+from headwright.study.running import run
+from headwright.study.studied import Studied
+
+__all__ = ["Studied", "run"]

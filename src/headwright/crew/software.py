@@ -1,0 +1,33 @@
+"""The versions of what computes. Results of other versions may differ in their last bits, and a
+store mixes nothing."""
+
+from __future__ import annotations
+
+import platform
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+
+from headwright.crew.function import PACKAGE, engine_version
+
+COMPARED = ("numpy", "scipy")
+
+
+@lru_cache(maxsize=1)
+def software() -> dict[str, str]:
+    """Here: Python, this package and the libraries that compute."""
+    found = {"python": platform.python_version(), PACKAGE: engine_version()}
+    for name in COMPARED:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def difference(wanted: dict[str, str], there: dict[str, str]) -> str:
+    """`numpy 2.3.1 instead of 2.4.6`; empty where they agree."""
+    return ", ".join(
+        f"{name} {there.get(name)} instead of {expected}"
+        for name, expected in wanted.items()
+        if there.get(name) != expected
+    )

@@ -1,0 +1,146 @@
+"""From a grid and a function to files, through real processes; the same files whatever happened on
+the way."""
+
+import json
+
+import pytest
+from tests.study import jobs
+
+import headwright as hw
+from headwright.crew import run as crew_run
+from headwright.crew.executor import chosen
+from headwright.crew.store import opened
+from headwright.errors import InputError
+from headwright.study.asked import study_of
+
+
+@pytest.fixture(scope="module")
+def executor():
+    """One process for all tests here: starting it takes longer than what it does."""
+    with chosen(workers=1) as ready:
+        yield ready
+
+
+def written(folder):
+    files = ["results.csv", "index.html", "results.parquet"]
+    return {name: (folder / name).read_bytes() for name in files}
+
+
+def test_rows_are_the_functions_own_in_the_grids_order(tmp_path, executor):
+    grid = {"x": [3, 1], "y": {"from": 0.5, "to": 1.5, "step": 0.5}}
+    result = hw.study.run(jobs.product, grid, out=tmp_path, executor=executor)
+
+    wanted = [{"x": x, "y": y, **jobs.product(x, y)} for x in (3, 1) for y in (0.5, 1.0, 1.5)]
+    assert result.rows == wanted
+    assert (result.done, result.skipped, result.failed) == (6, 0, 0)
+    assert [path.name for path in result.figures] == ["large.svg", "product.svg"]
+    assert all(path.is_file() for path in result.figures)
+    assert result.to_pandas()["product"].tolist() == [row["product"] for row in wanted]
+    assert "6 rows: 6 computed" in result._repr_html_()
+
+    csv = (tmp_path / "results.csv").read_text()
+    assert csv.splitlines()[:2] == ["x,y,large,product", "3,0.5,1,1.5"]
+
+
+def test_a_study_that_was_interrupted_ends_as_one_that_was_not(tmp_path, executor):
+    """Some points are there already, of another grid and in another order."""
+    straight = tmp_path / "straight"
+    resumed = tmp_path / "resumed"
+    grid = {"x": {"from": 0, "to": 9, "step": 1}}
+    hw.study.run(jobs.uneven, grid, out=straight, executor=executor)
+
+    hw.study.run(jobs.uneven, {"x": [7, 4, 40]}, out=resumed, executor=executor)
+    first = hw.study.run(jobs.uneven, grid, out=resumed, executor=executor, limit=5)
+    last = hw.study.run(jobs.uneven, grid, out=resumed, executor=executor)
+
+    assert (first.done, first.skipped, len(first.rows)) == (4, 1, 5)
+    assert (last.done, last.skipped, len(last.rows)) == (4, 6, 10)
+    assert written(resumed) == written(straight)
+    assert list(last.rows[0]) == ["x", "even", "odd", "zeros"]
+
+
+def test_a_point_that_raises_fails_alone_and_is_computed_again_on_request(tmp_path, executor):
+    def run(**options):
+        mending = {"x": [1, 2, 3], "file": str(tmp_path / "mended")}
+        return hw.study.run(jobs.mended, mending, out=tmp_path / "a", executor=executor, **options)
+
+    first = run()
+    assert (first.done, first.failed) == (2, 1)
+    assert run().rows[1]["half"] is None
+    assert run().rows[1]["error"].startswith("FileNotFoundError: ")
+    assert "FileNotFoundError" in (tmp_path / "a" / "index.html").read_text()
+
+    (tmp_path / "mended").touch()
+    assert run().failed == 1
+    mended = run(retry=True)
+    assert (mended.done, mended.skipped, mended.failed) == (1, 2, 0)
+    assert list(mended.rows[1]) == ["x", "file", "half"]
+
+
+def test_what_is_no_number_fails_and_the_store_knows(tmp_path, executor):
+    def run(**options):
+        grid = {"x": {"from": 0, "to": 8, "step": 1}}
+        return hw.study.run(jobs.not_numbers, grid, out=tmp_path, executor=executor, **options)
+
+    first = run()
+    again = run()
+    retried = run(retry=True)
+
+    assert (first.done, first.failed) == (1, 8)
+    assert (again.skipped, again.failed) == (1, 8)
+    assert again.rows == first.rows == retried.rows
+    assert "complex" in first.rows[7]["error"]
+    with opened(tmp_path / "store", about={"study": "tests.study.jobs:not_numbers"}) as store:
+        points = [{"x": x} for x in range(9)]
+        kept = crew_run("tests.study.jobs:not_numbers", points, executor=executor, store=store)
+        assert [bool(outcome.error) for outcome in kept] == [False] + [True] * 8
+
+
+def test_the_folder_of_another_study_is_refused(tmp_path, executor):
+    hw.study.run(jobs.product, {"x": [1]}, out=tmp_path, executor=executor)
+    before = written(tmp_path)
+
+    with pytest.raises(InputError, match=r"jobs:raising.*jobs:product.*another folder"):
+        hw.study.run(jobs.raising, {"x": [1]}, out=tmp_path, executor=executor)
+    assert written(tmp_path) == before
+
+
+def test_everything_may_fail(tmp_path, executor):
+    result = hw.study.run(jobs.raising, {"x": [2]}, out=tmp_path, executor=executor)
+
+    assert result.figures == ()
+    assert (tmp_path / "results.csv").read_text() == "x,error\n2,ValueError: no twos\n"
+
+
+def test_what_python_is_told_about_options(tmp_path):
+    with pytest.raises(InputError, match="limit"):
+        hw.study.run(jobs.product, {"x": [1]}, out=tmp_path, limit=0)
+    with pytest.raises(TypeError, match="retries"):
+        hw.study.run(jobs.product, {"x": [1]}, out=tmp_path, retries=1)
+    with pytest.raises(InputError, match="--grid"):
+        hw.study.run(jobs.product, out=tmp_path)
+    with pytest.raises(InputError, match="which it does not take"):
+        hw.study.run(jobs.product, {"x": [1], "w": [2]}, out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_where_the_folder_should_be(tmp_path, executor):
+    (tmp_path / "taken").write_text("mine")
+    with pytest.raises((InputError, OSError), match="taken"):
+        hw.study.run(jobs.product, {"x": [1]}, out=tmp_path / "taken", executor=executor)
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_an_unknown_study_is_told_which_there_are():
+    with pytest.raises(InputError, match=r"module:function; got 'prise'"):
+        study_of("prise")
+
+
+def test_what_machines_read(tmp_path, executor):
+    result = hw.study.run(jobs.product, {"x": [1, 2]}, out=tmp_path, executor=executor)
+    data = json.loads(json.dumps(result.plain()))
+
+    assert {name: data[name] for name in ("rows", "done", "skipped", "failed")} == {
+        "rows": 2, "done": 2, "skipped": 0, "failed": 0,
+    }  # fmt: skip
+    assert data["figures"] == [str(path) for path in result.figures]
