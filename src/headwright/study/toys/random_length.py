@@ -4,7 +4,7 @@
 
 With A(gamma) = alpha_a and p the weights that the other keys have among themselves, alpha_i =
 (1 - A) p_i, so that E |alpha - target|^2 is an integral over gamma alone, for all pairs at once.
-`headwright.moments` and drawn keys are the second and the third route to it.
+`headwright.moments` is the second route to it, and knows nothing of gamma.
 
 Textbook heads rise with their key: z_a is the whole lead of a over the others, and the length moves
 all of it. A head that looks away has z_a = 0 and negative logits elsewhere: no length can move it.
@@ -62,28 +62,15 @@ def squared_errors(
     return (of_a + square - on_b + 0.25) @ density
 
 
-def engine_error(queries: Heads, keys: Keys, a: int, b: int, **options: object) -> float:
+def engine_error(queries: Heads, keys: Keys, a: int, b: int) -> float:
     """E |c - target|^2 = |E c - target|^2 + trace Cov(c), from `headwright.moments`."""
     n = len(keys)
     target = np.zeros(n)
     target[[a, b]] = 0.5
     law = GaussianKeys(keys).radial({a: LENGTH_VARIANCE})
-    found = moments(queries, law, np.eye(n), **options)
+    found = moments(queries, law, np.eye(n))
     bias = ((found.mean - target) ** 2).sum()
     return float(bias + np.trace(found.covariance))
-
-
-def drawn_errors(
-    queries: Heads, keys: Keys, a: int, b: int, *, draws: int, seed: int
-) -> Float[Array, "s"]:
-    """|alpha - target|^2 for drawn lengths, one attention after the other: nothing analytic."""
-    rng = np.random.default_rng(seed)
-    lengths = 1 + np.sqrt(LENGTH_VARIANCE) * rng.standard_normal(draws)
-    logits = np.repeat((queries @ keys.T)[None], draws, axis=0)
-    logits[:, :, a] *= lengths[:, None]
-    alpha = weights(logits).mean(axis=1)
-    alpha[:, [a, b]] -= 0.5
-    return (alpha**2).sum(axis=1)
 
 
 def textbook_errors(
