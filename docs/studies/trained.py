@@ -1,4 +1,4 @@
-"""Redraws docs/studies/trained.md and its figures from trained.csv: python docs/studies/trained.py"""
+"""Draws the page of the study and its figures from trained.csv: python docs/studies/trained.py"""
 
 import csv
 from pathlib import Path
@@ -12,8 +12,10 @@ WORDS = ("queries", "lengths", "loss")
 WHOLE = ("n", "d", "heads", "steps")
 HEAD = """# Do trained heads find the designs?
 
-Toy heads learn by gradient descent to average every pair of their keys. The solver then says, for the same keys, which
-pairs can be solved and how short the query can be. {heads:,} heads; one command makes all of it again, and goes on where it
+Toy heads learn by gradient descent to average every pair of their keys. The solver then says,
+for the same keys, which
+pairs can be solved and how short the query can be. {heads:,} heads; one command makes all of it
+again, and goes on where it
 was stopped (11 minutes on one core; needs the extra `models`):
 
 ```bash
@@ -21,23 +23,31 @@ headwright study trained --out trained
 headwright study trained --small --out trained-small    # seconds
 ```
 
-The rows are in [trained.csv](trained.csv); `python docs/studies/trained.py` draws this page from them.
+The rows are in [trained.csv](trained.csv); `python docs/studies/trained.py` draws this page
+from them.
 """
 TAIL = """
 ## What was not settled
 
-- The pairs of one head share their keys, so intervals are over seeds and heads, never over pairs; five seeds are few.
-- The solver was asked about 40 pairs of each head, drawn at random; the share solved is over all pairs.
-- For two heads there is no tight bound on the length, only that of the copies and the shortest design.
-- One optimiser, one way to begin, two learning rates: what a head does not find here, another training may find.
+- The pairs of one head share their keys, so intervals are over seeds and heads, never over
+  pairs; five seeds are few.
+- The solver was asked about 40 pairs of each head, drawn at random; the share solved is over
+  all pairs.
+- For two heads there is no tight bound on the length, only that of the copies and the shortest
+  design.
+- One optimiser, one way to begin, two learning rates: what a head does not find here, another
+  training may find.
 - Random lengths were trained to 3,000 steps. Sums of two vectors were still improving there.
-- Whether two heads that depend on the length by a tenth to a quarter of the lead look away or do something better.
+- Whether two heads that depend on the length by a tenth to a quarter of the lead look away or
+  do something better.
 """
 
 
 def rows() -> list[dict]:
     with (HERE / "trained.csv").open(encoding="utf-8", newline="") as file:
-        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+        return [
+            {name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(file)
+        ]
 
 
 def _value(name: str, text: str):

@@ -23,7 +23,7 @@ from headwright.attention import weights
 from headwright.keys import GaussianKeys
 from headwright.noise import moments
 from headwright.study.toys.task import solved
-from headwright.types import Array, Float, Heads, Keys
+from headwright.types import Array, Float, Heads, Int, Keys
 
 # As in the exercise: 1/2 is a variance.
 LENGTH_VARIANCE = 0.5
@@ -37,7 +37,7 @@ CALM = 0.0025
 
 
 def squared_errors(
-    queries: Float[Array, "h p d"], keys: Keys, pairs: Float[Array, "p 2"]
+    queries: Float[Array, "h p d"], keys: Keys, pairs: Int[Array, "p 2"]
 ) -> Float[Array, "p"]:
     """E |alpha - target|^2 of every pair, by the integral over gamma."""
     rows = np.arange(len(pairs))
@@ -74,7 +74,7 @@ def engine_error(queries: Heads, keys: Keys, a: int, b: int) -> float:
 
 
 def textbook_errors(
-    keys: Keys, pairs: Float[Array, "p 2"], *, heads: int, limit: float
+    keys: Keys, pairs: Int[Array, "p 2"], *, heads: int, limit: float
 ) -> Float[Array, "p"]:
     """The same keys and the textbook's heads, q = beta (k_a + k_b) or beta k_a and beta k_b, each
     pair at its best length within the limit."""
@@ -88,7 +88,7 @@ def textbook_errors(
 
 
 def dependence(
-    queries: Float[Array, "h p d"], keys: Keys, pairs: Float[Array, "p 2"]
+    queries: Float[Array, "h p d"], keys: Keys, pairs: Int[Array, "p 2"]
 ) -> Float[Array, "p"]:
     """The share of a's lead over the other keys that moves with its length."""
     rows = np.arange(len(pairs))
@@ -102,9 +102,7 @@ def dependence(
     return np.where(lead > 0, moved / np.where(lead > 0, lead, 1.0), np.inf)
 
 
-def looks_away(
-    queries: Float[Array, "h p d"], keys: Keys, pairs: Float[Array, "p 2"]
-) -> Array:
+def looks_away(queries: Float[Array, "h p d"], keys: Keys, pairs: Int[Array, "p 2"]) -> Array:
     """Which pairs are solved at the mean length by a lead that hardly depends on the length."""
     alpha = weights(queries @ keys.T).mean(axis=0)
     return solved(alpha, pairs) & (dependence(queries, keys, pairs) <= AWAY)

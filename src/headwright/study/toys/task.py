@@ -18,7 +18,7 @@ import numpy as np
 
 from headwright.attention import weights
 from headwright.errors import InputError
-from headwright.types import Array, Float
+from headwright.types import Array, Float, Int
 
 LEAK = 0.1
 # No query is longer; the keys have length one.
@@ -54,19 +54,17 @@ def _insist(name: str, value: object, fine: bool, wanted: str, attempt: str) -> 
         raise InputError(wanted=f"{name}: {wanted}", got=repr(value), attempt=attempt)
 
 
-def all_pairs(n: int) -> Float[Array, "p 2"]:
+def all_pairs(n: int) -> Int[Array, "p 2"]:
     """Every pair a < b; where a length is random, it is that of a."""
     return np.array(list(combinations(range(n), 2)))
 
 
-def mixed_weights(
-    queries: Float[Array, "h p d"], keys: Float[Array, "n d"]
-) -> Float[Array, "p n"]:
+def mixed_weights(queries: Float[Array, "h p d"], keys: Float[Array, "n d"]) -> Float[Array, "p n"]:
     """The weights of every pair's heads, averaged over the heads."""
     return weights(queries @ keys.T).mean(axis=0)
 
 
-def solved(alpha: Float[Array, "p n"], pairs: Float[Array, "p 2"], leak: float = LEAK) -> Array:
+def solved(alpha: Float[Array, "p n"], pairs: Int[Array, "p 2"], leak: float = LEAK) -> Array:
     """Which pairs have both their weights."""
     rows = np.arange(len(pairs))[:, None]
     on_the_pair = alpha[rows, pairs]
