@@ -13,18 +13,17 @@ WHOLE = ("n", "d", "heads", "steps")
 HEAD = """# Do trained heads find the designs?
 
 Toy heads learn by gradient descent to average every pair of their keys. The solver then says,
-for the same keys, which
-pairs can be solved and how short the query can be. {heads:,} heads; one command makes all of it
-again, and goes on where it
-was stopped (11 minutes on one core; needs the extra `models`):
+for the same keys, which pairs can be solved and how short the query can be. {heads:,} heads; one
+command makes all of it again, and goes on where it was stopped (11 minutes of one core; needs the
+extra `models`):
 
 ```bash
 headwright study trained --out trained
 headwright study trained --small --out trained-small    # seconds
 ```
 
-The rows are in [trained.csv](trained.csv); `python docs/studies/trained.py` draws this page
-from them.
+The rows are in [trained.csv](trained.csv); `python docs/studies/trained.py` draws this
+page from them.
 """
 TAIL = """
 ## What was not settled

@@ -44,7 +44,7 @@ def test_three_routes(name, quoted, rng):
 def test_the_detector_knows_the_design_from_the_textbook():
     for name, heads in HEADS.items():
         queries = heads[:, None]
-        assert dependence(queries, KEYS, PAIR)[0] == pytest.approx(name != "away", abs=1e-6)
+        assert dependence(queries, KEYS, PAIR)[0] == pytest.approx(float(name != "away"), abs=1e-6)
         assert looks_away(queries, KEYS, PAIR)[0] == (name == "away")
 
 

@@ -34,7 +34,7 @@ def test_no_query_that_solves_is_shorter(rng):
     keys = _keys(rng, 8, 4)
     solver = Solver(keys)
     met = 0
-    for a, b in all_pairs(8):
+    for a, b in all_pairs(8).tolist():
         answer = solver.one_head(a, b)
         if not answer.possible:
             continue
@@ -55,7 +55,7 @@ def test_no_query_that_solves_is_shorter(rng):
 def test_two_heads_are_bounded_by_a_copy(rng):
     keys = _keys(rng, 8, 3)
     solver = Solver(keys)
-    for a, b in all_pairs(8)[:6]:
+    for a, b in all_pairs(8)[:6].tolist():
         answer = solver.two_heads(a, b)
         design = hw.design.average([a, b], keys, leak=0.1, heads=2)
         assert answer.possible

@@ -15,6 +15,7 @@ from headwright.study.toys.settings import (
     main_rate,
     most_keys,
     most_steps,
+    shown,
     values,
 )
 from headwright.study.toys.task import QUERIES
@@ -28,7 +29,7 @@ _MARKS = "osD^v"
 
 def figures(rows: Rows) -> dict[str, Any]:
     drawn = {}
-    fixed = main_rate(most_keys(chosen(rows, lengths="fixed", heads=1)))
+    fixed = shown(rows)
     random = most_steps(main_rate(chosen(rows, lengths="random")))
     if fixed:
         drawn["solved"] = _solved(fixed)

@@ -97,7 +97,10 @@ def _own_ratios(head: Head) -> Array:
     if len(head.queries) > 1:
         return np.array([])
     done = head.some[head.solved[head.some]]
-    bounds = [own_bound(head.queries[0, i], head.keys, *head.pairs[i]) for i in done]
+    bounds = []
+    for index in done:
+        a, b = (int(key) for key in head.pairs[index])
+        bounds.append(own_bound(head.queries[0, index], head.keys, a, b))
     return head.lengths[done] / np.array(bounds)
 
 

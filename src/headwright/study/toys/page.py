@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from headwright.study.section import Rows, Section
 from headwright.study.toys.columns import wilson
 from headwright.study.toys.random_length import AWAY, CALM
-from headwright.study.toys.settings import chosen, main_rate, most_keys, most_steps
+from headwright.study.toys.settings import chosen, main_rate, most_keys, most_steps, shown
 from headwright.study.toys.task import LEAK, LIMIT, QUERIES
 
 _METHOD = f"""A toy head has n learned keys of length one and, for each pair of them, a query no \
@@ -45,13 +46,10 @@ def sections(rows: Rows) -> list[Section]:
     return [*said, Section("Method", text=_METHOD)]
 
 
-def _main(rows: Rows) -> Rows:
-    return main_rate(most_keys(chosen(rows, heads=1)) or rows)
-
-
 def _solved(rows: Rows) -> Section:
-    main = _main(rows)
-    least = min(row["ratio_least"] for row in rows if row["ratio_least"] is not None)
+    main = shown(rows)
+    ratios = [row["ratio_least"] for row in rows if row["ratio_least"] is not None]
+    least = min(ratios, default=math.nan)
     last = most_steps(main)
     undecided = sum(row["undecided"] > 0 for row in rows)
     missed = {q: [row["missed"] for row in chosen(last, queries=q)] for q in QUERIES}
@@ -91,8 +89,8 @@ def _solved_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lengths(rows: Rows) -> Section:
-    known = [row for row in chosen(_main(rows), queries="free") if row["own_ratio"] is not None]
-    last = most_steps(chosen(_main(rows), queries="free"))
+    known = [row for row in chosen(shown(rows), queries="free") if row["own_ratio"] is not None]
+    last = most_steps(chosen(shown(rows), queries="free"))
     ratios = [row["ratio"] for row in last if row["ratio"] is not None]
     own = [row["own_ratio"] for row in known]
     quote = ""

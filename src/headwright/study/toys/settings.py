@@ -25,6 +25,12 @@ def most_keys(rows: Rows) -> Rows:
     return chosen(rows, n=largest)
 
 
+def shown(rows: Rows) -> Rows:
+    """What figures and tables show of keys of fixed length: one head, where there is one."""
+    fixed = chosen(rows, lengths="fixed")
+    return main_rate(most_keys(chosen(fixed, heads=1) or fixed))
+
+
 def most_steps(rows: Rows) -> Rows:
     """Those with the largest budget."""
     largest = max((row["steps"] for row in rows), default=0)
