@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.tolerances import EXACT_COVARIANCE, SIGMAS
+from tests.tolerances import EXACT_COVARIANCE, QUOTED_FOUR, SIGMAS
 
 from headwright.attention import weights
 from headwright.study.toys.away import AwaySolver
@@ -29,7 +29,8 @@ HEADS = {
 def test_three_routes(name, quoted, rng):
     heads = HEADS[name]
     integral = squared_errors(heads[:, None], KEYS, PAIR)[0]
-    assert integral == pytest.approx(quoted, rel=0.01)
+    assert integral == pytest.approx(quoted, abs=QUOTED_FOUR)
+    assert (integral < 4e-5) == (name == "away")
     assert abs(integral - engine_error(heads, KEYS, 0, 1)) < EXACT_COVARIANCE
 
     logits = np.repeat((heads @ KEYS.T)[None], 20_000, axis=0)
@@ -44,7 +45,9 @@ def test_three_routes(name, quoted, rng):
 def test_the_detector_knows_the_design_from_the_textbook():
     for name, heads in HEADS.items():
         queries = heads[:, None]
-        assert dependence(queries, KEYS, PAIR)[0] == pytest.approx(float(name != "away"), abs=1e-6)
+        assert dependence(queries, KEYS, PAIR)[0] == pytest.approx(
+            float(name != "away"), abs=QUOTED_FOUR
+        )
         assert looks_away(queries, KEYS, PAIR)[0] == (name == "away")
 
 
@@ -71,6 +74,6 @@ def test_keys_around_the_origin_leave_no_way_to_look_away():
 
 def test_wilson():
     # Brown, Cai and DasGupta's formula at 5 of 10, and its ends
-    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=QUOTED_FOUR)
     assert wilson(0, 5)[0] == 0.0
     assert wilson(5, 5)[1] == 1.0

@@ -31,17 +31,17 @@ def test_solved_is_what_attend_says(rng):
 
 
 def test_no_query_that_solves_is_shorter(rng):
-    keys = _keys(rng, 8, 4)
+    keys = _keys(rng, 6, 4)
     solver = Solver(keys)
     met = 0
-    for a, b in all_pairs(8).tolist():
+    for a, b in all_pairs(6).tolist():
         answer = solver.one_head(a, b)
         if not answer.possible:
             continue
         design = hw.design.average([a, b], keys, leak=0.1).queries[0]
         assert answer.length <= np.linalg.norm(design) * (1 + 1e-7)
         assert answer.bound >= (1 - 1e-6) * answer.length
-        for _ in range(200):
+        for _ in range(60):
             other = design + 0.3 * np.linalg.norm(design) * rng.standard_normal(4)
             if _solves(other, keys, a, b):
                 met += 1
@@ -49,13 +49,13 @@ def test_no_query_that_solves_is_shorter(rng):
                 assert length >= answer.bound
                 assert length >= own_bound(other, keys, a, b) * (1 - 1e-7)
                 assert length >= bound_for_pair(other, keys, a, b) - ROUNDING
-    assert met > 20
+    assert met > 5
 
 
 def test_two_heads_are_bounded_by_a_copy(rng):
     keys = _keys(rng, 8, 3)
     solver = Solver(keys)
-    for a, b in all_pairs(8)[:6].tolist():
+    for a, b in all_pairs(8)[:3].tolist():
         answer = solver.two_heads(a, b)
         design = hw.design.average([a, b], keys, leak=0.1, heads=2)
         assert answer.possible

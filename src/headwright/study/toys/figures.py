@@ -82,7 +82,7 @@ def _error(rows: Rows) -> Any:
             for index, heads in enumerate(values(rows, "heads")):
                 some = chosen(rows, queries=queries, heads=heads)
                 word = "one head" if heads == 1 else f"{heads} heads"
-                _with_bars(axis, some, "error", index, word)
+                _with_bars(axis, some, "squared_error", index, word)
             axis.axhline(TEXTBOOK, color=ROLES["bad"], linestyle=":", linewidth=1.2)
             axis.axhline(AWAY, color=ROLES["good"], linestyle=":", linewidth=1.2)
             axis.set(title=WORDS[queries], xlabel="dimensions d", yscale="log", ylim=(1e-6, 1))

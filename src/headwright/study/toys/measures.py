@@ -117,8 +117,8 @@ def under_random_length(heads: Sequence[Head]) -> dict[str, float | None]:
     calm = [error <= random_length.CALM for error in errors]
     found = [float((a & c).mean()) for a, c in zip(away, calm, strict=True)]
     return {
-        **mean_over_seeds("error", [_median(error) for error in errors], low=0.0),
-        **pooled("error", np.concatenate(errors)),
+        **mean_over_seeds("squared_error", [_median(error) for error in errors], low=0.0),
+        **pooled("squared_error", np.concatenate(errors)),
         "textbook_error": _median(np.concatenate([_textbook(head) for head in heads])),
         "dependence": _median(np.concatenate(moved)),
         **mean_over_seeds("away", [_share(one) for one in away], low=0.0, high=1.0),

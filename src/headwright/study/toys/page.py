@@ -139,7 +139,7 @@ def _errors(rows: Rows) -> Section:
             "queries": row["queries"],
             "heads": row["heads"],
             "d": row["d"],
-            "squared error": _interval(row, "error", ".2g"),
+            "squared error": _interval(row, "squared_error", ".2g"),
             "textbook, same keys": _number(row["textbook_error"], ".2g"),
             "design, same keys": _number(row["design_error"], ".2g"),
             "pairs found": _interval(row, "found", ".0%"),
