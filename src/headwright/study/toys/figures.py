@@ -53,7 +53,7 @@ def _solved(rows: Rows) -> Any:
             line[0].set(color=ROLES["muted"], label="possible with the last keys")
             axis.set(title=WORDS[queries], xlabel="dimensions d", ylim=(-0.03, 1.05))
         axes[0].set_ylabel("share of pairs solved")
-        axes[1].legend(loc="lower right")
+        _legend(axes[1], "lower right")
     return drawing
 
 
@@ -70,7 +70,7 @@ def _length(rows: Rows) -> Any:
             axis.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
             axis.minorticks_off()
         axes[0].set_ylabel("trained / shortest length")
-        axes[0].legend(loc="upper left")
+        _legend(axes[0], "upper left")
     return drawing
 
 
@@ -91,7 +91,7 @@ def _error(rows: Rows) -> Any:
                      va="bottom", fontsize=8)  # fmt: skip
         axes[1].text(0.02, AWAY, "looking away", transform=axes[1].get_yaxis_transform(),
                      va="bottom", fontsize=8)  # fmt: skip
-        axes[0].legend(loc="lower left")
+        _legend(axes[0], "lower left")
     return drawing
 
 
@@ -113,8 +113,14 @@ def _away(rows: Rows) -> Any:
                 bars[0].set_marker(_MARKS[index])
             axis.set(title=WORDS[queries], xlabel="dimensions d", ylim=(-0.03, 1.05))
         axes[0].set_ylabel("share of trained heads")
-        axes[0].legend(loc="lower right")
+        _legend(axes[0], "lower right")
     return drawing
+
+
+def _legend(axis: Any, where: str) -> None:
+    """Where no pair was solved there is no line to name."""
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(loc=where)
 
 
 def _finders(rows: Rows) -> tuple[int, int]:
