@@ -19,6 +19,8 @@ QUOTED_FOUR = 1e-4
 SIMULATED = 2e-4
 # None of n draws: the bound is -ln(1 - confidence) / n, to first order in 1 / n.
 NONE_OF_MANY = 0.02
+# A share of pairs, or a length, after training on another machine: rounding is carried on.
+RETRAINED = 0.02
 # Single precision, sums of some hundred terms.
 SINGLE = 2e-5
 # A z-score beyond this happens by chance once in 1.7 million comparisons.
