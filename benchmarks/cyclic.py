@@ -1,5 +1,5 @@
-"""Unit keys on a cyclic polytope: how well the length of the shortest query is known where it is far
-too long for float64, and what that costs.
+"""Unit keys on a cyclic polytope: how well the length of the shortest query is known where it is
+far too long for float64, and what that costs.
 
 headwright bench cyclic
 """
