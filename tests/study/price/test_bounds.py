@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.tolerances import ATTAINED, LARGE_N, ROUNDING
 
 from headwright.study.price import bounds
 from headwright.study.price.job import job
@@ -27,12 +28,12 @@ def test_the_margin_behind_the_floor_is_the_mean_square_over_all_sets():
         squares.append(np.sum((K[inside].mean(0) - K[~inside].mean(0)) ** 2))
     total = K.sum(0)
     expected = (N**2 - total @ total) / (q * (N - 1) * (N - q))
-    assert np.mean(squares) == pytest.approx(expected, rel=1e-12)
+    assert np.mean(squares) == pytest.approx(expected, rel=ROUNDING)
 
 
 def test_a_regular_simplex_attains_the_floor():
     row = job(family="cyclic", N=33, d=32, seed=0, q=3, draw=0)
-    assert row["norm"] == pytest.approx(row["floor"], rel=1e-7)
+    assert row["norm"] == pytest.approx(row["floor"], rel=ATTAINED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -59,7 +60,7 @@ def test_cyclic_floor_is_the_nearest_keys_and_grows_with_the_square():
     low = bounds.cyclic_floor(256, 1, 8, LEAK)
     assert low <= row["near_floor"] * (1 + 1e-9) <= row["norm"] * (1 + 1e-9)
     assert bounds.cyclic_floor(4096, 1, 8, LEAK) / bounds.cyclic_floor(1024, 1, 8, LEAK) == (
-        pytest.approx(16, rel=1e-3)
+        pytest.approx(16, rel=LARGE_N)
     )
 
 
@@ -80,6 +81,6 @@ def test_cyclic_keys_select_every_set_of_half_the_dimension(d):
         logits = -np.prod(1 - np.cos(t[:, None] - t[list(chosen)]), axis=1)
         centred = logits - logits.mean()
         query = np.linalg.lstsq(K, centred, rcond=None)[0]
-        assert np.allclose(K @ query, centred, atol=1e-12)
+        assert np.allclose(K @ query, centred, atol=ROUNDING)
         assert np.delete(logits, chosen).max() < -1e-6
         assert math.isfinite(bounds.cyclic_ceiling(N, d, list(chosen), LEAK))
