@@ -96,7 +96,8 @@ def _lengths(rows: Rows) -> Section:
     quote = ""
     if ratios and own:
         quote = (
-            f"Trained queries are {min(ratios):.1f} to {max(ratios):.1f} times as long as a leak "
+            "One head, a query for every pair: trained queries are "
+            f"{min(ratios):.1f} to {max(ratios):.1f} times as long as a leak "
             f"of {LEAK:.0%} needs, but only {min(own) - 1:.0%} to {max(own) - 1:.0%} longer than "
             "the shortest that leaks as little as they do: training pays for sharpness that "
             "nobody asked for, and hardly anything else."
