@@ -60,7 +60,8 @@ def _price(found: list[Group]) -> Any:
             _price_panel(axes, of_panel, N, q)
         for unused in drawing.axes[len(sizes) :]:
             unused.set_visible(False)
-        drawing.axes[0].legend(fontsize=7.5, loc="upper right")
+        named = drawing.axes[0].get_legend_handles_labels()
+        drawing.legend(*named, loc="outside upper center", ncols=3, fontsize=8)
     return drawing
 
 
