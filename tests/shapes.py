@@ -14,6 +14,7 @@ _COMPILED = frozenset(
     {
         "headwright.trained.rows.loops",
         "headwright.trained.rows.fused.tiles",
+        "headwright.trained.rows.fused.ending",
         "headwright.trained.rows.fused.kernel",
         "headwright.trained.rows.fused.lookups",
         "headwright.trained.rows.fused.sampled",

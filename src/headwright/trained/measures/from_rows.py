@@ -170,13 +170,11 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
     """
     xp = layer.xp
     rows = layer.rows
+    if rows.copied is not None:
+        return _over_real_rows(layer, rows.copied), _over_real_rows(layer, rows.from_mean)
+
     v = xp.astype(layer.heads.v, rows.leak.dtype, copy=False)
     from_mean = _from_mean(layer, v)
-    if rows.copied is not None:
-        per_head = from_mean.repeat_interleave(layer.heads.group, dim=0)
-        baseline = per_head.gather(1, rows.top.long())
-        return _over_real_rows(layer, rows.copied), _over_real_rows(layer, baseline)
-
     copied = []
     baseline = []
     for h in range(rows.top.shape[0]):

@@ -55,6 +55,7 @@ def with_sinks(rows: Rows, heads: Heads, tokens: Tokens) -> Rows:
         separators=left * rows.separators,
         patterns=_patterns(heads, tokens, m, total),
         copied=None,  # the output is no longer the one it was taken from
+        numbers=None,
         sink=sink,
     )
 
