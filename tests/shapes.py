@@ -18,6 +18,7 @@ _COMPILED = frozenset(
         "headwright.trained.rows.fused.kernel",
         "headwright.trained.rows.fused.lookups",
         "headwright.trained.rows.fused.sampled",
+        "headwright.trained.rows.fused.sums",
     }
 )
 

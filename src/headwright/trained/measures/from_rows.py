@@ -161,18 +161,15 @@ def row_measures(layer: LayerRows) -> tuple[Measure, ...]:
     return ROW_MEASURES if layer.rows.sink is None else (*ROW_MEASURES, SINK_SHARE)
 
 
-def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
-    """Squared distance of the output from the top key's value, and of the mean value from it,
-    summed over rows.
+def copy_rows(layer: LayerRows) -> tuple[Array, Array]:
+    """Squared distance of each row's output from the top key's value, and of the mean value from
+    it.
 
-    The copy score is `1 - sqrt(ratio)`: 1 when the output is the top value, 0 when it is no nearer
-    to it than the plain mean of all values is.
+    With both summed over rows, the copy score is `1 - sqrt(ratio)`: 1 when the output is the top
+    value, 0 when it is no nearer to it than the plain mean of all values is.
     """
     xp = layer.xp
     rows = layer.rows
-    if rows.copied is not None:
-        return _over_real_rows(layer, rows.copied), _over_real_rows(layer, rows.from_mean)
-
     v = xp.astype(layer.heads.v, rows.leak.dtype, copy=False)
     from_mean = _from_mean(layer, v)
     copied = []
@@ -182,7 +179,7 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
         gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
         copied.append(xp.linalg.vector_norm(gap, axis=-1) ** 2)
         baseline.append(xp.take(from_mean[g], rows.top[h], axis=0))
-    return _over_real_rows(layer, xp.stack(copied)), _over_real_rows(layer, xp.stack(baseline))
+    return xp.stack(copied), xp.stack(baseline)
 
 
 def _from_mean(layer: LayerRows, v: Array) -> Array:
@@ -191,11 +188,6 @@ def _from_mean(layer: LayerRows, v: Array) -> Array:
     real = xp.astype(layer.tokens.beside("real_keys", v), v.dtype)
     mean = (real @ v)[:, None, :] / xp.sum(real)
     return xp.sum((v - mean) ** 2, axis=-1)
-
-
-def _over_real_rows(layer: LayerRows, values: Array) -> Array:
-    xp = layer.xp
-    return xp.sum(xp.where(layer.real, values, 0.0), axis=-1)
 
 
 # The measures that are not plain means over rows, and those taken on a sample of rows; for tables

@@ -46,7 +46,7 @@ TILES = {
 NUMBERS = (
     "best", "margin", "leak", "shifted", "separators", "first", "previous", "copied", "from_mean",
 )  # fmt: skip
-_KEPT = ("margin", "leak", "shifted", "separators", "first", "copied", "from_mean")
+_KEPT = ("margin", "leak", "shifted", "separators", "first")
 # Keys whose place is asked for together.
 _RUN = 8
 # Rows and keys at once in the small kernels.
@@ -203,9 +203,9 @@ class FusedLayer:
         return (products / (lengths[:, :, None] * lengths[:, None, :])).sum(0)
 
     def _seen(self) -> Array:
-        if not self.heads.causal:
-            return torch.full((1, self.t), self.n, device=self.device)
-        return torch.arange(1, self.t + 1, device=self.device).clamp(max=self.n)[None, :]
+        causal = self.heads.causal
+        rows = np.minimum(np.arange(self.t) + 1, self.n) if causal else np.full(self.t, self.n)
+        return self._once(f"seen, causal {causal}", lambda: rows.astype(np.int32)[None, :])
 
     def _empty(self, *shape: int, dtype: Any = torch.float32) -> Array:
         return torch.empty(shape, dtype=dtype, device=self.device)
