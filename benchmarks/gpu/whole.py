@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -10,11 +10,11 @@ import transformers
 from benchmarks.gpu.timing import Work, peak, seconds
 
 from headwright.trained import capture
-from headwright.trained.auditing import AuditOptions, visitor
 from headwright.trained.batches import Batch
 from headwright.trained.measures.from_rows import LayerRows
-from headwright.trained.measures.rotary import rotation
+from headwright.trained.measures.rotary import EnergyTally, rotation
 from headwright.trained.measures.tally import Tally, bring_to_host
+from headwright.trained.passage.looks import chosen_queries, heaviest
 from headwright.trained.rows.stream import stream
 
 
@@ -47,8 +47,8 @@ def audit_rows(lengths: list[int], dtype: str) -> Iterator[Work]:
 
 def whole_audit(model: Any, tokens: int, repeats: int = 7) -> dict:
     """Every row measure of every head, to the finished numbers on the host; then with the energy
-    of rotary pairs and the passage's looks, as the command takes them. Row-sampled measures are
-    left out, as in the benchmark for a CPU."""
+    of rotary pairs, and with the passage's looks. Row-sampled measures are left out, as in the
+    benchmark for a CPU."""
     made = torch.Generator("cuda").manual_seed(0)
     ids = torch.randint(1, 32_000, (1, tokens), device="cuda", generator=made)
     batch = Batch({"input_ids": ids}, frozenset(range(0, 32_000, 10)))
@@ -60,9 +60,9 @@ def whole_audit(model: Any, tokens: int, repeats: int = 7) -> dict:
     calls = {
         "plain": plain,
         "tapped": lambda: capture.run(model, batch.arguments, _sdpa),
-        "audit": lambda: _audited(model, batch),
-        "with_energy": lambda: _as_commanded(model, batch, queries=0),
-        "with_energy_and_looks": lambda: _as_commanded(model, batch, queries=24),
+        "audit": lambda: audited(model, batch),
+        "with_energy": lambda: audited(model, batch, energy=True),
+        "with_looks": lambda: audited(model, batch, queries=24),
     }
     first = seconds(calls["audit"])
     wanted = plain()
@@ -94,35 +94,35 @@ def _sdpa(layer: Any) -> Any:
     )
 
 
-def _audited(model: Any, batch: Batch) -> Any:
+def audited(model: Any, batch: Batch, *, energy: bool = False, queries: int = 0) -> Any:
+    """The output, with everything measured on the way; the measures on parts of the text come with
+    the others."""
     tallies: list[Tally] = []
+    energies: list[EnergyTally] = []
+    looks = []
+    turning = rotation(model) if energy else None
 
     def visit(layer):
         heads = layer.text(0)
         known = batch.tokens_of(layer, 0)
+        if queries:
+            chosen = known.once("queries", lambda: chosen_queries(known, queries))
+            looks.append(heaviest(heads, chosen))
         rows = stream(heads, known)
         tallies.append(Tally())
         tallies[-1].add(LayerRows(heads, known, rows))
+        if turning is not None:
+            energies.append(EnergyTally())
+            energies[-1].add(heads, known, turning)
         return rows.output[None]
 
     output = capture.run(model, batch.arguments, visit).last_hidden_state
     bring_to_host(tallies)
     for tally in tallies:
         tally.finish()
-    return output
-
-
-def _as_commanded(model: Any, batch: Batch, *, queries: int) -> Any:
-    """With the measures on parts of the text, which come with the others."""
-    layers: dict = {}
-    options = AuditOptions(rows=0, queries=queries)
-    visit: Callable = visitor(batch, options, None, layers, rotation(model))
-    output = capture.run(model, batch.arguments, visit).last_hidden_state
-    bring_to_host([gathered.tally for gathered in layers.values()])
-    for gathered in layers.values():
-        gathered.tally.finish()
-        gathered.tally.parts()
-        gathered.energy.measures()
-        if gathered.heaviest is not None:
-            gathered.heaviest.looks()
+        tally.parts()
+    for one in energies:
+        one.measures()
+    for one in looks:
+        one.looks()
     return output
