@@ -55,8 +55,11 @@ def added(x, M: tl.constexpr, N: tl.constexpr, G: tl.constexpr):
 
 
 @triton.jit
-def added_by_lane(x, M: tl.constexpr, N: tl.constexpr):
-    """The sum of each lane, one chain of multiply-adds where x is a product: (rows, lanes)."""
+def lane_sums(x, M: tl.constexpr, N: tl.constexpr, G: tl.constexpr, CHAINED: tl.constexpr):
+    """The sum of each lane: (rows, lanes). CHAINED: as one chain of multiply-adds where x is a
+    product. Under a mask Triton 3.6 compiles that chain to wrong sums, as it does not without."""
+    if not CHAINED:
+        return tl.sum(added(x, M, N, G), 1)
     by_lane = tl.permute(tl.reshape(x, (M, N // 8, 4, 2)), (0, 2, 1, 3))
     return tl.sum(tl.reshape(by_lane, (M, 4, N // 4)), 2)
 
@@ -65,7 +68,7 @@ def added_by_lane(x, M: tl.constexpr, N: tl.constexpr):
 def weigh(
     z, start, seen, marks, unit, sums, tops,
     M: tl.constexpr, N: tl.constexpr, G: tl.constexpr,
-    GUARDED: tl.constexpr, MARKED: tl.constexpr,
+    GUARDED: tl.constexpr, MARKED: tl.constexpr, CHAINED: tl.constexpr,
 ):  # fmt: skip
     """The logits of keys `start..start+N-1` into the running numbers of their rows. Returns these,
     e, and the factor of all earlier e."""
@@ -92,10 +95,10 @@ def weigh(
     run_bests = tl.where(moved[:, None, :], tile_bests, run_bests)
     run_sums = tl.where(moved[:, None, :], tile_sums, run_sums)
 
-    shifted = fade * (shifted + step[:, None] * whole) + added_by_lane(e * distance, M, N)
+    shifted = fade * (shifted + step[:, None] * whole) + lane_sums(e * distance, M, N, G, CHAINED)
     whole = fade * whole + lane_sum
     if MARKED:
-        apart = fade * apart + added_by_lane(e * marks[None, :], M, N)
+        apart = fade * apart + lane_sums(e * marks[None, :], M, N, G, CHAINED)
     sums = (new_best, whole, shifted, apart)
     return sums, (own, second, rest, place, run_bests, run_sums), e, decay
 
@@ -131,7 +134,9 @@ def tile(
         )
 
     unit = unit_of(scale, softcap, BIASED)
-    sums, tops, e, decay = weigh(z, start, seen, marks, unit, sums, tops, M, N, G, GUARDED, MARKED)
+    sums, tops, e, decay = weigh(
+        z, start, seen, marks, unit, sums, tops, M, N, G, GUARDED, MARKED, not MASKED
+    )
     v = load_rows(v_at + start * v_stride, columns, there, v_stride, dv, V, GUARDED or RAGGED)
     output = tl.dot(e.to(v.dtype), v, output * decay[:, None])
     return sums, tops, seen_count, output
