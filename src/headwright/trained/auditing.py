@@ -156,9 +156,7 @@ def visitor(
     passages: dict[str, Passage] = {}
 
     def visit(layer: Layer) -> Any:
-        gathered = layers.setdefault(
-            (layer.stack, layer.index), Gathered(keep_parts=options.parts)
-        )
+        gathered = layers.setdefault((layer.stack, layer.index), Gathered(keep_parts=options.parts))
         if options.queries and gathered.passage is None:
             if layer.stack not in passages:
                 passages[layer.stack] = passage(batch, layer, options.queries)

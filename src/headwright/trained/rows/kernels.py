@@ -82,7 +82,6 @@ def can_fuse(heads: Heads, tokens: Tokens) -> bool:
     return (
         all(x.shape[-1] in _FUSED_SIZES and _span(x) < _FUSED_SPAN for x in arrays)
         and heads.scale > 0
-        and heads.mask is None
         and len(precisions) == 1
         and precisions.issubset(_FUSED_PRECISIONS)
         and _FUSED_PATTERNS.issuperset(tokens.patterns)

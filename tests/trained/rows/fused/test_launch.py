@@ -127,6 +127,13 @@ def test_the_maximum_may_move_in_every_tile(rng):
     assert len(set(np.asarray(rows.top[0]) // SMALL.keys)) > 2
 
 
+def test_runs_beside_the_top_one_leak_too(rng):
+    """A tile wide enough for a lane to hold several runs of keys."""
+    heads = random_heads(rng, t=16, n=130)
+    tokens = Tokens.unknown(16, 130)
+    same_rows(fused_rows(heads, tokens, tile=Tile(16, 128, 4, 2)), heads, tokens)
+
+
 def test_a_sharp_row_keeps_the_digits_of_its_leak(rng):
     """Leaks far below the precision of 1, which l - 1 would lose."""
     heads = random_heads(rng, causal=True, sharp=40.0)

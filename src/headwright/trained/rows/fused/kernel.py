@@ -57,7 +57,8 @@ def added(x, M: tl.constexpr, N: tl.constexpr, G: tl.constexpr):
 @triton.jit
 def lane_sums(x, M: tl.constexpr, N: tl.constexpr, G: tl.constexpr, CHAINED: tl.constexpr):
     """The sum of each lane: (rows, lanes). CHAINED: as one chain of multiply-adds where x is a
-    product. Under a mask Triton 3.6 compiles that chain to wrong sums, as it does not without."""
+    product. In the masked kernel that chain came out wrong on a GPU (Triton 3.6, cause unknown),
+    and in no other; `benchmarks/gpu/correct.py` compares them all."""
     if not CHAINED:
         return tl.sum(added(x, M, N, G), 1)
     by_lane = tl.permute(tl.reshape(x, (M, N // 8, 4, 2)), (0, 2, 1, 3))

@@ -40,7 +40,7 @@ TILES = {
     32: Tile(64, 128, 4, 3),
     64: Tile(64, 128, 4, 3),
     128: Tile(64, 64, 4, 3),
-    256: Tile(128, 32, 8, 3),
+    256: Tile(128, 64, 8, 2),
 }
 # Order of the kernel's numbers.
 NUMBERS = (
