@@ -2,7 +2,7 @@
 half-precision inputs as they are, and those of the plain operations row by row.
 
 The interpreter multiplies float16 and not bfloat16; the kernel does not know the difference, and
-`benchmarks/audit_gpu.py` compares both on a GPU.
+`benchmarks/gpu/correct.py` compares both on a GPU.
 """
 
 from dataclasses import replace
