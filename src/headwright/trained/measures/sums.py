@@ -85,7 +85,8 @@ def _fused(layer: LayerRows) -> RowSums:
     real = layer.tokens.beside("real_queries", numbers)
     sums = numbers.new_empty((len(summed(layer)), h, PARTS))
     margins = numbers.new_empty((h, t))
-    kernels.row_sums[PARTS, h](
+    launched: Any = kernels.row_sums[PARTS, h]
+    launched(
         numbers, seen, real, sums, margins,
         t if seen.shape[0] > 1 else 0, h, t, -(-t // PARTS), (1.0 - LEAK) / LEAK,
         PARTS=PARTS, ROWS=_ROWS,

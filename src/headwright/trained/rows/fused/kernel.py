@@ -144,6 +144,45 @@ def tile(
 
 
 @triton.jit
+def before_any_key(M: tl.constexpr, N: tl.constexpr, G: tl.constexpr):
+    """The running numbers of `weigh` at the start."""
+    lowest = tl.full((M, 4), HIDDEN, tl.float32)
+    nothing = tl.zeros((M, 4), tl.float32)
+    per_run = tl.zeros((M, N // (4 * G), 4), tl.float32)
+    places = tl.zeros((M, 4), tl.int32)
+    sums = (tl.full((M,), HIDDEN, tl.float32), nothing, nothing, nothing)
+    return sums, (lowest, lowest, nothing, places, per_run + HIDDEN, per_run)
+
+
+@triton.jit
+def store_numbers(at, layer, sums, margin, leak, unit, real):
+    """The rows' numbers that need no key again, each array `layer` entries after the one before."""
+    best, _, shifted, apart = sums
+    total = leak + 1.0
+    # The top key's own distance is 0 but for the rounding of the multiply-add.
+    rounding = tl.where(best > HIDDEN / 2, tl.fma(best, unit, -best * unit), 0.0)
+    exact = tl.sum(shifted, 1) - rounding
+    tl.store(at, best, mask=real)
+    tl.store(at + layer, margin, mask=real)
+    tl.store(at + 2 * layer, leak, mask=real)
+    tl.store(at + 3 * layer, exact * LN2 / total, mask=real)
+    tl.store(at + 4 * layer, tl.sum(apart, 1) / total, mask=real)
+
+
+@triton.jit
+def store_gaps(at, layer, output, value, mean_at, dv, real, V: tl.constexpr):
+    """Squared distances of the output and of the mean value from the top value: half precision
+    would round the first away later."""
+    dims = tl.arange(0, V)
+    inside = dims < dv
+    mean = tl.load(mean_at + dims, mask=inside, other=0.0)
+    gap = output - value
+    from_mean = tl.where(inside[None, :], value - mean[None, :], 0.0)
+    tl.store(at, tl.sum(gap * gap, 1), mask=real)
+    tl.store(at + layer, tl.sum(from_mean * from_mean, 1), mask=real)
+
+
+@triton.jit
 def attention_rows(
     q, k, v, output_at, numbers, top_at, seen_at, marks, means, partners, mask, bias,
     q_head, q_row, k_head, k_row, v_head, v_row, output_head, output_row,
@@ -168,12 +207,7 @@ def attention_rows(
     bias_at = bias + head * bias_head if BIASED else bias
     queries = load_rows(q + head * q_head, rows, real, q_row, d, D, True)
 
-    lowest = tl.full((M, 4), HIDDEN, tl.float32)
-    nothing = tl.zeros((M, 4), tl.float32)
-    per_run = tl.zeros((M, N // (4 * G), 4), tl.float32)
-    sums = (tl.full((M,), HIDDEN, tl.float32), nothing, nothing, nothing)
-    places = tl.zeros((M, 4), tl.int32)
-    tops = (lowest, lowest, nothing, places, per_run + HIDDEN, per_run)
+    sums, tops = before_any_key(M, N, G)
     seen_count = tl.zeros((M,), tl.int32)
     output = tl.zeros((M, V), tl.float32)
 
@@ -198,24 +232,16 @@ def attention_rows(
         )  # fmt: skip
 
     unit = unit_of(scale, softcap, BIASED)
-    best, whole, shifted, apart = sums
+    best, whole, _, _ = sums
     asked = load_rows(q + head * q_head, rows, real, q_row, d, D, True).to(tl.float32)
     leak, margin, top = of_the_top(
         asked, rows, k_at, k_row, n, t, d, mask_at, bias_at, mask_row, bias_row, scale, softcap,
         best, whole, tops, M, N, G, D, CAUSAL, MASKED, BIASED,
     )  # fmt: skip
     total = leak + 1.0
-    # The top key's own distance is 0 but for the rounding of the multiply-add.
-    rounding = tl.where(best > HIDDEN / 2, tl.fma(best, unit, -best * unit), 0.0)
-    exact = tl.sum(shifted, 1) - rounding
-
     at = numbers + head * t + rows
     layer = tl.cast(h, tl.int64) * t
-    tl.store(at, best, mask=real)
-    tl.store(at + layer, margin, mask=real)
-    tl.store(at + 2 * layer, leak, mask=real)
-    tl.store(at + 3 * layer, exact * LN2 / total, mask=real)
-    tl.store(at + 4 * layer, tl.sum(apart, 1) / total, mask=real)
+    store_numbers(at, layer, sums, margin, leak, unit, real)
     tl.store(top_at + head * t + rows, top, mask=real)
     for kind in range(2):
         keys = tl.load(partners + kind * t + rows, mask=real, other=-1)
@@ -225,15 +251,9 @@ def attention_rows(
         )  # fmt: skip
         tl.store(at + (5 + kind) * layer, p, mask=real)
 
-    # Half precision would round the distance from the top value away later.
     output = output / total[:, None]
     value = load_rows(v_at, top, real, v_row, dv, V, True).to(tl.float32)
-    dims = tl.arange(0, V)
-    mean = tl.load(means + key_head * dv + dims, mask=dims < dv, other=0.0)
-    gap = output - value
-    from_mean = tl.where((dims < dv)[None, :], value - mean[None, :], 0.0)
-    tl.store(at + 7 * layer, tl.sum(gap * gap, 1), mask=real)
-    tl.store(at + 8 * layer, tl.sum(from_mean * from_mean, 1), mask=real)
+    store_gaps(at + 7 * layer, layer, output, value, means + key_head * dv, dv, real, V)
     if MASKED:
         tl.store(seen_at + head * t + rows, seen_count, mask=real)
     store_rows(output_at + head * output_head, rows, real, output_row, dv, output, V)

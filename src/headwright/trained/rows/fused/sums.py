@@ -25,6 +25,22 @@ def add_rows(total, values, chosen):
 
 
 @triton.jit
+def store_sums(to, step, totals):
+    for i in tl.static_range(len(totals)):
+        tl.store(to + i * step, tl.sum(totals[i], 0))
+
+
+@triton.jit
+def of_a_row(leak, shifted, rivals):
+    """Entropy, effective keys and sharpness."""
+    # H = ln Z - sum p (z - z_max), with Z = 1 + leak
+    entropy = log1p(leak) - shifted
+    # beta = ln((n - 1) / leak)
+    beta = tl.log(rivals / tl.where(leak > SMALLEST, leak, SMALLEST))
+    return entropy, tl.exp(entropy), beta
+
+
+@triton.jit
 def row_sums(
     numbers, seen_at, real_queries, sums, margins,
     seen_head, h, t, length, needed,
@@ -68,11 +84,7 @@ def row_sums(
         contested = real & (seen >= 2)
         rivals = tl.where(seen >= 2, seen - 1, 1).to(tl.float32)
 
-        # H = ln Z - sum p (z - z_max), with Z = 1 + leak
-        entropy = log1p(leak) - shifted
-        keys = tl.exp(entropy)
-        # beta = ln((n - 1) / leak); for a leak of LEAK: ln((n - 1)(1 - LEAK) / LEAK)
-        beta = tl.log(rivals / tl.where(leak > SMALLEST, leak, SMALLEST))
+        entropy, keys, beta = of_a_row(leak, shifted, rivals)
         entropies = add_rows(entropies, entropy, real)
         effective = add_rows(effective, keys, real)
         largest = add_rows(largest, 1.0 / (1.0 + leak), real)
@@ -81,6 +93,7 @@ def row_sums(
         averages = add_rows(averages, (1.0 + leak) / keys, real)
         gaps = add_rows(gaps, margin, contested)
         sharpness = add_rows(sharpness, beta, contested)
+        # For a leak of LEAK: beta = ln((n - 1)(1 - LEAK) / LEAK)
         to_copy = add_rows(to_copy, tl.log(rivals * needed), contested)
         copied = add_rows(copied, gap, real)
         from_mean = add_rows(from_mean, mean_gap, real)
@@ -91,16 +104,6 @@ def row_sums(
 
     to = sums + head * PARTS + part
     step = tl.cast(h, tl.int64) * PARTS
-    tl.store(to, tl.sum(entropies, 0))
-    tl.store(to + step, tl.sum(effective, 0))
-    tl.store(to + 2 * step, tl.sum(largest, 0))
-    tl.store(to + 3 * step, tl.sum(firsts, 0))
-    tl.store(to + 4 * step, tl.sum(apart, 0))
-    tl.store(to + 5 * step, tl.sum(averages, 0))
-    tl.store(to + 6 * step, tl.sum(gaps, 0))
-    tl.store(to + 7 * step, tl.sum(sharpness, 0))
-    tl.store(to + 8 * step, tl.sum(to_copy, 0))
-    tl.store(to + 9 * step, tl.sum(copied, 0))
-    tl.store(to + 10 * step, tl.sum(from_mean, 0))
-    tl.store(to + 11 * step, tl.sum(count, 0))
-    tl.store(to + 12 * step, tl.sum(contests, 0))
+    store_sums(to, step, (entropies, effective, largest, firsts, apart, averages))
+    store_sums(to + 6 * step, step, (gaps, sharpness, to_copy, copied, from_mean))
+    store_sums(to + 11 * step, step, (count, contests))
