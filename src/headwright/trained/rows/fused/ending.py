@@ -36,16 +36,21 @@ def logit_of(
 
 
 @triton.jit
-def weight_of(
-    keys, asked, rows, k_at, k_row, d, mask, bias, mask_row, bias_row, scale, softcap, best, total,
+def store_partners(
+    at, layer, partners, t, asked, rows, k_at, k_row, d, mask, bias, mask_row, bias_row,
+    scale, softcap, best, total,
     D: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, BIASED: tl.constexpr,
 ):  # fmt: skip
-    """p = 2^(y - best) / total of one key per row, where -1 is no key."""
-    z, seen = logit_of(
-        keys, keys >= 0, asked, rows, k_at, k_row, d, mask, bias, mask_row, bias_row,
-        scale, softcap, D, CAUSAL, MASKED, BIASED,
-    )  # fmt: skip
-    return powers(z, best, unit_of(scale, softcap, BIASED), seen) / total
+    """p = 2^(y - best) / total of the two `partners` (2, t) of each row, where -1 is no key."""
+    real = rows < t
+    unit = unit_of(scale, softcap, BIASED)
+    for kind in range(2):
+        keys = tl.load(partners + kind * t + rows, mask=real, other=-1)
+        z, seen = logit_of(
+            keys, keys >= 0, asked, rows, k_at, k_row, d, mask, bias, mask_row, bias_row,
+            scale, softcap, D, CAUSAL, MASKED, BIASED,
+        )  # fmt: skip
+        tl.store(at + kind * layer, powers(z, best, unit, seen) / total, mask=real)
 
 
 @triton.jit

@@ -19,7 +19,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from headwright.trained.rows.fused.ending import of_the_top, weight_of
+from headwright.trained.rows.fused.ending import of_the_top, store_partners
 from headwright.trained.rows.fused.tiles import (
     HIDDEN,
     LN2,
@@ -155,6 +155,20 @@ def before_any_key(M: tl.constexpr, N: tl.constexpr, G: tl.constexpr):
 
 
 @triton.jit
+def where_masks_begin(
+    block, n, M: tl.constexpr, N: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr
+):
+    """Tiles of which every row sees every key come first, in a loop without a comparison: where
+    these end, and where the last key is that some row sees."""
+    end = n
+    open_keys = n
+    if CAUSAL:
+        end = tl.minimum(n, (block + 1) * M)
+        open_keys = tl.minimum(n, block * M + 1)
+    return 0 if MASKED else open_keys // N * N, end
+
+
+@triton.jit
 def store_numbers(at, layer, sums, margin, leak, unit, real):
     """The rows' numbers that need no key again, each array `layer` entries after the one before."""
     best, _, shifted, apart = sums
@@ -211,13 +225,7 @@ def attention_rows(
     seen_count = tl.zeros((M,), tl.int32)
     output = tl.zeros((M, V), tl.float32)
 
-    # Tiles of which every row sees every key come first, in a loop without a comparison.
-    end = n
-    open_keys = n
-    if CAUSAL:
-        end = tl.minimum(n, (block + 1) * M)
-        open_keys = tl.minimum(n, block * M + 1)
-    unmasked = 0 if MASKED else open_keys // N * N
+    unmasked, end = where_masks_begin(block, n, M, N, CAUSAL, MASKED)
     for start in range(0, unmasked, N):
         sums, tops, seen_count, output = tile(
             start, rows, queries, k_at, v_at, k_row, v_row, n, d, dv, mask_at, bias_at,
@@ -231,7 +239,6 @@ def attention_rows(
             M, N, G, D, V, t, CAUSAL, MASKED, BIASED, MARKED, True, RAGGED,
         )  # fmt: skip
 
-    unit = unit_of(scale, softcap, BIASED)
     best, whole, _, _ = sums
     asked = load_rows(q + head * q_head, rows, real, q_row, d, D, True).to(tl.float32)
     leak, margin, top = of_the_top(
@@ -241,15 +248,12 @@ def attention_rows(
     total = leak + 1.0
     at = numbers + head * t + rows
     layer = tl.cast(h, tl.int64) * t
-    store_numbers(at, layer, sums, margin, leak, unit, real)
+    store_numbers(at, layer, sums, margin, leak, unit_of(scale, softcap, BIASED), real)
     tl.store(top_at + head * t + rows, top, mask=real)
-    for kind in range(2):
-        keys = tl.load(partners + kind * t + rows, mask=real, other=-1)
-        p = weight_of(
-            keys, asked, rows, k_at, k_row, d, mask_at, bias_at, mask_row, bias_row,
-            scale, softcap, best, total, D, CAUSAL, MASKED, BIASED,
-        )  # fmt: skip
-        tl.store(at + (5 + kind) * layer, p, mask=real)
+    store_partners(
+        at + 5 * layer, layer, partners, t, asked, rows, k_at, k_row, d, mask_at, bias_at,
+        mask_row, bias_row, scale, softcap, best, total, D, CAUSAL, MASKED, BIASED,
+    )  # fmt: skip
 
     output = output / total[:, None]
     value = load_rows(v_at, top, real, v_row, dv, V, True).to(tl.float32)

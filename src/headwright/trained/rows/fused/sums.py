@@ -35,7 +35,7 @@ def of_a_row(leak, shifted, rivals):
     """Entropy, effective keys and sharpness."""
     # H = ln Z - sum p (z - z_max), with Z = 1 + leak
     entropy = log1p(leak) - shifted
-    # beta = ln((n - 1) / leak)
+    # beta = ln((n - 1) / leak); `row_sums` has it for a leak of LEAK too
     beta = tl.log(rivals / tl.where(leak > SMALLEST, leak, SMALLEST))
     return entropy, tl.exp(entropy), beta
 
@@ -66,9 +66,8 @@ def row_sums(
     from_mean = nothing
     count = nothing
     contests = nothing
-    begin = part * length
-    end = tl.minimum(t, begin + length)
-    for start in range(begin, end, ROWS):
+    end = tl.minimum(t, (part + 1) * length)
+    for start in range(part * length, end, ROWS):
         rows = start + tl.arange(0, ROWS)
         inside = rows < end
         at = numbers + head * t + rows
@@ -93,7 +92,6 @@ def row_sums(
         averages = add_rows(averages, (1.0 + leak) / keys, real)
         gaps = add_rows(gaps, margin, contested)
         sharpness = add_rows(sharpness, beta, contested)
-        # For a leak of LEAK: beta = ln((n - 1)(1 - LEAK) / LEAK)
         to_copy = add_rows(to_copy, tl.log(rivals * needed), contested)
         copied = add_rows(copied, gap, real)
         from_mean = add_rows(from_mean, mean_gap, real)
@@ -102,8 +100,8 @@ def row_sums(
         known = tl.where(contested, margin, float("nan"))
         tl.store(margins + head * t + rows, known, mask=inside)
 
-    to = sums + head * PARTS + part
     step = tl.cast(h, tl.int64) * PARTS
+    to = sums + head * PARTS + part
     store_sums(to, step, (entropies, effective, largest, firsts, apart, averages))
     store_sums(to + 6 * step, step, (gaps, sharpness, to_copy, copied, from_mean))
     store_sums(to + 11 * step, step, (count, contests))
