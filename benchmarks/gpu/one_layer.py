@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from benchmarks.gpu.layers import LAYER, known_tokens, layer, natural_tokens, same_work
@@ -36,7 +37,9 @@ def layer_times(n: int, dtype: str, sizes=LAYER, *, causal: bool = True) -> dict
     with torch.inference_mode():
         one = FusedLayer(heads, tokens)
         _, numbers, _, _ = one.over_all_keys(None)
-        row = {name: _sdpa(heads, name) for name in ("FLASH_ATTENTION", "CUDNN_ATTENTION")}
+        row: dict[str, Any] = {
+            name: _sdpa(heads, name) for name in ("FLASH_ATTENTION", "CUDNN_ATTENTION")
+        }
         row["rows"] = milliseconds(lambda: one.over_all_keys(None))
         row["patterns"] = milliseconds(lambda: one.patterns(numbers))
         row["sampled"] = milliseconds(lambda: one.of_sampled_rows(numbers))

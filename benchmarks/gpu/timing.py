@@ -49,7 +49,7 @@ def taken(work: Iterator[Work]) -> Iterator[dict]:
     for name, call in work:
         start = time.perf_counter()
         try:
-            row = {"row": name} | call()
+            row: dict[str, Any] = {"row": name} | call()
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{place.filename.rsplit('/', 1)[-1]}:{place.lineno}"

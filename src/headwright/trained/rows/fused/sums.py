@@ -1,5 +1,5 @@
 # What a kernel is given is no longer Python.
-# pyright: reportArgumentType=false, reportCallIssue=false
+# pyright: reportArgumentType=false, reportCallIssue=false, reportGeneralTypeIssues=false
 """The row measures of `measures.from_rows` summed over parts of a text, in one kernel: as plain
 operations they are sixty launches a layer, each over a few numbers per row."""
 
