@@ -62,7 +62,7 @@ def compare(n: int, dtype: str, sizes, words: dict) -> dict:
 
     entropy = [torch.log1p(x.leak) - x.shifted for x in (ours, theirs)]
     margins = [torch.where(x.margin.isinf(), 0.0, x.margin) for x in (ours, theirs)]
-    row = {
+    row: dict[str, Any] = {
         "entropy": _apart(*entropy),
         "margin": _apart(*margins),
         "picture": _apart(ours.picture, torch.as_tensor(theirs.picture, device="cuda")),
