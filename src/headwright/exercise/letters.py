@@ -8,7 +8,7 @@ from typing import Any
 from headwright.errors import InputError
 
 # Letters that mean nothing else in an answer about attention
-USABLE = ("a", "b", "f", "g", "p", "r", "s", "t", "w", "x", "y", "z")
+USABLE = ("f", "g", "p", "r", "s", "t", "w", "x", "y", "z")
 
 
 def letters_of(table: Any, where: str) -> Mapping[str, str]:
