@@ -88,7 +88,9 @@ def numbered(bank: Bank) -> Iterator[tuple[str, Question]]:
 def in_tex(text: str) -> str:
     """Markdown of a bank as LaTeX: formulas stay, everything else is spelled out."""
     parts = _FORMULA.split(text)
-    return "".join(part if part.startswith("$") and len(part) > 1 else _spelled(part) for part in parts)
+    return "".join(
+        part if part.startswith("$") and len(part) > 1 else _spelled(part) for part in parts
+    )
 
 
 def _spelled(text: str) -> str:

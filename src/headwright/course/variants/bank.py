@@ -34,7 +34,7 @@ def _classic() -> Mapping[str, Any]:
 
 
 def sheet_bank(base: Bank) -> Bank:
-    """What a sheet asks, before anything is filled in: the classic wording for the classic bank, all
+    """What a sheet asks, before anything is filled in: the classic bank in its classic wording, all
     questions of another one."""
     wording = _classic()["question"]
     if base.title != CLASSIC or not set(wording) <= {question.id for question in base}:

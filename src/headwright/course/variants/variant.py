@@ -59,7 +59,7 @@ class Variant:
 
 def drawn(seed: str, student: str) -> Variant:
     """The variant of one student; the same for the same seed on every machine."""
-    digest = hashlib.sha256(f"{seed}\0{student}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}\0{student}".encode("utf-8", "surrogatepass")).digest()
     source = random.Random(int.from_bytes(digest, "big"))
     varying, steady = source.sample(USABLE, 2)
     return Variant(
