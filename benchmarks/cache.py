@@ -34,7 +34,8 @@ _PLANS = (
 def run(*, quick: bool) -> dict:
     notes = [
         "KL: nats per token against the model as it is, decoded through the cache on unseen text",
-        "ratio: KL over that of uniform bits at the same mean; both on the same ranges",
+        "ratio: KL over that of uniform bits at the same mean; for the keys these are on ranges "
+        "from the least to the greatest number seen, else on the plan's own",
         "groups: 32 tokens (keys) or 32 channels (values) share a scale and a zero point of 16 "
         "bits each, which count",
     ]
@@ -57,7 +58,7 @@ def _all_rows(model, tokenizer, *, quick: bool) -> Iterator[dict]:
     yield from _keys(model, "SmolLM2, float32", calibration, held_out, bits=3)
     if quick:
         return
-    yield from _by_layer(model, calibration, held_out[0][:, :128])
+    yield from _by_layer(model, calibration, [ids[:, :128] for ids in held_out[:2]])
     yield from _both(model, "SmolLM2, float32", calibration, held_out[:2])
     yield from _keys(model, "SmolLM2, float32", calibration, held_out[:2], bits=4)
     yield from _keys(model.bfloat16(), "SmolLM2, bfloat16", calibration, held_out[:2], bits=3)
@@ -115,18 +116,40 @@ def _keys(model, name: str, calibration: list, held_out: list, *, bits: int) -> 
 
     texts = [ids[0].tolist() for ids in calibration]
     plans = {shown: cache_plan(model, texts, bits=bits, **asked) for shown, asked in _PLANS}
-    plans["uniform"] = plans["per channel, energy"].uniform()
+    plans["uniform, the plans' ranges"] = plans["per channel, energy"].uniform()
     caches = {shown: lambda plan=plan: PlannedCache(plan) for shown, plan in plans.items()}
+    plain = _least_to_greatest(model, calibration, bits)
+    caches["uniform"] = lambda: PlannedCache(plain)
     grouped = f"groups of 32 in {bits - 1} bits"
     caches[grouped] = lambda: _grouped(model, bits - 1, values=False)
     found = decode(model, held_out, caches)
 
-    for shown in ("uniform", grouped, *[plan for plan, _ in _PLANS]):
+    for shown in ("uniform", "uniform, the plans' ranges", grouped, *[plan for plan, _ in _PLANS]):
         plan = plans.get(shown)
         row = _row(name, f"keys: {shown}", found[shown], found["uniform"])
         row["bits"] = float(bits) if plan is None else plan.mean_bits
         row["predicted KL"] = "" if plan is None else plan.predicted_kl
         yield row
+
+
+def _least_to_greatest(model, calibration: list, bits: int):
+    """Uniform bits for the keys, every channel from the least to the greatest number seen."""
+    from headwright.trained import capture
+    from headwright.trained.cache.budget.channels import Grid
+    from headwright.trained.cache.budget.plan import LayerPlan, Plan, Request
+    from headwright.trained.cache.budget.signals import Watch
+
+    watch = Watch()
+    for ids in calibration:
+        capture.run(model.base_model, {"input_ids": ids}, watch.visit)
+    layers = []
+    for index in range(len(watch.layers)):
+        keys = np.concatenate([one.float().numpy() for one in watch.layers[index].keys], axis=1)
+        low = keys.min(axis=1).astype(float)
+        high = keys.max(axis=1).astype(float)
+        even = np.full(low.shape, bits)
+        layers.append(LayerPlan(Grid(even, low, high, low, np.zeros_like(low))))
+    return Plan(tuple(layers), Request(bits), "none")
 
 
 def _both(model, name: str, calibration: list, held_out: list) -> Iterator[dict]:
@@ -196,8 +219,9 @@ def _each(x, change):
 # ------------------------------------------------------------------------- one layer at a time
 
 
-def _by_layer(model, calibration: list, ids) -> Iterator[dict]:
-    """Do the signals put the layers in the order of the divergence that each causes alone?"""
+def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
+    """Do the signals put the layers in the order of the divergence that each causes alone? On more
+    than one text: the beginning of a single one puts them in another order than the next."""
     from scipy.stats import spearmanr
     from transformers.cache_utils import Cache, DynamicLayer
 
@@ -216,7 +240,7 @@ def _by_layer(model, calibration: list, ids) -> Iterator[dict]:
             return Cache(layers=layers)
 
         caches = {str(i): lambda i=i: alone(i) for i in range(count)}
-        found = decode(model, [ids], caches)
+        found = decode(model, held_out, caches)
         measured = [found[str(i)].divergence.mean() for i in range(count)]
         predicted = [layer.keys.damage.sum() for layer in even.layers]
         yield {

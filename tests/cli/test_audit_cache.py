@@ -96,7 +96,7 @@ def test_the_plan_is_shown_and_drawn(folder, tmp_path):
         (("--cache-budget", "nan"), "cache budget in [1, 16]"),
         (("--cache-budget", "3", "--per", "row"), "per one of"),
         (("--cache-budget", "3", "--export", "gguf=x"), "FORMAT=FILE"),
-        (("--cache-budget", "3", "--export", "vllm=x"), "nearest it can"),
+        (("--cache-budget", "3", "--export", "vllm=x.yaml"), "nearest it can"),
         (("--cache-budget", "3", "--widths", "a"), "bits like 2,4,8"),
         (("--cache-budget", "3", "--verify", "none.txt"), "readable text file"),
         (("--keep-first", "1"), "--cache-budget with --keep-first"),

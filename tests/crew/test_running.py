@@ -119,7 +119,7 @@ def test_no_points_and_one_point(own):
 @pytest.mark.parametrize("point", [{"x": object()}, {"x": {1: 2}}, {2: 1}, 7, {"x": [10**5000]}])
 def test_points_that_are_not_plain_are_refused(own, point):
     with pytest.raises(InputError, match="point 2: "):
-        results(jobs.square, [{"x": 1}, point], executor=own)
+        results(jobs.square, iter([{"x": 1}, point]), executor=own)
 
 
 @pytest.mark.parametrize("name", ["no_colon", "a b:c", "no_such_module_of_anybody:job", ":"])
@@ -208,10 +208,10 @@ def test_a_slow_point_lets_only_so_much_pile_up(monkeypatch):
     waits = iter(range(200))
     monkeypatch.setattr("headwright.crew.running.width_of", lambda _: next(waits) and 1)
     try:
-        with pytest.raises(StopIteration), monkeypatch.context():
-            # `width_of` gives up after so many rounds.
-            run_iterator = run(named(jobs.square), points(), executor=executor)
-            _drained(run_iterator)
+        # `width_of` gives up after so many rounds.
+        outcomes = run(named(jobs.square), points(), executor=executor)
+        with pytest.raises(StopIteration):
+            _drained(outcomes)
     finally:
         executor.shutdown(cancel_futures=True)
 

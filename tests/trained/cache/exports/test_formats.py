@@ -99,6 +99,26 @@ def test_damaged_files_are_refused(text):
         kvtuner.read(text + "\n\n", _HEADS)
 
 
+def test_vllm_reads_the_settings_as_its_arguments(planned):
+    """As vLLM 0.32 flattens a file for its argument parser: a list is the option and its items, an
+    empty one is left out; layers are compared as text with their number."""
+    plan = planned(per="layer", widths=(16,), bits=16)
+    words = []
+    for key, value in yaml.safe_load(vllm.written(plan)).items():
+        items = value if isinstance(value, list) else [value]
+        words += [f"--{key}", *map(str, items)] if items else []
+    numbers = [str(layer) for layer in range(_LAYERS)]
+    assert words == ["--kv-cache-dtype", "fp8", "--kv-cache-dtype-skip-layers", *numbers]
+
+
+def test_vllm_takes_a_file_of_one_kind_of_name_only():
+    """`vllm serve --config` refuses any other."""
+    assert parsed("vllm=plan.yaml")[1].name == "plan.yaml"
+    assert parsed("vllm=plan.yml")[1].name == "plan.yml"
+    with pytest.raises(InputError, match=r"ends in \.yaml or \.yml"):
+        parsed("vllm=plan.txt")
+
+
 @pytest.mark.parametrize("wanted", ["", "vllm", "vllm=", "=x", "gguf=x"])
 def test_exports_are_format_and_file(wanted):
     with pytest.raises(InputError, match="FORMAT=FILE"):

@@ -11,9 +11,9 @@ No scale is stored per token, so the codes are all there is to store, and a text
 and one read token by token see the same numbers. The ends are values of the grid because they often
 belong to the first token, on which many heads rest. Rejected: ranges of their own for every group
 of tokens. With groups of 32 the two 16-bit numbers of a group cost a bit per number, which leaves 2
-of 3 (half as much divergence again as 3 bits on fixed ranges, `bench cache`), and the newest
-tokens must wait unrounded until their group is full. Rejected, too: ranges cut to the least mean
-square error, which cut off the first token's keys.
+of 3 (more divergence than 3 bits on fixed ranges, `bench cache`), and the newest tokens must wait
+unrounded until their group is full. Rejected, too: ranges cut to the least mean square error
+without a regard for the first token, which cut off its keys.
 
 Damage: with e the error of a token in a channel,
 

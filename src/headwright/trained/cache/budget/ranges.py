@@ -1,10 +1,11 @@
 """The quantiser of every channel, from the keys (or values) of the calibration texts.
 
-An unseen text leaves the range that was seen, and what lies outside goes to its end, whatever the
-bits. So a range is made wider than what was seen where that pays: with few bits it does not, with
-many it costs nothing. Widths are compared as they will be used, on tokens that the range was not
-taken from: the texts are cut into folds, each rounded on the range of the others. The first token's
-numbers, on which many heads rest, are always inside and take no part in the widening.
+What lies outside a range goes to its end, whatever the bits. With few bits a range narrower than
+what was seen is better: the few numbers at the ends lose less than all others gain by the finer
+step. With many bits a wider one costs nothing, and an unseen text leaves the range that was seen.
+Widths are compared as they will be used, on tokens that the range was not taken from: the texts are
+cut into folds, each rounded on the range of the others. The first token's numbers, on which many
+heads rest, are always inside and take no part in this.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from headwright.types import Array, Float
 # Errors are measured up to so many bits; from there on they are those of rounding no more.
 _MEASURED = 8
 _FOLDS = 4
-# Wider than what was seen, to either side, as a share of it.
-_MARGINS = (0.0, 0.05, 0.15, 0.3)
+# Wider than what was seen, to either side, as a share of it; below 0 narrower.
+_MARGINS = (-0.3, -0.22, -0.15, -0.1, -0.05, 0.0, 0.05, 0.15, 0.3)
 
 Numbers = Float[Array, "h n d"]
 Ends = Float[Array, "h d"]
@@ -95,7 +96,8 @@ def _seen(firsts: Array, others: Array) -> _Seen:
     low = others.amin(dim=1)
     high = others.amax(dim=1)
     if not firsts.shape[1]:
-        return _Seen(low, high, low, high)
+        nowhere = torch.full_like(low, torch.inf)
+        return _Seen(low, high, nowhere, -nowhere)
     return _Seen(low, high, firsts.amin(dim=1), firsts.amax(dim=1))
 
 

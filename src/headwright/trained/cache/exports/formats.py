@@ -17,6 +17,8 @@ _WORDS: dict[str, Callable[[Plan], str]] = {
     "llamacpp": llamacpp.written,
 }
 FORMATS = ("transformers", *_WORDS)
+# `vllm serve --config` refuses a file of any other name.
+_ENDINGS = {"vllm": (".yaml", ".yml")}
 
 
 def parsed(wanted: str) -> tuple[str, Path]:
@@ -27,6 +29,13 @@ def parsed(wanted: str) -> tuple[str, Path]:
             wanted=f"FORMAT=FILE with FORMAT one of {', '.join(FORMATS)}",
             got=repr(wanted),
             attempt="--export transformers=plan.json",
+        )
+    endings = _ENDINGS.get(name, ("",))
+    if not path.endswith(endings):
+        raise InputError(
+            wanted=f"a file for {name} that ends in {' or '.join(endings)}",
+            got=path,
+            attempt=f"--export {name}={path}{endings[0]}",
         )
     return name, Path(path)
 

@@ -1,0 +1,17 @@
+"""A real scheduler, two workers and a driver, each killed once; `headwright bench crew` does it
+with more of everything."""
+
+import pytest
+from benchmarks import crew_kills
+
+pytest.importorskip("distributed", reason="needs the cluster extra")
+
+
+def test_kills_lose_nothing(tmp_path):
+    found = crew_kills.survived(tmp_path, 400, 3.0, ["worker", "driver", "scheduler"])
+
+    assert found["kills"].total() == 3
+    assert found["identical"]
+    assert found["lost"] == 0
+    # A worker costs the batch it was at, a driver or a scheduler one batch of every worker.
+    assert found["repeated batches"] <= 1 + 2 * crew_kills.WORKERS
