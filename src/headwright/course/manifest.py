@@ -22,6 +22,7 @@ from headwright.exercise.bank import Bank
 from headwright.result import plain
 
 FORMAT = 1
+_ASKED = ("id", "asked", "right", "test", "parameters")
 _AGAIN = "use the manifest that headwright new wrote, or write the sheets again"
 
 
@@ -110,7 +111,10 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def bank_digest(bank: Bank) -> str:
-    return _digest(plain(bank))
+    """Of what is asked and how it is judged; where answers are looked for may improve with the
+    program."""
+    questions = [{name: plain(getattr(one, name)) for name in _ASKED} for one in bank]
+    return _digest([bank.title, bank.setting, dict(bank.letters), questions])
 
 
 def _digest(content: Any) -> str:
