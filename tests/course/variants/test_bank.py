@@ -86,6 +86,12 @@ def test_the_smallest_scale_is_asked_for(beta, status, why):
     assert why in verdict.reason
 
 
+def test_a_number_in_words_is_left_to_a_person():
+    verdict = judged("c.q", r"$q = \beta(\mu_p + \mu_w)$, the scale being about 5.5.")
+
+    assert verdict.status == "unread"
+
+
 def test_a_query_in_numbers_needs_the_smallest_scale_too():
     assert judged("c.q", r"$q = 5.5 (\mu_p + \mu_w)$").status == "correct"
     assert judged("c.q", r"$q = 11 (\mu_p + \mu_w)$").status == "incomplete"

@@ -181,6 +181,8 @@ def _sizes(answer: Answer, heads: WrittenQueries, target: Wanted) -> list[Outcom
         size = size_of(symbol, list(answer.pieces))
         if target.exact:
             size = computed_size(symbol, answer.statements, target) or size
+            if size.said == "nothing" and any(sign.isdigit() for sign in answer.prose):
+                raise Unknown(f"whether a number in the words is {spell(symbol)}")
         fault = size_fault(symbol, size, heads, target)
         if fault is not None:
             faults.append(fault)
