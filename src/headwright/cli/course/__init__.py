@@ -1,0 +1,1 @@
+"""Commands around a class: `new` (a sheet per student)."""
