@@ -197,8 +197,8 @@ def _unsettled(found: list[Group]) -> Section:
         f"The price near d* itself ({near} groups of random keys lie below 1.25 d*), where medians "
         "of few sets scatter. Keys optimised for the price rather than for their inner products. "
         "Cyclic keys with q = 8: d = 2 q^2 is as far as the grid goes. The largest price over all "
-        "sets, which a sample of sets does not show. The price of undecided cyclic sets, "
-        "probably too long a query for double precision. The ranges of the fits were chosen after "
-        "a look at a smaller run."
+        "sets, which a sample of sets does not show. The price of the few sets whose gap is above "
+        "1e-6 or that are undecided. The ranges of the fits were chosen after a look at a smaller "
+        "run."
     )
     return Section("Not settled", text=text)
