@@ -11,12 +11,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from headwright import __version__
 from headwright.course.packs import wheels as wheel_sources
 from headwright.course.packs.grader import BANK, FORMS, NOT_GRADED, RUBRIC
 from headwright.course.packs.place import platforms
 from headwright.course.packs.terms import digest, terms
 from headwright.course.packs.wheel_file import Wheel, zipped
+from headwright.crew.function import engine_version
 from headwright.errors import InputError
 from headwright.exercise.bank import Bank
 from headwright.files import write_bytes
@@ -71,7 +71,7 @@ def pack(
         platform=platform,
         out=str(out),
         bytes=len(data),
-        version=__version__,
+        version=engine_version(),
         bank=digest(bank),
         rubric=rubric.digest,
         questions=len(rubric.questions),
@@ -106,7 +106,7 @@ def _requirements(wheels: list[Wheel]) -> bytes:
 
 
 def _not_graded(platform: str, bank: Bank) -> bytes:
-    extra = {"version": __version__, "bank": digest(bank), "variant": ""}
+    extra = {"version": engine_version(), "bank": digest(bank), "variant": ""}
     results = FORMS[platform].not_graded(NOT_GRADED.format(why=_DID_NOT_START), extra)
     return json.dumps(results, indent=1).encode("ascii")
 

@@ -13,11 +13,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from headwright import __version__
 from headwright.course.changes import Change, changes
 from headwright.course.marks import Graded
 from headwright.course.packs.told import VISIBLE
 from headwright.course.rubric import Rubric
+from headwright.crew.function import engine_version
 from headwright.homework.limits import MOST_BYTES
 from headwright.homework.reading.sources import Source
 
@@ -42,7 +42,7 @@ def record(
     # One row for all files: adding a second one is a change of what was handed in.
     handed_in = {"document": graded.report.document, "digest": _digest(taken), "bank": bank}
     return {
-        "version": __version__,
+        "version": engine_version(),
         "bank": bank,
         "rubric": rubric.digest,
         "variant": variant,

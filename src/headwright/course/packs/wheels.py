@@ -14,8 +14,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from headwright import __version__
 from headwright.course.packs.wheel_file import Wheel, normal, pure, written
+from headwright.crew.function import engine_version
 from headwright.errors import InputError
 
 # What judging imports; with what these need in turn, it is all (a test imports nothing else).
@@ -35,7 +35,7 @@ _DOWNLOAD = (
 def own_wheel() -> Wheel:
     """headwright as it runs here, from a clone or installed."""
     found = dict(_files_below(files("headwright"), "headwright"))
-    return pure("headwright", __version__, found)
+    return pure("headwright", engine_version(), found)
 
 
 def installed() -> list[Wheel]:
