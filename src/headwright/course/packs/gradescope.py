@@ -28,11 +28,11 @@ def results(
 ) -> dict[str, Any]:
     """One submission; `extra` is kept by the platform with it, `notes` are for the student."""
     verdicts = {verdict.question: verdict for verdict in graded.report.verdicts}
-    texts = len(graded.marks) + 1
-    tests = [_test(mark, verdicts.get(mark.question), titles, texts) for mark in graded.marks]
+    number = len(graded.marks)
+    tests = [_test(mark, verdicts.get(mark.question), titles, number) for mark in graded.marks]
     return {
         "score": graded.points,
-        "output": told.text([*told.opening(graded), *notes], texts),
+        "output": told.text([*told.opening(graded), *notes], number),
         **_FORMATS,
         "visibility": "visible",
         "tests": tests,
@@ -62,16 +62,16 @@ def of_one_submission(
 
 
 def _test(
-    mark: Mark, verdict: Verdict | None, titles: Mapping[str, str], texts: int
+    mark: Mark, verdict: Verdict | None, titles: Mapping[str, str], number: int
 ) -> dict[str, Any]:
     worth = {"score": mark.points or 0.0, "max_score": mark.max_points}
     # A question without points passes by what was found alone
     passed = told.passes(mark) if mark.max_points else mark.status == "correct"
     return {
         "number": mark.question,
-        "name": told.text([told.name(mark, titles)], texts),
+        "name": told.text([told.name(mark, titles)], number),
         **(worth if mark.max_points else {}),
         "status": "passed" if passed else "failed",
-        "output": told.text(told.sentences(mark, verdict), texts),
+        "output": told.text(told.sentences(mark, verdict), number),
         "visibility": mark.visibility,
     }

@@ -15,6 +15,9 @@ from headwright.course.marks import Graded, Mark
 from headwright.course.packs import told
 from headwright.homework.verdict import WHOLE, Verdict
 
+# Students may see all that stands in the results, so that no mark goes with them unseen
+_KEPT = ("version", "bank", "rubric", "variant")
+
 
 def results(
     graded: Graded,
@@ -31,15 +34,15 @@ def results(
         if not mark.max_points:
             said = told.sentences(mark, verdicts.get(mark.question))
             lines.append(f"{told.name(mark, titles)}: {said[0]}")
-    texts = len(counted) + 1
+    number = len(counted)
     unread = [verdict.reason for verdict in graded.report.verdicts if verdict.question == WHOLE]
     return {
         "gradable": not unread,
         "score": graded.points / graded.max_points if graded.max_points else 0.0,
-        "message": told.text(lines, texts),
-        "format_errors": [told.text([reason], texts) for reason in unread],
-        "tests": [_test(mark, verdicts.get(mark.question), titles, texts) for mark in counted],
-        "extra_data": dict(extra or {}),
+        "message": told.text(lines, number),
+        "format_errors": [told.text([reason], number) for reason in unread],
+        "tests": [_test(mark, verdicts.get(mark.question), titles, number) for mark in counted],
+        "extra_data": {key: extra[key] for key in _KEPT if extra and key in extra},
     }
 
 
@@ -57,15 +60,15 @@ def not_graded(reason: str, extra: Mapping[str, Any] | None = None) -> dict[str,
 
 
 def _test(
-    mark: Mark, verdict: Verdict | None, titles: Mapping[str, str], texts: int
+    mark: Mark, verdict: Verdict | None, titles: Mapping[str, str], number: int
 ) -> dict[str, Any]:
     first, *more = told.sentences(mark, verdict)
     if told.waits(mark) and mark.points:
         first = f"{first} ({mark.points:g} points are in the score until then)"
     return {
-        "name": told.text([told.name(mark, titles)], texts),
+        "name": told.text([told.name(mark, titles)], number),
         "points": 0.0 if told.waits(mark) else mark.points,
         "max_points": mark.max_points,
-        "message": told.text([first], texts),
-        "output": told.text(more, texts),
+        "message": told.text([first], number),
+        "output": told.text(more, number),
     }

@@ -12,10 +12,11 @@ VISIBLE = "visible"
 _OPENING = "Judged by computation."
 _OPEN = "{points:g} of {most:g} points wait for a person."
 _WAITS = "(a person will read it)"
-# Characters of one text. With six bytes for a character at worst, all texts together stay below
+# Characters of one text. With four bytes for a character at worst, all texts together stay below
 # the million bytes that the strictest platform takes.
 _LONGEST = 4_000
-_ALL_TEXTS = 120_000
+_ALL_TEXTS = 200_000
+_TEXTS_OF_A_TEST = 3
 
 
 def waits(mark: Mark) -> bool:
@@ -62,10 +63,10 @@ def sentences(mark: Mark, verdict: Verdict | None) -> list[str]:
     return [line for line in lines if line]
 
 
-def text(lines: Sequence[str], texts: int = 1) -> str:
-    """The lines as one of so many texts: cut where it is too long for all of them to fit, and
-    without characters that a page cannot show."""
-    most = min(_LONGEST, _ALL_TEXTS // max(texts, 1))
+def text(lines: Sequence[str], tests: int = 0) -> str:
+    """The lines as one text in results with so many tests: cut where it is too long for all of them
+    to fit, and without characters that a page cannot show."""
+    most = min(_LONGEST, _ALL_TEXTS // (_TEXTS_OF_A_TEST * (tests + 1)))
     whole = "\n".join(lines)
     clean = "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in whole)
     return clean if len(clean) <= most else f"{clean[: most - 2].rstrip()} …"
