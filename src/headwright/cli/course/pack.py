@@ -51,7 +51,8 @@ def _show(console: Console, packed: Any) -> None:
     console.print(f"{packed.out}: {size:.0f} MB for {packed.platform}, headwright {packed.version}")
     console.print(f"{packed.questions} questions, {packed.max_points:g} points, bank {packed.bank}")
     if packed.hidden:
-        console.print(f"{packed.hidden} questions are hidden at first, and the total with them")
+        of = f"{packed.hidden} of {packed.questions} questions"
+        console.print(f"hidden from students at first: {of}; Gradescope hides the total with them")
     versions = " or ".join(packed.pythons)
     console.print(f"needs Python {versions} on Linux, x86_64; no network once that is there")
     if packed.usual_python not in packed.pythons:

@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from headwright.errors import InputError
+
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip knows
 _ABOUT = "Wheel-Version: 1.0\nGenerator: headwright\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
@@ -42,9 +44,16 @@ class Wheel:
 
     @property
     def metadata(self) -> str:
-        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
-            names = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
-            return archive.read(names[0]).decode("utf-8", "replace")
+        try:
+            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+                names = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+                return archive.read(names[0]).decode("utf-8", "replace")
+        except (zipfile.BadZipFile, IndexError, OSError, ValueError) as reason:
+            raise InputError(
+                wanted=f"the metadata of {self.file}",
+                got=f"a damaged wheel ({reason})",
+                attempt="download it again",
+            ) from None
 
 
 def normal(name: str) -> str:

@@ -50,12 +50,12 @@ def in_folder(folder: str | Path) -> list[Wheel]:
     paths = sorted(place.glob("*.whl")) if place.is_dir() else []
     if not paths:
         raise InputError(wanted="a folder with wheels", got=f"none in {place}", attempt=_DOWNLOAD)
-    by_name: dict[str, list[Wheel]] = {}
+    by_name: dict[str, list[Path]] = {}
     for path in paths:
         if path.name.count("-") < 4:
             raise InputError(wanted="the name of a wheel", got=path.name, attempt=_DOWNLOAD)
-        by_name.setdefault(normal(path.name.split("-")[0]), []).append(_read(path))
-    return _with_needs(lambda name: by_name.get(name, []))
+        by_name.setdefault(normal(path.name.split("-")[0]), []).append(path)
+    return _with_needs(lambda name: [_read(path) for path in by_name.get(name, [])])
 
 
 def pythons(wheels: Iterable[Wheel]) -> list[str]:
