@@ -53,7 +53,6 @@ def test_two_hand_ins_on_gradescope(autograder):
     assert second["score"] == 0.0
     assert green("gradescope", second) == []
     assert "b.q: correct with 4 of 4 points before, wrong with 0 of 4" in second["output"]
-    assert "0 < 1" in str(second["tests"])
     assert second["extra_data"]["version"]
 
 

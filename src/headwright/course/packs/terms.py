@@ -29,4 +29,5 @@ def terms(bank_file: str | Path | None, rubric_file: str | Path | None) -> tuple
 
 def digest(bank: Bank) -> str:
     """Tells one bank from another, however its file is laid out."""
-    return hashlib.sha256(json.dumps(plain(bank)).encode("ascii")).hexdigest()[:16]
+    text = json.dumps(plain(bank), sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
