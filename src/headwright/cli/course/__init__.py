@@ -1,1 +1,1 @@
-"""The commands around a class: sheets, packs, the sample course."""
+"""Commands around a class: `new` (a sheet per student), `pack` (an autograder)."""
