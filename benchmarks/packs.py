@@ -26,7 +26,7 @@ from tests.course.packs.documented import faults, green
 from tests.course.packs.unpacked import bare, unpack
 from tests.homework.test_hostile import HOSTILE
 
-from headwright.course.packs.archive import pack
+from headwright.course.packs.making.archive import pack
 from headwright.course.packs.place import place
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import sources

@@ -132,7 +132,7 @@ def test_bad_input_is_one_line_and_writes_nothing(course, arguments, said):
 
 
 def test_a_machine_without_the_packages_gets_the_line_that_downloads_them(course, monkeypatch):
-    from headwright.course.packs import wheels
+    from headwright.course.packs.making import wheels
 
     monkeypatch.setattr(wheels, "_installed", lambda name: [])
     result = pack("gradescope", "--out", "p.zip")

@@ -6,7 +6,6 @@ signature: whoever means harm can compute it anew.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from headwright import __version__
+from headwright.course.digests import bank_digest, digest
 from headwright.course.people import Student
 from headwright.course.variants import Variant, restored_variant, sheet_bank, variant_bank
 from headwright.errors import InputError
@@ -58,7 +58,7 @@ class Manifest:
 
     def written(self) -> bytes:
         content = self._content()
-        content["digest"] = _digest(content)
+        content["digest"] = digest(content)
         return (json.dumps(content, indent=1, ensure_ascii=True) + "\n").encode("ascii")
 
     def _content(self) -> dict[str, Any]:
@@ -109,17 +109,8 @@ def _row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def bank_digest(bank: Bank) -> str:
-    return _digest(plain(bank))
-
-
-def _digest(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
 def course_id(base: Bank, seed: str) -> str:
-    return _digest([base.title, bank_digest(base), seed])
+    return digest([base.title, bank_digest(base), seed])
 
 
 # ------------------------------------------------------------------------------------- reading
@@ -136,7 +127,7 @@ def read_manifest(path: str | Path) -> Manifest:
             got=f"{content.get('format')!r} in {file.name}",
             attempt=_AGAIN,
         )
-    if told != _digest(content):
+    if told != digest(content):
         raise InputError(
             wanted="a manifest as it was written",
             got=f"{file.name}, which was changed afterwards",

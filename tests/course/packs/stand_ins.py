@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headwright.course.packs.wheel_file import written
+from headwright.course.packs.making.wheel_file import written
 
 PURE = "py3-none-any"
 LINUX = "cp311-cp311-manylinux_2_28_x86_64"

@@ -12,7 +12,7 @@ import pytest
 from tests.course.packs.documented import faults, green
 from tests.course.packs.unpacked import HandIns, bare, set_up, unpack
 
-from headwright.course.packs.archive import pack
+from headwright.course.packs.making.archive import pack
 
 pytestmark = pytest.mark.skipif(
     (system.system(), system.machine()) != ("Linux", "x86_64"), reason="packs run on Linux"

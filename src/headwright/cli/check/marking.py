@@ -10,8 +10,9 @@ from typing import Any
 
 from headwright import __version__
 from headwright.course.anonymous import Redaction, hidden_student
+from headwright.course.digests import bank_digest
 from headwright.course.hand_ins import hand_ins
-from headwright.course.manifest import Manifest, bank_digest
+from headwright.course.manifest import Manifest
 from headwright.course.marks import Graded, Mark
 from headwright.course.owners import Owners
 from headwright.course.people import Student

@@ -16,6 +16,12 @@ from headwright.cli.conventions import command as headwright_command
 @click.option("--bank", "bank_file", type=click.Path(), help="Your own questions, in TOML.")
 @click.option("--rubric", "rubric_file", type=click.Path(), help="What answers are worth, in TOML.")
 @click.option(
+    "--manifest",
+    "manifest_file",
+    type=click.Path(),
+    help="What headwright new wrote: every student is graded by their own sheet.",
+)
+@click.option(
     "--wheels",
     "wheels_folder",
     type=click.Path(),
@@ -26,6 +32,7 @@ def command(
     platform: str,
     bank_file: str | None,
     rubric_file: str | None,
+    manifest_file: str | None,
     wheels_folder: str | None,
     out: str,
 ) -> Reply:
@@ -34,13 +41,14 @@ def command(
     Without --bank: the classic exercise; without --rubric: one point per question, or the points
     that the bank gives.
     """
-    from headwright.course.packs.archive import pack
+    from headwright.course.packs.making.archive import pack
 
     packed = pack(
         platform,
         out,
         bank_file=bank_file,
         rubric_file=rubric_file,
+        manifest_file=manifest_file,
         wheels_folder=wheels_folder,
     )
     return Reply(packed, lambda console: _show(console, packed))
@@ -50,6 +58,8 @@ def _show(console: Console, packed: Any) -> None:
     size = packed.bytes / 1e6
     console.print(f"{packed.out}: {size:.0f} MB for {packed.platform}, headwright {packed.version}")
     console.print(f"{packed.questions} questions, {packed.max_points:g} points, bank {packed.bank}")
+    if packed.sheets:
+        console.print(f"{packed.sheets} students, each graded by their own sheet")
     if packed.hidden:
         of = f"{packed.hidden} of {packed.questions} questions"
         console.print(f"hidden from students at first: {of}; Gradescope hides the total with them")

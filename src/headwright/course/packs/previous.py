@@ -25,7 +25,7 @@ _STUDENT = "submission"
 
 
 def record(
-    graded: Graded, rubric: Rubric, taken: Sequence[Source], bank: str, variant: str
+    graded: Graded, rubric: Rubric, taken: Sequence[Source], bank: str, variant: Any
 ) -> dict[str, Any]:
     """Version, questions, rubric and variant; documents by digest; marks."""
     rows = [

@@ -1,33 +1,23 @@
-"""The questions of a pack, and what they are worth."""
+"""What the questions of a pack are worth."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from headwright.course.rubric import Rubric, plain_rubric, read_rubric
-from headwright.exercise.bank import Bank, load
-from headwright.result import plain
+from headwright.exercise.bank import Bank
 
 _ONE_EACH = "one point each"
 
 
-def terms(bank_file: str | Path | None, rubric_file: str | Path | None) -> tuple[Bank, Rubric]:
-    """Without a rubric, the points of the teacher's bank; without either, the classic questions
-    with one point each."""
-    bank = load(bank_file)
+def rubric_of(bank: Bank, rubric_file: str | Path | None, *, classic: bool) -> Rubric:
+    """Without a rubric, the points of the teacher's bank, and one point for each of the classic
+    questions."""
     if rubric_file is not None:
-        return bank, read_rubric(rubric_file, bank)
+        return read_rubric(rubric_file, bank)
     rubric = plain_rubric(bank)
-    if bank_file is not None:
-        return bank, rubric
+    if not classic:
+        return rubric
     ones = {id: replace(worth, points=1.0) for id, worth in rubric.questions.items()}
-    return bank, replace(rubric, questions=ones, digest=_ONE_EACH)
-
-
-def digest(bank: Bank) -> str:
-    """Tells one bank from another, however its file is laid out."""
-    text = json.dumps(plain(bank), sort_keys=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+    return replace(rubric, questions=ones, digest=_ONE_EACH)

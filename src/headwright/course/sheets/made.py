@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from headwright.course.manifest import Entry, Manifest, bank_digest, course_id
+from headwright.course.digests import bank_digest
+from headwright.course.manifest import Entry, Manifest, course_id
 from headwright.course.people import Student
 from headwright.course.sheets.marker import marker
 from headwright.course.sheets.names import file_names

@@ -67,7 +67,7 @@ def written(name: str, version: str, tags: list[str], files: Mapping[str, bytes]
     record = f"{stem}.dist-info/RECORD"
     rows = [_row(path, data) for path, data in sorted(files.items())]
     whole = {**files, record: "\n".join([*rows, f"{record},,", ""]).encode("utf-8")}
-    return Wheel(f"{stem}-{_joined(tags)}.whl", zipped(whole, zipfile.ZIP_DEFLATED))
+    return Wheel(f"{stem}-{_joined(tags)}.whl", zipped(whole))
 
 
 def pure(name: str, version: str, files: Mapping[str, bytes]) -> Wheel:
@@ -78,10 +78,8 @@ def pure(name: str, version: str, files: Mapping[str, bytes]) -> Wheel:
     return written(name, version, ["py3-none-any"], {**files, **known})
 
 
-def zipped(
-    files: Mapping[str, bytes], compression: int, executable: frozenset[str] = frozenset()
-) -> bytes:
-    """The bytes of a zip that keeps who may run what."""
+def zipped(files: Mapping[str, bytes], executable: frozenset[str] = frozenset()) -> bytes:
+    """The bytes of a zip that says which files are programs."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for path, data in sorted(files.items()):
@@ -89,7 +87,9 @@ def zipped(
             entry.create_system = 3  # Unix, wherever it is made: permissions are read only then
             mode = stat.S_IFREG | (0o755 if path in executable else 0o644)
             entry.external_attr = mode << 16
-            archive.writestr(entry, data, compression)
+            # A wheel is compressed already
+            stored = path.endswith(".whl")
+            archive.writestr(entry, data, zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from headwright.course.packs.wheel_file import Wheel, normal, pure, written
+from headwright.course.packs.making.wheel_file import Wheel, normal, pure, written
 from headwright.crew.function import engine_version
 from headwright.errors import InputError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.course.packs.stand_ins import LINUX, PURE, USUAL, stand_ins
 
-from headwright.course.packs import wheels
-from headwright.course.packs.wheel_file import Wheel, written
+from headwright.course.packs.making import wheels
+from headwright.course.packs.making.wheel_file import Wheel, written
 from headwright.errors import InputError
 
 
