@@ -1,5 +1,5 @@
-"""Every student's own questions, written out in the pack, where sheets differ: a file each, found by
-the e-mail address that the platform knows, under a name that tells nobody's.
+"""Every student's own questions, written out in the pack, where sheets differ: a file each, found
+by the e-mail address that the platform knows, under a name that tells nobody's.
 
 Written out, because making them takes the engines that prove a sheet solvable, which no pack has.
 """
