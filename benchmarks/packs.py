@@ -36,7 +36,9 @@ _HALF = 0.05  # seconds of a tenth
 _RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$\n"
 _WRONG = "(b) ii. $q = \\frac{1}{2}(k_a + k_b)$\n"
 _WORST = ("a megabyte of formulas", "a megabyte of plain formulas", "20 MB of text", "labels")
+_EXERCISE = ROOT / "tests" / "homework" / "corpus" / "documents" / "de-01-blatt.md"
 _CASES = {
+    "a whole exercise": {"a.md": _EXERCISE.read_text("utf-8")},
     "right": {"a.md": _RIGHT},
     "wrong": {"a.md": _WRONG},
     "unread": {"a.md": "(b) ii. I explained it in the lecture.\n"},
