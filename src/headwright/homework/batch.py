@@ -51,7 +51,7 @@ def judge_many(
     *,
     workers: int | None = None,
     seconds: float = limits.SECONDS,
-    memory: int = limits.WORKER_MEMORY,
+    memory: int | None = None,
     pages: bool = False,
 ) -> Iterator[JudgedDocument]:
     """Judged documents in the order of the documents, each as soon as those before it are done.
