@@ -59,7 +59,8 @@ def test_without_bank_and_rubric_every_question_has_one_point(platform, tmp_path
     found = run(platform, tmp_path, monkeypatch, answers=RIGHT)
     most = {"gradescope": "max_score", "prairielearn": "max_points"}
 
-    assert {test[most[platform]] for test in found["tests"]} == {1.0}
+    assert [test[most[platform]] for test in found["tests"]] == [1.0] * 17
+    assert found["score"] == {"gradescope": 1.0, "prairielearn": pytest.approx(1 / 17)}[platform]
     assert found["extra_data"]["rubric"] == "one point each"
 
 

@@ -65,7 +65,7 @@ def _show(console: Console, packed: Any) -> None:
         console.print(f"hidden from students at first: {of}; Gradescope hides the total with them")
     versions = " or ".join(packed.pythons)
     console.print(f"needs Python {versions} on Linux, x86_64; no network once that is there")
-    if packed.usual_python not in packed.pythons:
+    if packed.usual_python and packed.usual_python not in packed.pythons:
         console.print(
             f"the platform's usual image has Python {packed.usual_python}: give --wheels for it"
         )

@@ -43,7 +43,7 @@ class Packed:
     hidden: int  # questions that students do not see at once
     wheels: tuple[str, ...]
     pythons: tuple[str, ...]
-    usual_python: str  # the one that the platform's image has, or can get
+    usual_python: str  # the one that the platform's own image has, or can get; empty without one
 
 
 def pack(
