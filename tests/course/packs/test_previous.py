@@ -62,6 +62,13 @@ def test_the_latest_of_several_is_compared_whatever_their_order():
     assert line == "Nothing changed since your hand-in of 2026-11-02T10:00:00-08:00."
 
 
+def test_a_run_that_failed_in_between_is_passed_over():
+    now = graded(RIGHT)
+    (line,) = difference(facts(kept(now), {"version": "1"}), kept(now), now)
+
+    assert "2026-11-01" in line
+
+
 def test_a_hidden_mark_is_not_compared_aloud():
     now = graded(WRONG, replace(HIDDEN, status="correct", points=1.0))
     lines = difference(facts(kept(graded(WRONG, HIDDEN))), kept(now), now)
@@ -75,6 +82,7 @@ def test_a_hidden_mark_is_not_compared_aloud():
     [
         {},
         {"previous_submissions": None},
+        facts({}, {"version": "1"}),
         {"previous_submissions": [None, 3, {"results": None}, {"results": {"score": 1}}]},
     ],
 )
@@ -85,7 +93,7 @@ def test_a_first_hand_in_has_no_difference(known):
 
 @pytest.mark.parametrize(
     "extra",
-    [{}, {"verdicts": 3}, {"documents": [], "verdicts": []}, {"documents": [3], "verdicts": [4]}],
+    [{"verdicts": 3}, {"documents": [], "verdicts": []}, {"documents": [3], "verdicts": [4]}],
 )
 def test_results_of_another_autograder_are_not_compared(extra):
     now = graded(RIGHT)

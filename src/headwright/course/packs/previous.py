@@ -92,9 +92,10 @@ def _last(facts: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def _extra(submission: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a hand-in left; a run in which nothing was graded leaves nothing to compare with."""
     results = submission.get("results")
     extra = results.get("extra_data") if isinstance(results, dict) else None
-    return extra if isinstance(extra, dict) else None
+    return extra if isinstance(extra, dict) and "verdicts" in extra else None
 
 
 def _time(submission: Mapping[str, Any]) -> datetime:
