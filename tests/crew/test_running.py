@@ -208,10 +208,10 @@ def test_a_slow_point_lets_only_so_much_pile_up(monkeypatch):
     waits = iter(range(200))
     monkeypatch.setattr("headwright.crew.running.width_of", lambda _: next(waits) and 1)
     try:
-        with pytest.raises(StopIteration), monkeypatch.context():
-            # `width_of` gives up after so many rounds.
-            run_iterator = run(named(jobs.square), points(), executor=executor)
-            _drained(run_iterator)
+        # `width_of` gives up after so many rounds.
+        outcomes = run(named(jobs.square), points(), executor=executor)
+        with pytest.raises(StopIteration):
+            _drained(outcomes)
     finally:
         executor.shutdown(cancel_futures=True)
 

@@ -10,6 +10,8 @@ from typing import Any
 from headwright.exercise.bank import Bank
 from headwright.result import plain
 
+_ASKED = ("id", "asked", "right", "test", "parameters")
+
 
 def digest(content: Any) -> str:
     """Of anything that JSON can hold."""
@@ -18,4 +20,7 @@ def digest(content: Any) -> str:
 
 
 def bank_digest(bank: Bank) -> str:
-    return digest(plain(bank))
+    """Of what is asked and how it is judged; where answers are looked for may improve with the
+    program."""
+    questions = [{name: plain(getattr(one, name)) for name in _ASKED} for one in bank]
+    return digest([bank.title, bank.setting, dict(bank.letters), questions])

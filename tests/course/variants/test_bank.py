@@ -71,6 +71,9 @@ def test_the_right_answer_of_another_sheet_is_not(question, changes):
     [
         (r"\beta = 5.50", "correct", ""),
         (r"\beta \ge 5.5", "correct", ""),
+        (r"\beta = \ln 245", "correct", ""),
+        (r"\beta \ge \ln(5 \cdot 49) = 5.50", "correct", ""),
+        (r"\beta = \ln 40", "incomplete", "too small"),
         (r"\beta = 5", "incomplete", "too small: it leaves 3.3 % on the other keys at n = 12"),
         (r"\beta = 9", "incomplete", "larger than needed"),
         (r"\beta \gg 0", "incomplete", "as a number, and none is given"),
@@ -81,6 +84,12 @@ def test_the_smallest_scale_is_asked_for(beta, status, why):
 
     assert verdict.status == status
     assert why in verdict.reason
+
+
+def test_a_number_in_words_is_left_to_a_person():
+    verdict = judged("c.q", r"$q = \beta(\mu_p + \mu_w)$, the scale being about 5.5.")
+
+    assert verdict.status == "unread"
 
 
 def test_a_query_in_numbers_needs_the_smallest_scale_too():

@@ -17,7 +17,7 @@ def forgetful():
 
 
 def test_drawn_variants_are_solvable():
-    for student in range(6):
+    for student in range(3):
         prove_solvable(drawn("0", f"u{student}"))
 
 
