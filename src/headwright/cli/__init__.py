@@ -28,6 +28,7 @@ COMMANDS = {
     "symmetry": ("heads.symmetry", "Is a layer permutation-equivariant?"),
     "check": ("check.command", "Judge written answers about attention by computation."),
     "new": ("course.new", "One sheet per student, the keys, and a manifest."),
+    "pack": ("course.pack", "An autograder for Gradescope or PrairieLearn, in one zip."),
     "audit": ("audit.command", "What the heads of a trained model do, and which break first."),
     "study": ("study", "A function at every point of a grid: table, figures and a page."),
     "lab": ("lab", "Explore attention in the browser, by dragging."),

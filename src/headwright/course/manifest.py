@@ -6,7 +6,6 @@ signature: whoever means harm can compute it anew.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from headwright.course.digests import bank_digest, digest
 from headwright.course.people import Student
 from headwright.course.variants import Variant, restored_variant, sheet_bank, variant_bank
 from headwright.crew.function import engine_version
@@ -22,7 +22,6 @@ from headwright.exercise.bank import Bank
 from headwright.result import plain
 
 FORMAT = 1
-_ASKED = ("id", "asked", "right", "test", "parameters")
 _AGAIN = "use the manifest that headwright new wrote, or write the sheets again"
 
 
@@ -59,7 +58,7 @@ class Manifest:
 
     def written(self) -> bytes:
         content = self._content()
-        content["digest"] = _digest(content)
+        content["digest"] = digest(content)
         return (json.dumps(content, indent=1, ensure_ascii=True) + "\n").encode("ascii")
 
     def _content(self) -> dict[str, Any]:
@@ -110,20 +109,8 @@ def _row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def bank_digest(bank: Bank) -> str:
-    """Of what is asked and how it is judged; where answers are looked for may improve with the
-    program."""
-    questions = [{name: plain(getattr(one, name)) for name in _ASKED} for one in bank]
-    return _digest([bank.title, bank.setting, dict(bank.letters), questions])
-
-
-def _digest(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
 def course_id(base: Bank, seed: str) -> str:
-    return _digest([base.title, bank_digest(base), seed])
+    return digest([base.title, bank_digest(base), seed])
 
 
 # ------------------------------------------------------------------------------------- reading
@@ -140,7 +127,7 @@ def read_manifest(path: str | Path) -> Manifest:
             got=f"{content.get('format')!r} in {file.name}",
             attempt=_AGAIN,
         )
-    if told != _digest(content):
+    if told != digest(content):
         raise InputError(
             wanted="a manifest as it was written",
             got=f"{file.name}, which was changed afterwards",

@@ -1,1 +1,1 @@
-"""Commands around a class: `new` (a sheet per student)."""
+"""Commands around a class: `new` (a sheet per student), `pack` (an autograder)."""
