@@ -1,7 +1,7 @@
 """A report to look at: one page per document with every judged span marked in the student's text.
 
 Self-contained HTML; everything that came from a document is escaped. How a formula is shown is the
-caller's choice (`draw`). The index of a whole class is `class_page`.
+caller's choice (`draw`). No page leads to another, so that each student can be sent theirs.
 """
 
 from __future__ import annotations
@@ -78,13 +78,12 @@ def drawn(latex: str) -> str:
 def document_page(report: Report, text: str, titles: Titles, *, draw: Draw = as_text) -> str:
     name = Path(report.document).name or report.document
     counts = Counter(verdict.status for verdict in report.verdicts)
-    back = '<p class="soft"><a href="index.html">All documents</a></p>'
     notes = [f'<p class="soft">{escape(note)}</p>' for note in report.notes]
     cards = [
         _card(i, verdict, titles.get(verdict.question, ""), draw)
         for i, verdict in enumerate(report.verdicts)
     ]
-    body = [CSS, f"{back}<h1>{escape(name)}</h1>", f"<p>{counted(counts)}</p>", *notes, *cards]
+    body = [CSS, f"<h1>{escape(name)}</h1>", f"<p>{counted(counts)}</p>", *notes, *cards]
     if text:
         source = f'<div class="source">{_marked(report, text)}</div>'
         body.append(f"<h2>The document</h2><section>{source}</section>")
