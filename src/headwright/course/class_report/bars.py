@@ -8,13 +8,14 @@ from headwright.homework.showing.exports import STATUSES
 
 
 def percent(part: int, whole: int) -> str:
-    """Rounded, but never to nothing or to everything."""
-    if part in (0, whole):
-        return f"{100 if part else 0} %"
+    """Rounded, but never to nothing or to everything. Its spaces do not break."""
     rounded = round(100 * part / whole)
-    if rounded == 0:
-        return "< 1 %"
-    return "> 99 %" if rounded == 100 else f"{rounded} %"
+    said = f"{rounded} %"
+    if rounded == 0 and part:
+        said = "< 1 %"
+    if rounded == 100 and part < whole:
+        said = "> 99 %"
+    return said.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def counted_share(part: int, whole: int) -> str:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from headwright.course.class_report import sections, spread
 from headwright.course.class_report.alike import alike
 from headwright.course.class_report.record import ClassRecord, shown_name
-from headwright.course.class_report.students import linked, students
+from headwright.course.class_report.students import linked, shown_id, students
 from headwright.exercise.bank import Bank
 from headwright.homework.showing.exports import faults
 from headwright.homework.showing.pages import CSS, Draw, as_text, counted
@@ -55,11 +55,11 @@ def _unmatched(record: ClassRecord) -> list[str]:
     """What the roster and the documents do not agree about."""
     strangers = [one.student for one in record.graded if one.student.id in record.nobody]
     nobody = [linked(student, record) for student in strangers]
-    without = [escape(shown_name(student)) for student in record.without]
+    without = [f"{escape(shown_name(one))}{shown_id(one)}" for one in record.without]
     return [
         sections.listed("Nothing handed in", "In the roster, without a document.", without),
         sections.listed(
-            "Documents of nobody", "No student of the roster is named in their paths.", nobody
+            "Documents of nobody", "Their paths name no student of the roster, or several.", nobody
         ),
     ]
 

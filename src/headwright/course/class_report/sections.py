@@ -36,7 +36,9 @@ def points(found: Totals) -> str:
         lines.append(_share_row("open", found.still_open, whole))
     said = ["Share of the points, in hand-ins; the full width is all of them."]
     if found.shares:
-        said.append(f"Mean {fmean(found.shares):.0%}, median {median(found.shares):.0%}.")
+        mean = 100 * fmean(found.shares)
+        middle = 100 * median(found.shares)
+        said.append(f"Mean {mean:.0f} %, median {middle:.0f} %.")
     if found.still_open:
         said.append("Open: some points wait for a person.")
     return section("Points", _soft(" ".join(said)), _table("shares", lines))
@@ -54,7 +56,8 @@ def questions(found: Sequence[Question], titles: Titles, whole: int) -> str:
         for status in STATUSES
     )
     lines = [_question(one, titles.get(one.id, ""), whole) for one in found]
-    return section("Questions", f'<p class="legend">{legend}</p>', _table("shares", lines))
+    table = _table("shares by-question", lines)
+    return section("Questions", f'<p class="legend">{legend}</p>', table)
 
 
 def _question(one: Question, title: str, whole: int) -> str:
@@ -110,7 +113,8 @@ def _same(one: Alike, linked: Linked) -> str:
     more = len(one.students) - _MOST_NAMED
     rest = f'<br><span class="soft">and {more} more</span>' if more > 0 else ""
     question = f"<th>{escape(one.question)}</th>"
-    return f"<tr>{question}<td>{escape(one.answer)}</td><td>{names}{rest}</td></tr>"
+    answer = f"<td>{escape(one.answer)}</td>"
+    return f'<tr>{question}{answer}<td class="names">{names}{rest}</td></tr>'
 
 
 def listed(title: str, said: str, items: Sequence[str]) -> str:
@@ -118,7 +122,7 @@ def listed(title: str, said: str, items: Sequence[str]) -> str:
     if not items:
         return ""
     lines = "".join(f"<li>{item}</li>" for item in items)
-    return section(f"{title}: {len(items)}", _soft(said), f'<ul class="names">{lines}</ul>')
+    return section(f"{title}: {len(items)}", _soft(said), f"<ul>{lines}</ul>")
 
 
 def _soft(text: str) -> str:

@@ -13,18 +13,20 @@ from headwright.homework.verdict import WHOLE
 
 _SEARCH = """<p id="searching" hidden><label>Search a name or an id
 <input id="search" type="search" autocomplete="off"></label> <span id="shown" role="status"></span>
-<span class="soft">A heading sorts.</span></p>"""
+<span class="soft">A heading sorts the table.</span></p>"""
 _BY_HAND = '<p class="soft">* points that a person gave</p>'
 
 
 def students(record: ClassRecord, questions: Sequence[str]) -> str:
-    titles = ["Student", "Points", "Open", *questions]
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    # A question's number may break behind its dot, so that many of them fit beside each other.
+    titles = ["Student", "Points", "Open", *(escape(q).replace(".", ".<br>") for q in questions)]
+    head = "".join(f"<th>{title}</th>" for title in titles)
     lines = "".join(_line(one, record, questions) for one in record.graded)
     table = f'<table class="students"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
     by_hand = any(mark.by_hand for one in record.graded for mark in one.marks)
     note = _BY_HAND if by_hand else ""
-    return f'<section><h2>Students</h2>{_SEARCH}<div class="wide">{table}</div>{note}</section>'
+    box = f'<div class="wide box" tabindex="0" role="region" aria-label="Students">{table}</div>'
+    return f"<section><h2>Students</h2>{_SEARCH}{box}{note}</section>"
 
 
 def linked(student: Student, record: ClassRecord) -> str:
@@ -35,6 +37,11 @@ def linked(student: Student, record: ClassRecord) -> str:
         return name
     others = [f' <a href="{file}">({k})</a>' for k, file in enumerate(files[1:], 2)]
     return f'<a href="{files[0]}">{name}</a>{"".join(others)}'
+
+
+def shown_id(student: Student) -> str:
+    """What tells two students of one name apart; nothing where the id is shown as the name."""
+    return f' <span class="id">{escape(student.id)}</span>' if student.name else ""
 
 
 def _line(one: Graded, record: ClassRecord, questions: Sequence[str]) -> str:
@@ -49,12 +56,13 @@ def _line(one: Graded, record: ClassRecord, questions: Sequence[str]) -> str:
 
 
 def _under(one: Graded, record: ClassRecord) -> str:
-    """What stands below the name: the id, and what is to be known about the hand-in."""
-    said = [one.student.id] if one.student.name else []
+    """What stands with the name: the id, and what is to be known about the hand-in."""
+    said = []
     if one.student.id in record.nobody:
         said.append("of nobody in the roster")
     said += [verdict.reason for verdict in one.report.verdicts if verdict.question == WHOLE]
-    return "".join(f'<span class="under">{escape(text)}</span>' for text in said)
+    lines = [f'<span class="under">{escape(text)}</span>' for text in said]
+    return shown_id(one.student) + "".join(lines)
 
 
 def _cell(mark: Mark | None) -> str:

@@ -38,20 +38,11 @@ mark a,.plain{color:inherit;text-decoration:none}
 mark sup{color:var(--s);font-weight:600;font-size:.7em;margin-left:.15em}
 .source{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.86rem;line-height:1.6}
 .answer{overflow-x:auto;padding:.35rem 0}
-.bar{display:flex;height:1rem;min-width:9rem;border-radius:.25rem;overflow:hidden;gap:1px}
-.bar span{background:var(--s)}
-.bar .s-missing,.bar .s-unread{opacity:.45}
-.bar .s-incomplete{background-image:\
-repeating-linear-gradient(135deg,transparent 0 4px,rgba(255,255,255,.35) 4px 7px)}
 table.numbers{font-size:.82rem;margin:.2rem 0}
 .numbers td,.numbers th{padding:.1rem .45rem;text-align:right;white-space:nowrap}
 .numbers th:first-child{text-align:left}
-.matrix td,.matrix th{padding:.15rem .35rem;text-align:center}
-.matrix td:first-child,.matrix th:first-child{text-align:left}
-.number span{white-space:nowrap}
 .bar-of-weight{width:12rem;min-width:5rem}
 .bar-of-weight i{display:block;height:.7rem;background:var(--key);border-radius:2px;min-width:1px}
-.legend>span{margin-right:1rem;white-space:nowrap}
 h1{overflow-wrap:anywhere}
 blockquote{margin:.4rem 0;padding-left:.8rem;border-left:2px solid var(--line);color:var(--soft)}
 details summary{cursor:pointer}
