@@ -27,6 +27,7 @@ COMMANDS = {
     "extract": ("heads.extract", "The matrix that gets v_a back out of v_a + v_b."),
     "symmetry": ("heads.symmetry", "Is a layer permutation-equivariant?"),
     "check": ("check.command", "Judge written answers about attention by computation."),
+    "course": ("course.demo", "A sample class to try everything out with."),
     "audit": ("audit.command", "What the heads of a trained model do, and which break first."),
     "study": ("study", "A function at every point of a grid: table, figures and a page."),
     "lab": ("lab", "Explore attention in the browser, by dragging."),

@@ -1,0 +1,1 @@
+"""The commands around a class: sheets, packs, the sample course."""
