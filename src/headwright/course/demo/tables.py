@@ -75,8 +75,7 @@ def _read(name: str) -> dict[str, Any]:
 
 def _asked(row: Mapping[str, Any]) -> Asked:
     answers = [
-        Answer(one["status"], one["latex"], one.get("typst", one["latex"]))
-        for one in row["answer"]
+        Answer(one["status"], one["latex"], one.get("typst", one["latex"])) for one in row["answer"]
     ]
     return Asked(row["id"], row["label"], row["points"], tuple(answers))
 

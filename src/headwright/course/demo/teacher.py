@@ -80,7 +80,13 @@ def canvas(sample: SampleClass) -> str:
 
 def moodle(sample: SampleClass) -> str:
     """As Moodle exports marks, every cell in quotes."""
-    header = ["First name", "Last name", "ID number", "Email address", "Assignment: Exercise 5 (Real)"]
+    header = [
+        "First name",
+        "Last name",
+        "ID number",
+        "Email address",
+        "Assignment: Exercise 5 (Real)",
+    ]
     lines = []
     for id, name in sample.roster.items():
         first, _, last = name.partition(" ")
