@@ -17,6 +17,8 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.exercise.courses import Course, courses_of, restored_course
+from headwright.exercise.letters import letters_of
+from headwright.exercise.wanted import check_wanted
 
 # What may decide an answer; the checker has a judge for each of them.
 TESTS = (
@@ -64,13 +66,15 @@ class Question:
 @dataclass(frozen=True)
 class Bank:
     """`courses`: the known numberings; without one, the questions' own labels are the course.
-    `elsewhere`: how strongly words point to something else on the same sheet."""
+    `elsewhere`: how strongly words point to something else on the same sheet. `letters`: what the
+    sheet calls the keys a and b, where it calls them otherwise."""
 
     title: str
     setting: str
     questions: tuple[Question, ...]
     courses: tuple[Course, ...] = ()
     elsewhere: Mapping[str, float] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
@@ -110,7 +114,8 @@ def restored(record: str) -> Bank:
     table = json.loads(record)
     questions = tuple(_from_row(row) for row in table["questions"])
     courses = tuple(restored_course(row) for row in table["courses"])
-    return Bank(table["title"], table["setting"], questions, courses, table["elsewhere"])
+    elsewhere = table["elsewhere"]
+    return Bank(table["title"], table["setting"], questions, courses, elsewhere, table["letters"])
 
 
 def _from_row(row: dict[str, Any]) -> Question:
@@ -140,7 +145,8 @@ def _bank(table: dict[str, Any], where: str) -> Bank:
     _check_strengths(elsewhere, "elsewhere")
     _check_words(elsewhere)
     courses = _courses(table, questions, where)
-    return Bank(title, setting, questions, courses, elsewhere["words"])
+    letters = letters_of(table.get("letters", {}), where)
+    return Bank(title, setting, questions, courses, elsewhere["words"], letters)
 
 
 def _vocabulary(table: dict[str, Any], where: str) -> Mapping[str, str]:
@@ -239,25 +245,8 @@ def _check_labels(row: dict[str, Any], name: str) -> None:
 
 
 def _check_target(row: dict[str, Any], name: str) -> None:
-    """A query question says which weights are wanted; they must be a distribution."""
-    if row["test"] not in ("query", "queries"):
-        return
-    target = row.get("parameters", {}).get("target")
-    if not _is_distribution(target):
-        raise InputError(
-            wanted="parameters.target with positive weights that sum to 1",
-            got=f"{target} in {name}",
-            attempt="target = { a = 0.5, b = 0.5 }",
-        )
-
-
-def _is_distribution(target: Any) -> bool:
-    if not isinstance(target, dict) or not target:
-        return False
-    weights = list(target.values())
-    if not all(_is_number(weight) and weight > 0 for weight in weights):
-        return False
-    return abs(sum(weights) - 1) <= 1e-9
+    if row["test"] in ("query", "queries"):
+        check_wanted(row.get("parameters", {}), name)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ have one shape). Everything is drawn from one seed, so that a verdict can be rep
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,13 +24,15 @@ _PLACES = (("a", 1), ("b", 3), ("j", 2))
 @dataclass(frozen=True)
 class Instance:
     """n orthonormal keys (rows of `K`; as means: rows of `K` too) in d dimensions, values, bases A
-    and B with A'B = 0, and the places of a, b and j among the keys."""
+    and B with A'B = 0, and the places of a, b and j among the keys. `scale` multiplies every
+    score."""
 
     K: Keys
     V: Values
     A: Float[np.ndarray, "d m"]
     B: Float[np.ndarray, "d p"]
     places: tuple[tuple[str, int], ...] = _PLACES
+    scale: float = 1.0
 
     @property
     def n(self) -> int:
@@ -77,6 +79,13 @@ def orthonormal(rows: int, d: int, rng: np.random.Generator) -> np.ndarray:
     square = rng.standard_normal((d, d))
     columns = np.linalg.qr(square)[0]
     return columns[:, :rows].T
+
+
+@functools.cache
+def sized_instances(sizes: tuple[tuple[int, int], ...], scale: float) -> tuple[Instance, ...]:
+    """Instances of other sizes (n, d), and with other scores, for a sheet that fixes them."""
+    rng = np.random.default_rng(SEED)
+    return tuple(replace(_instance(n, d, rng), scale=scale) for n, d in sizes)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -47,13 +47,14 @@ def check(source: Any, *, bank: Bank | str | Path | None = None) -> Report:
 
 def judge_many(
     documents: Sequence[Source],
-    bank: Bank | None = None,
+    bank: Bank | Callable[[Source], Bank] | None = None,
     *,
     workers: int | None = None,
     seconds: float = limits.SECONDS,
     pages: bool = False,
 ) -> Iterator[JudgedDocument]:
-    """Judged documents in the order of the documents, each as soon as those before it are done."""
+    """Judged documents in the order of the documents, each as soon as those before it are done.
+    `bank` may be a function: the bank of each document."""
     judging = _Judging(Requests(seconds), bank, pages)
     waiting = iter(documents)
     threads = min(workers or cores(), len(documents)) or 1
@@ -87,12 +88,18 @@ def _result(future: Future[JudgedDocument]) -> JudgedDocument:
 
 
 class _Judging:
-    """The documents of one call, all of them with one bank, with pages or without."""
+    """The documents of one call, with one bank or each with its own, with pages or without."""
 
-    def __init__(self, requests: Requests, bank: Bank | None, pages: bool) -> None:
+    def __init__(
+        self, requests: Requests, bank: Bank | Callable[[Source], Bank] | None, pages: bool
+    ) -> None:
         self.requests = requests
-        self._bank = json.dumps(plain(bank)) if bank is not None else None
+        self._bank_of = bank if callable(bank) else None
+        self._bank = None if bank is None or callable(bank) else json.dumps(plain(bank))
         self._pages = pages
+
+    def _bank_record(self, source: Source) -> str | None:
+        return self._bank if self._bank_of is None else json.dumps(plain(self._bank_of(source)))
 
     def judge(self, source: Source) -> JudgedDocument:
         """One document; where drawing its page may be what took too long, once more without
@@ -111,7 +118,7 @@ class _Judging:
             "path": str(source.path) if source.path is not None else None,
             "text": source.text,
             "refused": source.refused,
-            "bank": self._bank,
+            "bank": self._bank_record(source),
             "page": page,
         }
         for _ in range(2):

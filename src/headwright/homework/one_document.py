@@ -8,6 +8,7 @@ import numpy as np
 
 from headwright.exercise.bank import Bank, load
 from headwright.homework import limits
+from headwright.homework.lettering import Lettering
 from headwright.homework.locating.locate import locate
 from headwright.homework.locating.unanswered import with_every_question
 from headwright.homework.meaning.statements import stream
@@ -50,9 +51,13 @@ def _opened(source: Source) -> Document:
 def judge_document(document: Document, bank: Bank | str | Path | None = None) -> Report:
     """All verdicts on a document that was read."""
     questions = bank if isinstance(bank, Bank) else load(bank)
+    lettering = Lettering(questions.letters)
+    typed = document.text
+    document = lettering.read(document)
     pieces = stream(document)
     found = locate(document, questions, pieces)
     answers = with_every_question(document, found, questions)
     heads: dict[str, WrittenQueries] = {}  # the queries that later answers build on
     verdicts = [judge_answer(found, questions, document, pieces, heads) for found in answers]
-    return Report(document.name, tuple(verdicts), document.notes)
+    report = Report(document.name, tuple(verdicts), document.notes)
+    return lettering.told(report, typed)

@@ -66,18 +66,21 @@ class _Run:
 
     def __init__(self, bank: Any, settings: dict[str, Any]) -> None:
         from headwright.course.changes import read_run
+        from headwright.course.manifest import read_manifest
         from headwright.course.roster import read_roster
         from headwright.course.rubric import plain_rubric, read_rubric
         from headwright.course.sheet import read_sheet
 
-        self._bank = bank
         self._settings = settings
+        self._manifest = _read(settings["manifest_file"], read_manifest)
+        self._bank = bank if self._manifest is None else self._manifest.questions(bank)
         self._outputs = Outputs()
         self._roster = _read(settings["roster_file"], read_roster)
         self._old = _read(settings["against_file"], read_run)
         self._gradebook = _read(settings["gradebook_file"], read_sheet)
         rubric_file = settings["rubric_file"]
-        self._rubric = read_rubric(rubric_file, bank) if rubric_file else plain_rubric(bank)
+        asked = self._bank
+        self._rubric = read_rubric(rubric_file, asked) if rubric_file else plain_rubric(asked)
         self._refuse_what_does_not_go_together()
 
     def _refuse_what_does_not_go_together(self) -> None:
@@ -110,7 +113,7 @@ class _Run:
         from headwright.cli.check.marking import marked
 
         known = self._class(paths)
-        result = marked(known, self._reports(known), self._rubric)
+        result = marked(known, self._reports(known), self._rubric, self._bank)
         if not self._settings["dry_run"]:
             self._write(result)
         if self._old is not None:
@@ -126,13 +129,19 @@ class _Run:
 
     def _class(self, paths: tuple[str, ...]) -> Any:
         """Whose documents they are; under pseudonyms where that was asked for."""
-        from headwright.cli.check.marking import class_of, hidden
+        from headwright.cli.check.marking import class_of, hidden, on_sheets
         from headwright.course.anonymous import read_key
         from headwright.course.owners import owners
+        from headwright.course.sheets.handed import claimed, class_of_manifest
 
         documents = given.documents(paths)
-        found = owners([one.name for one in documents], self._roster)
-        known = class_of(documents, found)
+        names = [one.name for one in documents]
+        if self._manifest is None:
+            known = class_of(documents, owners(names, self._roster))
+        else:
+            roster = class_of_manifest(self._manifest, self._roster)
+            found = claimed(documents, owners(names, roster), self._manifest)
+            known = on_sheets(class_of(documents, found), self._manifest, self._bank)
         if self._settings["anonymous"]:
             known = hidden(known, read_key(self._settings["key_file"]))
         return known
@@ -148,7 +157,11 @@ class _Run:
     def _judged(self, known: Any, *, pages: bool = False) -> Iterable[Any]:
         from headwright.homework.batch import judge_many
 
-        outcomes = judge_many(known.documents, self._bank, pages=pages)
+        def bank_of(source: Any) -> Any:
+            return known.sheets[source.name].bank
+
+        bank = bank_of if known.sheets else self._bank
+        outcomes = judge_many(known.documents, bank, pages=pages)
         return known.signed(progress(outcomes, "checking", total=len(known.documents)))
 
     def _with_pages(self, path: Path, known: Any) -> list[Any]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwright import __version__
 from headwright.course.anonymous import Redaction, hidden_student, pseudonym
 from headwright.course.hand_ins import hand_ins
+from headwright.course.manifest import Manifest, bank_digest
 from headwright.course.marks import Graded, Mark
 from headwright.course.owners import Owners
 from headwright.course.people import Student
 from headwright.course.rubric import Rubric
+from headwright.course.sheets.handed import HandedIn, by_document, judged_by
+from headwright.exercise.bank import Bank
 from headwright.homework.reading.sources import Source
 from headwright.homework.verdict import Report
 from headwright.result import plain
@@ -28,16 +31,23 @@ class Class:
     students: Mapping[str, Student]  # by document
     unmatched: Mapping[str, Sequence[str]]
     redactions: Mapping[str, Redaction] | None = None  # by document, where names are hidden
+    sheets: Mapping[str, HandedIn] = field(default_factory=dict)  # by document, with a manifest
 
     def signed(self, outcomes: Iterable[Any]) -> Iterator[Any]:
         """Judged documents with the student's id on them; without names where they are hidden."""
         for outcome in outcomes:
-            report = replace(outcome.report, student=self.students[outcome.name].id)
+            notes = (*self._notes(outcome.name), *outcome.report.notes)
+            student = self.students[outcome.name].id
+            report = replace(outcome.report, student=student, notes=notes)
             page = outcome.page
             if self.redactions is not None:
                 report = self.redactions[outcome.name].report(report)
                 page = self.redactions[outcome.name].text(page)
             yield replace(outcome, report=report, page=page)
+
+    def _notes(self, document: str) -> tuple[str, ...]:
+        note = self.sheets[document].note if document in self.sheets else ""
+        return (note,) if note else ()
 
 
 def class_of(documents: Sequence[Source], found: Owners) -> Class:
@@ -47,12 +57,25 @@ def class_of(documents: Sequence[Source], found: Owners) -> Class:
     return Class(documents, students, {"documents": found.nobody, "students": without})
 
 
+def on_sheets(known: Class, manifest: Manifest, sheet: Bank) -> Class:
+    """The same class, each document with the questions of its student's sheet."""
+    nobody = set(known.unmatched["documents"])
+    digest = bank_digest(sheet)
+    pairs = []
+    for source in known.documents:
+        student = None if source.name in nobody else known.students[source.name]
+        pairs.append(judged_by(source, student, manifest, sheet, digest))
+    documents = [source for source, _ in pairs]
+    return replace(known, documents=documents, sheets=by_document(pairs))
+
+
 def hidden(known: Class, key: bytes) -> Class:
     """The same class under pseudonyms; several documents of one student are numbered."""
     documents: list[Source] = []
     students: dict[str, Student] = {}
     redactions: dict[str, Redaction] = {}
     renamed: dict[str, str] = {}
+    sheets: dict[str, HandedIn] = {}
     for source in known.documents:
         student = known.students[source.name]
         unnamed = hidden_student(key, student)
@@ -63,11 +86,13 @@ def hidden(known: Class, key: bytes) -> Class:
         documents.append(replace(source, name=name))
         students[name] = unnamed
         redactions[name] = Redaction(student, unnamed.id)
+        if source.name in known.sheets:
+            sheets[name] = known.sheets[source.name]
     unmatched = {
         "documents": [renamed[name] for name in known.unmatched["documents"]],
         "students": [pseudonym(key, id) for id in known.unmatched["students"]],
     }
-    return Class(documents, students, unmatched, redactions)
+    return Class(documents, students, unmatched, redactions, sheets)
 
 
 @dataclass(frozen=True)
@@ -87,12 +112,12 @@ class Marked:
         }
 
 
-def marked(known: Class, reports: Sequence[Report], rubric: Rubric) -> Marked:
+def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) -> Marked:
     graded = hand_ins(reports, known.students, rubric)
     data = {
         "verdicts": _rows(reports, graded),
         "students": [_total(one) for one in graded],
-        "documents": [_document(one, known.students[one.name]) for one in known.documents],
+        "documents": _documents(known, bank_digest(bank)),
         "run": {"version": __version__, "rubric": rubric.digest},
         "unmatched": {what: list(names) for what, names in known.unmatched.items()},
     }
@@ -137,8 +162,18 @@ def _total(one: Graded) -> dict[str, Any]:
     }
 
 
-def _document(source: Source, student: Student) -> dict[str, Any]:
-    return {"document": source.name, "student": student.id, "digest": _digest(source)}
+def _documents(known: Class, bank: str) -> list[dict[str, Any]]:
+    """`bank` is the digest of the questions that all documents answer that have no sheet."""
+    rows = []
+    for source in known.documents:
+        sheet = known.sheets.get(source.name)
+        row = {"document": source.name, "student": known.students[source.name].id}
+        row["digest"] = _digest(source)
+        row["bank"] = bank if sheet is None else sheet.digest
+        if sheet is not None:
+            row["note"] = sheet.note
+        rows.append(row)
+    return rows
 
 
 def _digest(source: Source) -> str:

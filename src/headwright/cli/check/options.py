@@ -40,6 +40,12 @@ _GROUPS = {
     ],
     "A course": [
         _option("--roster", "roster_file", type=_FILE, help="Who there is, as CSV."),
+        _option(
+            "--manifest",
+            "manifest_file",
+            type=_FILE,
+            help="What headwright new wrote: everyone is judged by their own sheet.",
+        ),
         _option("--rubric", "rubric_file", type=_FILE, help="What answers are worth, in TOML."),
         _option(
             "--dry-run", is_flag=True, help="Show what each document would get; write nothing."

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright import attention
-from headwright.exercise.instances import Instance, instances
+from headwright.exercise.instances import Instance
+from headwright.exercise.wanted import Wanted
 from headwright.homework.meaning.formula import Node, Symbol, tree, walk
 from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.scenes.evaluate import evaluate
@@ -68,7 +69,7 @@ def query(expression: Node, scene: Scene, d: int) -> np.ndarray:
 def head_weights(Q: np.ndarray, instance: Instance) -> np.ndarray:
     """alpha of every head, shape (h, n)."""
     with np.errstate(over="ignore", invalid="ignore"):
-        z = Q @ instance.K.T
+        z = instance.scale * (Q @ instance.K.T)
     return attention.weights(np.clip(z, -LARGEST_SCORE, LARGEST_SCORE))
 
 
@@ -77,33 +78,33 @@ def mixed(Q: np.ndarray, instance: Instance) -> np.ndarray:
     return head_weights(Q, instance).mean(axis=0)
 
 
-def goal(target: dict[str, float], instance: Instance) -> np.ndarray:
+def goal(wanted: Wanted, instance: Instance) -> np.ndarray:
     """The weights that were asked for, key by key."""
-    wanted = np.zeros(instance.n)
-    for letter, weight in target.items():
+    weights = np.zeros(instance.n)
+    for letter, share in wanted.shares.items():
         place = instance.place(letter)
         if place is None:
             raise Unknown(f"which key '{letter}' is")
-        wanted[place] = weight
-    return wanted
+        weights[place] = share
+    return weights
 
 
-def distance(Q: np.ndarray, instance: Instance, target: dict[str, float]) -> float:
+def distance(Q: np.ndarray, instance: Instance, wanted: Wanted) -> float:
     """How far the worst weight is from its target."""
-    return float(np.abs(mixed(Q, instance) - goal(target, instance)).max())
+    return float(np.abs(mixed(Q, instance) - goal(wanted, instance)).max())
 
 
-def reaches(written: WrittenQueries, target: dict[str, float], *, apart: bool = False) -> bool:
+def reaches(written: WrittenQueries, wanted: Wanted, *, apart: bool = False) -> bool:
     """Do the weights tend to the target as the scale grows, for every size?"""
-    for instance in instances():
-        errors = errors_while_growing(written, target, instance, apart=apart)
+    for instance in wanted.instances:
+        errors = errors_while_growing(written, wanted, instance, apart=apart)
         if errors[-1] > CLOSE or errors[-1] > errors[0] + CLOSE:
             return False
     return True
 
 
 def errors_while_growing(
-    written: WrittenQueries, target: dict[str, float], instance: Instance, *, apart: bool = False
+    written: WrittenQueries, wanted: Wanted, instance: Instance, *, apart: bool = False
 ) -> list[float]:
     """How far the weights are from the target at growing scales, up to where the numbers
     overflow."""
@@ -117,14 +118,14 @@ def errors_while_growing(
             break
         if len(errors) >= FEWEST and np.abs(Q).max() > LONGEST:
             break
-        errors.append(distance(Q, instance, target))
+        errors.append(distance(Q, instance, wanted))
     return errors
 
 
-def reaches_times(written: WrittenQueries, target: dict[str, float], factor: float) -> bool:
+def reaches_times(written: WrittenQueries, wanted: Wanted, factor: float) -> bool:
     """Would the same queries times `factor` reach the target?"""
-    for instance in instances():
+    for instance in wanted.instances:
         Q = factor * queries_at(written, instance, 1.0)
-        if not distance(Q, instance, target) <= CLOSE:
+        if not distance(Q, instance, wanted) <= CLOSE:
             return False
     return True

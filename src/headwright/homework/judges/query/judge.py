@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from headwright.exercise.wanted import Wanted, wanted
 from headwright.homework.judges.query.definitions import (
     Definition,
     attempts_at_two_heads,
@@ -107,7 +108,7 @@ def _with_heads(answer: Answer, judged: Judged, expressions: Sequence[Node]) -> 
 
 
 def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node]) -> Outcome:
-    target = dict(answer.question.parameters["target"])
+    target = wanted(answer.question.parameters)
     try:
         heads = read_queries(expressions, answer)
         return _tested(answer, statements, heads, target)
@@ -119,7 +120,7 @@ def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node
 
 
 def _tested(
-    answer: Answer, statements: list[Statement], heads: WrittenQueries, target: dict[str, float]
+    answer: Answer, statements: list[Statement], heads: WrittenQueries, target: Wanted
 ) -> Outcome:
     about_means = answer.question.parameters["vectors"] == "means"
     roles = roles_of(heads)
@@ -150,9 +151,7 @@ def _tested(
     return passes(heads, target)
 
 
-def _in_words(
-    heads: WrittenQueries, statements: list[Statement], target: dict[str, float]
-) -> Outcome | None:
+def _in_words(heads: WrittenQueries, statements: list[Statement], target: Wanted) -> Outcome | None:
     """`q = k_a + k_b`, "scaled by a large constant"."""
     last = statements[-1]
     scaled = words.says("scaled_up", last.after) and not words.says("negation", last.after)
@@ -162,13 +161,13 @@ def _in_words(
     return passes(replace(heads, expressions=tuple(scaled_up)), target)
 
 
-def _up_to_scale(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
+def _up_to_scale(heads: WrittenQueries, target: Wanted) -> Outcome:
     """The directions are right or not; a scale was not given either way."""
     right = reaches_times(heads, target, LONG)
     return no_scale(heads, target) if right else fails(heads, target)
 
 
-def _sizes(answer: Answer, heads: WrittenQueries, target: dict[str, float]) -> list[Outcome]:
+def _sizes(answer: Answer, heads: WrittenQueries, target: Wanted) -> list[Outcome]:
     """Faults in what was said about the size of each scale."""
     faults = []
     for symbol in heads.scales:
@@ -181,9 +180,7 @@ def _sizes(answer: Answer, heads: WrittenQueries, target: dict[str, float]) -> l
     return faults
 
 
-def _unequal_scales(
-    answer: Answer, heads: WrittenQueries, target: dict[str, float]
-) -> list[Outcome]:
+def _unequal_scales(answer: Answer, heads: WrittenQueries, target: Wanted) -> list[Outcome]:
     """Several scales inside one query must be equal."""
     if len(heads.scales) < 2 or reaches(heads, target, apart=True):
         return []

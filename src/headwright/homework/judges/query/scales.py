@@ -7,17 +7,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from headwright.exercise.instances import Instance, instances
+from headwright.exercise.instances import Instance
+from headwright.exercise.wanted import Wanted
 from headwright.homework.judges.claims import EQUALITIES
 from headwright.homework.judges.query.outcomes import (
-    LEAK,
-    NEAR_ENOUGH,
+    at_keys,
     enough,
     example_at,
+    leak_fault,
     model,
     off_by,
+    smallest_scale,
     wanted_weights,
-    weights_at_ten,
+    weights_at,
 )
 from headwright.homework.meaning import words
 from headwright.homework.meaning.formula import Symbol
@@ -33,36 +35,45 @@ from headwright.homework.verdict import Outcome
 _SHRINKING_NOISE = tuple(s**-4 for s in (10.0, 30.0, 100.0))
 
 
-def size_fault(
-    symbol: Symbol, size: Size, heads: WrittenQueries, target: dict[str, float]
-) -> Outcome | None:
+def size_fault(symbol: Symbol, size: Size, heads: WrittenQueries, target: Wanted) -> Outcome | None:
     """What is wrong with what was said about the size of one scale."""
     name = spell(symbol)
     beta = enough(heads, target)
-    repair = f"say that {name} is large: {name} >= {beta:.2f} leaves 1 % at n = 10"
+    leaves = f"{name} >= {beta:.2f} leaves {100 * target.leak:g} % {at_keys(target)}"
+    repair = f"say that {name} is large: {leaves}"
     if size.said in ("positive", "any"):
         said = "positive" if size.said == "positive" else "arbitrary"
-        gives = f"{name} = 1 gives {weights_at_ten(heads, target, 1.0)} at n = 10"
+        gives = f"{name} = 1 gives {weights_at(heads, target, 1.0)} {at_keys(target)}"
         reason = f"{name} is only said to be {said}; {gives}"
-        return Outcome("incomplete", reason, example_at(heads, 1.0), repair)
+        return Outcome("incomplete", reason, example_at(heads, target, 1.0), repair)
     if size.said == "small":
         reason = f"{name} is said to be small; then the weights are nearly equal"
         return Outcome("wrong", reason, None, repair)
-    if size.said in ("number", "least") and off_by(heads, target, size.number) > NEAR_ENOUGH:
+    if target.exact:
+        return _exact_fault(name, size, heads, target)
+    if size.said in ("number", "least") and off_by(heads, target, size.number) > target.near_enough:
         status = "wrong" if size.said == "number" and size.number < 1 else "incomplete"
-        gives = f"{weights_at_ten(heads, target, size.number)} at n = 10"
+        gives = f"{weights_at(heads, target, size.number)} {at_keys(target)}"
         reason = f"{name} = {size.number:g} is too small: it gives {gives}"
-        return Outcome(status, reason, example_at(heads, size.number), repair)
+        return Outcome(status, reason, example_at(heads, target, size.number), repair)
     return None
 
 
-def noise_scaled(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
+def _exact_fault(name: str, size: Size, heads: WrittenQueries, target: Wanted) -> Outcome | None:
+    """A number was asked for: the smallest scale that leaves no more than the leak."""
+    if size.said in ("number", "least"):
+        return leak_fault(heads, target, size.number, f"{name} = {size.number:g}")
+    reason = f"the smallest {name} is asked for as a number, and none is given"
+    return Outcome("incomplete", reason, repair=smallest_scale(heads, target))
+
+
+def noise_scaled(heads: WrittenQueries, target: Wanted) -> Outcome:
     """A scale made of the noise variance: follow alpha -> 0 with the noise of the logits,
     sqrt(alpha) |q|."""
     errors = []
     logit_noise = []
     for alpha in _SHRINKING_NOISE:
-        for instance in instances():
+        for instance in target.instances:
             Q = _at_noise(heads, instance, alpha)
             longest = np.linalg.norm(Q, axis=1).max()
             errors.append(distance(Q, instance, target))
@@ -70,7 +81,7 @@ def noise_scaled(heads: WrittenQueries, target: dict[str, float]) -> Outcome:
     first = logit_noise[0]
     last = logit_noise[-1]
 
-    if errors[-1] > LEAK:
+    if errors[-1] > target.leak:
         reason = f"as the noise alpha -> 0 the weights stay off by {errors[-1]:.2g}"
         return Outcome("wrong", reason, repair=model(heads, target))
     if last > 0.1 and last > 0.5 * first:

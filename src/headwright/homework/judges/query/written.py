@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headwright.exercise.wanted import Wanted, wanted
 from headwright.homework.locating.answer import Answer
 from headwright.homework.meaning.formula import Node, Symbol, symbols, tree, vocabulary
 from headwright.homework.meaning.notation import INDEX_LETTERS, KEYS, PAIR, SMALL, TEMPERATURES
@@ -22,7 +23,7 @@ ZERO = Size("number", 0.0)
 def read_queries(expressions: list[Node], answer: Answer) -> WrittenQueries:
     """The queries with the roles of their letters."""
     vectors = answer.question.parameters["vectors"]
-    target = dict(answer.question.parameters["target"])
+    target = wanted(answer.question.parameters)
     repaired = [tree.rewrite(_with_indices(e), _finite) for e in expressions]
     roles = vector_roles(repaired, vectors)
     reduced = [tree.rewrite(e, lambda node: _reduced(node, roles, answer)) for e in repaired]
@@ -67,7 +68,7 @@ def _expected(node: Node) -> Symbol | None:
     return key if isinstance(key, Symbol) and key.name in KEYS and key.index else None
 
 
-def _shrinking(heads: WrittenQueries, answer: Answer, target: dict[str, float]) -> WrittenQueries:
+def _shrinking(heads: WrittenQueries, answer: Answer, target: Wanted) -> WrittenQueries:
     """An epsilon or a temperature shrinks as the other scales grow, where that reaches the
     target."""
     sizes = {s: size_of(s, list(answer.pieces)).said for s in heads.scales}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,8 +23,6 @@ from headwright.homework.scenes.roles import Roles
 from headwright.homework.scenes.scene import Scene
 from headwright.homework.verdict import Outcome
 
-VARIANCE = 0.5  # of gamma, the length of k_a along mu_a
-SIGMA = math.sqrt(VARIANCE)
 MOST_SAMPLES = 0.9  # a stated range of gamma that holds so often is right
 HALF_THE_SAMPLES = 0.6  # one that holds less often takes the variance for the deviation
 SHARP = 30.0  # a scale at which a head has decided
@@ -201,13 +200,15 @@ def _range(chain: Chain, context: StepContext) -> Outcome | None:
     if low is None or high is None:
         return None
 
-    mass = _normal((high - 1) / SIGMA) - _normal((low - 1) / SIGMA)
+    sigma = math.sqrt(context.variance)
+    mass = _normal((high - 1) / sigma) - _normal((low - 1) / sigma)
     if mass >= MOST_SAMPLES:
         return Outcome("correct", f"gamma lies there {100 * mass:.0f} % of the time")
     if mass >= HALF_THE_SAMPLES:
         return None
     held = f"only {100 * mass:.0f} % of the samples lie in [{low:g}, {high:g}]"
-    reason = f"1/2 is the variance of gamma, its deviation is {SIGMA:.3f}: {held}"
+    told = f"{_spelled(context.variance)} is the variance of gamma"
+    reason = f"{told}, its deviation is {sigma:.3f}: {held}"
     return Outcome("wrong", reason, {"probability": mass})
 
 
@@ -246,11 +247,17 @@ def _law(chain: Chain, context: StepContext) -> Outcome | None:
         reason = "only k_a varies in length; k_b has covariance alpha I, so its factor is 1"
         return Outcome("wrong", reason, {"length of k_b": 1.0})
     variance = _along_a(spread, context)
-    if variance is None or abs(variance - SIGMA) < ROUNDED:
+    if variance is None or abs(variance - math.sqrt(context.variance)) < ROUNDED:
         return None  # some write the deviation there
-    if abs(variance - VARIANCE) < 1e-9:
-        return Outcome("correct", "the length of k_a along mu_a is N(1, 1/2)")
-    return Outcome("wrong", f"the variance of the length is 1/2, not {variance:g}")
+    right = _spelled(context.variance)
+    if abs(variance - context.variance) < 1e-9:
+        return Outcome("correct", f"the length of k_a along mu_a is N(1, {right})")
+    return Outcome("wrong", f"the variance of the length is {right}, not {variance:g}")
+
+
+def _spelled(variance: float) -> str:
+    """0.5 -> 1/2"""
+    return str(Fraction(variance).limit_denominator(100))
 
 
 KINDS: dict[str, Test] = {

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright import attention
+from headwright.exercise.bank import Question
 from headwright.exercise.instances import Instance, of_ten_keys, smallest
+from headwright.exercise.wanted import VARIANCE, wanted
 from headwright.homework.judges.claims import letters
 from headwright.homework.judges.steps.lengths import named_lengths
 from headwright.homework.locating.answer import Answer
@@ -54,23 +56,6 @@ class Point:
         return known[role]
 
 
-def points(varies: bool) -> list[Point]:
-    """Moderate scales for exact formulas, large ones for limits; lengths near 1 so that nothing
-    saturates."""
-    small = smallest()
-    ten = of_ten_keys()
-    if not varies:
-        exact = [Point(i, scale, 1.0, 1.0, limit=False) for i, scale in ((small, 2.0), (ten, 3.3))]
-        large = [Point(i, scale, 1.0, 1.0, limit=True) for i, scale in ((small, 40.0), (ten, 36.0))]
-        return exact + large
-    return [
-        Point(small, 2.0, 0.8, 1.0, limit=False),
-        Point(ten, 3.3, 0.8, 1.0, limit=False),
-        Point(small, 40.0, 1 - 1.5 / 40.0, 1 + 0.4 / 40.0, limit=True),
-        Point(ten, 36.0, 1 + 0.7 / 36.0, 1 - 0.3 / 36.0, limit=True),
-    ]
-
-
 @dataclass(frozen=True)
 class StepContext:
     """What the steps of one answer may refer to."""
@@ -81,6 +66,31 @@ class StepContext:
     means: dict[str, str]
     lengths: frozenset[Symbol]  # letters that are said to be the length of a key
     several_answers: bool  # queries besides those of `heads` are offered
+    instances: tuple[Instance, ...]
+    variance: float  # of the length of k_a along mu_a
+
+
+def points(context: StepContext) -> list[Point]:
+    """Moderate scales for exact formulas, large ones for limits; lengths near 1 so that nothing
+    saturates."""
+    small, ten = context.instances
+    if not context.varies:
+        stretch = 1 / small.scale
+        exact = [
+            Point(i, stretch * scale, 1.0, 1.0, limit=False)
+            for i, scale in ((small, 2.0), (ten, 3.3))
+        ]
+        large = [
+            Point(i, stretch * scale, 1.0, 1.0, limit=True)
+            for i, scale in ((small, 40.0), (ten, 36.0))
+        ]
+        return exact + large
+    return [
+        Point(small, 2.0, 0.8, 1.0, limit=False),
+        Point(ten, 3.3, 0.8, 1.0, limit=False),
+        Point(small, 40.0, 1 - 1.5 / 40.0, 1 + 0.4 / 40.0, limit=True),
+        Point(ten, 36.0, 1 + 0.7 / 36.0, 1 - 0.3 / 36.0, limit=True),
+    ]
 
 
 def step_context(answer: Answer, *, several_answers: bool = False) -> StepContext:
@@ -93,7 +103,23 @@ def step_context(answer: Answer, *, several_answers: bool = False) -> StepContex
         means |= {name: role for name, role in heads.roles.of.items() if role in vectors}
     varies = question.test == "variation"
     lengths = named_lengths(answer.everything) if varies else frozenset()
-    return StepContext(heads, varies, question.part == "d", means, lengths, several_answers)
+    return StepContext(
+        heads=heads,
+        varies=varies,
+        several_heads=question.part == "d",
+        means=means,
+        lengths=lengths,
+        several_answers=several_answers,
+        instances=_instances(question),
+        variance=question.parameters.get("variance", VARIANCE),
+    )
+
+
+def _instances(question: Question) -> tuple[Instance, ...]:
+    """Where the steps of a query are tried: where the query itself is."""
+    if "target" in question.parameters:
+        return wanted(question.parameters).instances[:2]
+    return smallest(), of_ten_keys()
 
 
 def readings(unknown: list[Symbol], context: StepContext) -> Iterator[dict[Symbol, str]]:
@@ -127,7 +153,7 @@ def scene_at(point: Point, reading: dict[Symbol, str], context: StepContext) -> 
     K = np.array([lengths.get(k, 1.0) * row for k, row in enumerate(instance.K)])
 
     Q, given = _queries(point, context)
-    alpha = attention.weights(Q @ K.T)
+    alpha = attention.weights(instance.scale * (Q @ K.T))
     given |= {Symbol("e"): math.e, **_outputs(alpha, instance)}
     scalars = {symbol: point.role(role) for symbol, role in reading.items()}
     given = {symbol: value for symbol, value in given.items() if symbol not in scalars}

@@ -47,7 +47,7 @@ def true_everywhere(chain: Chain, context: StepContext) -> Outcome | None:
     failure: Outcome | None = None
     for reading in readings(unknown, context):
         exact = counts or "count" in reading.values()
-        usable = [point for point in points(context.varies) if point.limit or exact]
+        usable = [point for point in points(context) if point.limit or exact]
         try:
             results = [_fault_at(chain, p, scene_at(p, reading, context)) for p in usable]
         except Unknown:
@@ -176,7 +176,7 @@ def readable(chain: Chain, context: StepContext) -> bool:
     """Every member has a value: a formula of which only the rest could be read must not pass for
     right."""
     reading = dict.fromkeys(unknown_scalars(chain, context), "scale")
-    scene = scene_at(points(context.varies)[0], reading, context)
+    scene = scene_at(points(context)[0], reading, context)
     try:
         for term in chain.terms:
             if not isinstance(term, Missing):

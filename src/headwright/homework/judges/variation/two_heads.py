@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwright.exercise.instances import smallest
+from headwright.exercise.wanted import VARIANCE
 from headwright.homework.judges.claims import (
     NEAR,
     VALUE_ROLES,
@@ -15,7 +16,7 @@ from headwright.homework.judges.claims import (
 )
 from headwright.homework.judges.points.judge import judged_by_points, read
 from headwright.homework.judges.points.sentences import stated
-from headwright.homework.judges.query.outcomes import FLIP
+from headwright.homework.judges.query.outcomes import flip, is_flip
 from headwright.homework.judges.variation.one_head import BESIDE_AVERAGE, average
 from headwright.homework.judges.variation.own_queries import LENGTHS, Behaviour, behaviour
 from headwright.homework.locating.answer import Answer, Judged
@@ -63,17 +64,21 @@ def _said(answer: Answer) -> Judged:
     claims = _claims_about_output(answer) or _lone_formula(answer)
     if claims and claims[-1][1]:
         reason = "c stays at (v_a + v_b)/2 when k_a changes its length"
-        return Judged(Outcome("correct", reason, remarks=(FLIP,)), (claims[-1][0],))
+        return Judged(Outcome("correct", reason, remarks=(_flip(answer),)), (claims[-1][0],))
     first = [s for s in stated(answer) if _is_head_output(s.chain, "1")]
     second = [s for s in stated(answer) if _is_head_output(s.chain, "2")]
     if first and second and not claims:
         reason = "each head keeps its value, so their average stays at (v_a + v_b)/2"
-        return Judged(Outcome("correct", reason, remarks=(FLIP,)), (first[-1], second[-1]))
+        return Judged(Outcome("correct", reason, remarks=(_flip(answer),)), (first[-1], second[-1]))
     judged = judged_by_points(reading)
     if judged.outcome.status != "correct":
         return judged
-    remarks = (*judged.outcome.remarks, FLIP)
+    remarks = (*judged.outcome.remarks, _flip(answer))
     return replace(judged, outcome=replace(judged.outcome, remarks=remarks))
+
+
+def _flip(answer: Answer) -> str:
+    return flip(answer.question.parameters.get("variance", VARIANCE))
 
 
 def _swings_together(said: Judged, own: Behaviour) -> Judged:
@@ -105,7 +110,7 @@ def _false_of_own_queries(said: Judged, own: Behaviour, why: str) -> Judged:
         f"not with the queries given: {why}",
         {"length of k_a": LENGTHS, "alpha_a": own.weights},
         "take one query for each key: q_1 along mu_a and q_2 along mu_b",
-        tuple(remark for remark in said.outcome.remarks if remark != FLIP),
+        tuple(remark for remark in said.outcome.remarks if not is_flip(remark)),
     )
     return Judged(outcome, said.chosen)
 
