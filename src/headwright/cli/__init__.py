@@ -29,6 +29,7 @@ COMMANDS = {
     "check": ("check.command", "Judge written answers about attention by computation."),
     "course": ("course.demo", "A sample class to try everything out with."),
     "new": ("course.new", "One sheet per student, the keys, and a manifest."),
+    "pack": ("course.pack", "An autograder for Gradescope or PrairieLearn, in one zip."),
     "audit": ("audit.command", "What the heads of a trained model do, and which break first."),
     "study": ("study", "A function at every point of a grid: table, figures and a page."),
     "lab": ("lab", "Explore attention in the browser, by dragging."),

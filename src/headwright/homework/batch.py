@@ -51,11 +51,12 @@ def judge_many(
     *,
     workers: int | None = None,
     seconds: float = limits.SECONDS,
+    memory: int = limits.WORKER_MEMORY,
     pages: bool = False,
 ) -> Iterator[JudgedDocument]:
     """Judged documents in the order of the documents, each as soon as those before it are done.
     `bank` may be a function: the bank of each document."""
-    judging = _Judging(Requests(seconds), bank, pages)
+    judging = _Judging(Requests(seconds, memory), bank, pages)
     waiting = iter(documents)
     threads = min(workers or cores(), len(documents)) or 1
     with ThreadPoolExecutor(threads) as pool:

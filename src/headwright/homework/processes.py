@@ -24,8 +24,8 @@ class Requests:
     """The requests of one caller: stopping them ends the processes that are busy for it, and no
     others."""
 
-    def __init__(self, seconds: float) -> None:
-        self._allowance = Allowance(seconds, limits.WORKER_MEMORY)
+    def __init__(self, seconds: float, memory: int = limits.WORKER_MEMORY) -> None:
+        self._allowance = Allowance(seconds, memory)
         self._busy: set[Watched] = set()
         self._stopped = False
         self._lock = threading.Lock()

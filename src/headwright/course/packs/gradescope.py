@@ -1,8 +1,8 @@
 """Gradescope's results.json.
 
-A test whose score equals its `max_score` shows green, so that an answer nobody has read needs
-points it did not get and the status `failed`; its name says that a person will read it. Text is
-text: the platform would otherwise read the output as markup.
+A test whose score equals its `max_score` shows green, 0 of 0 included, so that every test has a
+`status`, and one without points has no score at all. Text is text: the platform would otherwise
+read the output as markup.
 """
 
 from __future__ import annotations
@@ -12,33 +12,44 @@ from typing import Any
 
 from headwright.course.hand_ins import merged
 from headwright.course.marks import Graded, Mark
+from headwright.course.packs import told
 from headwright.course.people import Student
 from headwright.course.rubric import Rubric, grade
-from headwright.homework.verdict import WHOLE, Report, Verdict
+from headwright.homework.verdict import Report, Verdict
 
-_OPENING = "Judged by computation."
-_OPEN = "{points:g} of {most:g} points wait for a person."
+_FORMATS = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
 
 
 def results(
-    graded: Graded, titles: Mapping[str, str], extra: Mapping[str, Any] | None = None
+    graded: Graded,
+    titles: Mapping[str, str],
+    extra: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """One submission; `extra` is kept by the platform with it."""
+    """One submission; `extra` is kept by the platform with it, `notes` are for the student."""
     verdicts = {verdict.question: verdict for verdict in graded.report.verdicts}
-    tests = [_test(mark, verdicts.get(mark.question), titles) for mark in graded.marks]
-    lines = [_OPENING]
-    if graded.open_points:
-        lines.append(_OPEN.format(points=graded.open_points, most=graded.max_points))
-    if WHOLE in verdicts:
-        lines.append(f"{graded.report.document}: {verdicts[WHOLE].reason}")
+    number = len(graded.marks)
+    tests = [_test(mark, verdicts.get(mark.question), titles, number) for mark in graded.marks]
     return {
         "score": graded.points,
-        "output": "\n".join(lines),
-        "output_format": "text",
-        "test_output_format": "text",
-        "test_name_format": "text",
+        "output": told.text([*told.opening(graded), *notes], number),
+        **_FORMATS,
         "visibility": "visible",
         "tests": tests,
+        "extra_data": dict(extra or {}),
+    }
+
+
+def not_graded(reason: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The checker failed, not the student; nothing is green."""
+    test = {"name": "Checker", "score": 0.0, "max_score": 1.0, "status": "failed"}
+    output = told.text([reason])
+    return {
+        "score": 0.0,
+        "output": output,
+        **_FORMATS,
+        "visibility": "visible",
+        "tests": [{**test, "output": output, "visibility": "visible"}],
         "extra_data": dict(extra or {}),
     }
 
@@ -50,31 +61,17 @@ def of_one_submission(
     return results(grade(Student("submission"), merged(reports), rubric), titles)
 
 
-def _test(mark: Mark, verdict: Verdict | None, titles: Mapping[str, str]) -> dict[str, Any]:
-    name = f"{mark.question} {titles.get(mark.question, '')}".strip()
-    unread = mark.points is None
-    points = 0.0 if mark.points is None else mark.points
+def _test(
+    mark: Mark, verdict: Verdict | None, titles: Mapping[str, str], number: int
+) -> dict[str, Any]:
+    worth = {"score": mark.points or 0.0, "max_score": mark.max_points}
+    # A question without points passes by what was found alone
+    passed = told.passes(mark) if mark.max_points else mark.status == "correct"
     return {
         "number": mark.question,
-        "name": f"{name} (a person will read it)" if unread else name,
-        "score": points,
-        "max_score": mark.max_points,
-        "status": "passed" if not unread and points == mark.max_points else "failed",
-        "output": "\n".join(_sentences(mark, verdict)),
+        "name": told.text([told.name(mark, titles)], number),
+        **(worth if mark.max_points else {}),
+        "status": "passed" if passed else "failed",
+        "output": told.text(told.sentences(mark, verdict), number),
         "visibility": mark.visibility,
     }
-
-
-def _sentences(mark: Mark, verdict: Verdict | None) -> list[str]:
-    if verdict is None:
-        return [f"{mark.status}: nothing was found", *([mark.text] if mark.text else [])]
-    lines = [f"{verdict.status}: {verdict.reason}", mark.text, verdict.answer]
-    if verdict.repair:
-        lines.append(f"Smallest repair: {verdict.repair}")
-    lines += verdict.remarks
-    for step in verdict.steps:
-        name = step.question.partition("/step:")[2]
-        lines.append(f"Step {name}: {step.status}. {step.reason}")
-    if mark.by_hand:
-        lines.append(f"Points given by a person: {mark.by_hand}")
-    return [line for line in lines if line]
