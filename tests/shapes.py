@@ -36,9 +36,11 @@ _COMPILED = frozenset(
     {
         "headwright.trained.rows.loops",
         "headwright.trained.rows.fused.tiles",
+        "headwright.trained.rows.fused.ending",
         "headwright.trained.rows.fused.kernel",
         "headwright.trained.rows.fused.lookups",
         "headwright.trained.rows.fused.sampled",
+        "headwright.trained.rows.fused.sums",
     }
 )
 

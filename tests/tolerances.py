@@ -19,6 +19,17 @@ QUOTED_FOUR = 1e-4
 SIMULATED = 2e-4
 # None of n draws: the bound is -ln(1 - confidence) / n, to first order in 1 / n.
 NONE_OF_MANY = 0.02
+# A share of pairs, or a length, after training on another machine: rounding is carried on.
+RETRAINED = 0.02
+# Two solvers of one problem, each stopped at its own small gap.
+SECOND_SOLVER = 1e-5
+# A length that is attained: the solver's stated gap.
+ATTAINED = 1e-7
+# Laws that hold in the limit, against finite keys: a bound for large n, a comparison of medians of
+# a dozen draws, an exponent fitted to a few sizes.
+LARGE_N = 1e-3
+MEDIAN_OF_A_DOZEN = 0.06
+FITTED_EXPONENT = 0.1
 # Single precision, sums of some hundred terms.
 SINGLE = 2e-5
 # A z-score beyond this happens by chance once in 1.7 million comparisons.

@@ -22,6 +22,7 @@ from headwright.trained.measures.chance import EqualWeights
 from headwright.trained.measures.from_rows import LayerRows
 from headwright.trained.measures.rotary import Rotation, rotation
 from headwright.trained.measures.sampled import Sample
+from headwright.trained.measures.tally import bring_to_host
 from headwright.trained.passage.looks import Passage
 from headwright.trained.passage.taking import passage
 from headwright.trained.preparation import difference, output_only, prepared
@@ -155,7 +156,7 @@ def visitor(
     passages: dict[str, Passage] = {}
 
     def visit(layer: Layer) -> Any:
-        gathered = layers.setdefault((layer.stack, layer.index), Gathered())
+        gathered = layers.setdefault((layer.stack, layer.index), Gathered(keep_parts=options.parts))
         if options.queries and gathered.passage is None:
             if layer.stack not in passages:
                 passages[layer.stack] = passage(batch, layer, options.queries)
@@ -165,12 +166,9 @@ def visitor(
             heads = layer.text(b)
             tokens = batch.tokens_of(layer, b)
             rows = stream(heads, tokens)
-            measured = LayerRows(heads, tokens, rows)
-            gathered.tally.add(measured)
+            gathered.tally.add(LayerRows(heads, tokens, rows))
             if turning is not None:
                 gathered.energy.add(heads, tokens, turning)
-            if options.parts:
-                gathered.parts.add(measured)
             gathered.add_chance(equal_weights.of(tokens, heads))
             outputs.append(rows.output)
             if options.rows and rng is not None:
@@ -183,6 +181,7 @@ def visitor(
 
 def _all_cards(layers: Layers) -> tuple[Card, ...]:
     """All with the same measures: cross attention has no patterns, so they are NaN there."""
+    bring_to_host([gathered.tally for gathered in layers.values()])
     cards = [card for place, gathered in layers.items() for card in gathered.cards(*place)]
     names = dict.fromkeys(name for card in cards for name in card.measures)
     whole = []

@@ -13,7 +13,6 @@ from headwright.trained.cards import Card
 from headwright.trained.heads import Layer
 from headwright.trained.measures.beside_text import BesideText
 from headwright.trained.measures.chance import Chance
-from headwright.trained.measures.parts import Parts
 from headwright.trained.measures.rotary import EnergyTally
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
@@ -24,15 +23,15 @@ from headwright.trained.passage.looks import Heaviest, Passage, heaviest
 class Gathered:
     """What is known of one layer so far: sums over rows, the sampled measures (each text's values
     by head and row), the squared errors of rounded keys, the energy of rotary pairs, what was
-    measured beside the texts, the measures on parts of the texts, what equal weights would score,
-    and where the queries of the passage look."""
+    measured beside the texts, whether the measures on parts of the texts are asked for, what equal
+    weights would score, and where the queries of the passage look."""
 
     tally: Tally = field(default_factory=Tally)
     sampled: dict[str, list[np.ndarray]] = field(default_factory=dict)
     errors: list[quantise.SquaredErrors] = field(default_factory=list)
     energy: EnergyTally = field(default_factory=EnergyTally)
     beside: BesideText = field(default_factory=BesideText)
-    parts: Parts = field(default_factory=Parts)
+    keep_parts: bool = True
     chance: dict[str, Chance] = field(default_factory=dict)
     passage: Passage | None = None
     heaviest: Heaviest | None = None
@@ -68,7 +67,7 @@ class Gathered:
 
     def cards(self, stack: str, layer: int) -> list[Card]:
         measures = self.tally.finish()
-        parts = self.parts.finish()
+        parts = self.tally.parts() if self.keep_parts else {}
         looks = None if self.heaviest is None else self.heaviest.looks()
         chance = dict(self.chance)
         errors = {}

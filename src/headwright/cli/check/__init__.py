@@ -1,2 +1,2 @@
-"""`headwright check`. Reading order: `command`, `documents` (what is given), `view` (what the
-terminal shows)."""
+"""`headwright check`. Reading order: `command`, `options`, `documents` (what is given), `marking`
+(whose it is and what it is worth), `view` and `course_view` (what the terminal shows)."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from headwright.cli.check import course_view, view
 from headwright.cli.check import documents as given
-from headwright.cli.check import view
 from headwright.cli.check.options import all_options
 from headwright.cli.conventions import Outputs, Reply, progress
 from headwright.cli.conventions import command as headwright_command
@@ -121,11 +121,14 @@ class _Run:
         order = [question.id for question in self._bank]
         if self._settings["dry_run"]:
             return _Verdicts(
-                result, result.data, lambda c: view.marks(c, result.graded), self._outputs
+                result, result.data, lambda c: course_view.marks(c, result.graded), self._outputs
             )
-        return _Verdicts(
-            result, result.data, lambda c: view.verdicts(c, result, order), self._outputs
-        )
+
+        def render(console: Any) -> None:
+            view.verdicts(console, result.reports, order)
+            course_view.around(console, result.data)
+
+        return _Verdicts(result, result.data, render, self._outputs)
 
     def _class(self, paths: tuple[str, ...]) -> Any:
         """Whose documents they are; under pseudonyms where that was asked for."""
@@ -228,7 +231,7 @@ class _Run:
         assert self._old is not None
         found = changes(self._old, result.data)
         data = {"changes": found, "run": result.data["run"]}
-        return _Verdicts(result, data, lambda c: view.changes(c, found), self._outputs)
+        return _Verdicts(result, data, lambda c: course_view.changes(c, found), self._outputs)
 
 
 def _read(path: str | None, reader: Any) -> Any:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from headwright.report.formula import spelled
 
-_STYLES = {
+STYLES = {
     "correct": "green",
     "incomplete": "yellow",
     "wrong": "red",
@@ -32,15 +32,12 @@ _MOST_OF_A_STEP = 60  # characters
 _MORE = "more: --html DIR (pages), --csv FILE, --human FILE (what to read yourself), --json"
 
 
-def verdicts(console: Console, marked: Any, order: Sequence[str]) -> None:
-    if len(marked.reports) > _MOST_LISTED:
-        _class(console, marked.reports, order)
-    else:
-        for report in marked.reports:
-            _document(console, report)
-    _unmatched(console, marked.data["unmatched"])
-    if "gradebook" in marked.data:
-        _gradebook(console, marked.data["gradebook"])
+def verdicts(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:
+    if len(reports) > _MOST_LISTED:
+        _class(console, reports, order)
+        return
+    for report in reports:
+        _document(console, report)
 
 
 # ------------------------------------------------------------------------------- one document
@@ -69,7 +66,7 @@ def _counted(reports: Sequence[Any]) -> Text:
     for status in STATUSES:
         if counts[status]:
             words = f"{SIGNS[status]} {counts[status]} {status}"
-            parts.append(Text(words, style=_STYLES[status]))
+            parts.append(Text(words, style=STYLES[status]))
     return Text("   ").join(parts) if parts else Text("nothing found to judge", style="dim")
 
 
@@ -100,7 +97,7 @@ def _verdict(console: Console, verdict: Any, said: set[str]) -> None:
 def _answer_line(verdict: Any) -> Text:
     from headwright.homework.showing.pages import SIGNS
 
-    style = _STYLES[verdict.status]
+    style = STYLES[verdict.status]
     place = f"line {verdict.span.line_start:<5}" if verdict.span else " " * 10
     line = Text(f"{SIGNS[verdict.status]} ", style=style)
     line.append(f"{verdict.question:7}", style="bold")
@@ -118,7 +115,7 @@ def _step_line(step: Any) -> Text:
 
     answer = spelled(step.answer)[:_MOST_OF_A_STEP]
     words = f"step {SIGNS[step.status]} {answer}: {step.reason}"
-    return Text(words, style=_STYLES[step.status])
+    return Text(words, style=STYLES[step.status])
 
 
 # ------------------------------------------------------------------------------------ a class
@@ -164,7 +161,7 @@ def _row(report: Any, questions: Sequence[str], left: int) -> Text:
     for question in questions:
         status = statuses.get(question, "")
         sign = SIGNS[status] if status else ""
-        line.append(f"{sign:>{_COLUMN}}", style=_STYLES.get(status, ""))
+        line.append(f"{sign:>{_COLUMN}}", style=STYLES.get(status, ""))
     return line
 
 
@@ -181,87 +178,13 @@ def _frequent_faults(console: Console, reports: Sequence[Any]) -> None:
 
     for fault in faults(reports, most=_MOST_FAULTS):
         line = Text(f"{len(fault.documents)}x ", style="bold")
-        line.append(f"{SIGNS[fault.status]} {fault.question} ", style=_STYLES[fault.status])
+        line.append(f"{SIGNS[fault.status]} {fault.question} ", style=STYLES[fault.status])
         line.append(fault.reason)
         console.print(line)
 
 
 def _name(report: Any) -> str:
     return report.student or Path(report.document).name or report.document
-
-
-# ---------------------------------------------------------------------------------- a course
-
-
-def marks(console: Console, graded: Sequence[Any]) -> None:
-    """What each hand-in would get, question by question."""
-    for one in graded:
-        still_open = f", {one.open_points:g} still open" if one.open_points else ""
-        total = f"{one.points:g} of {one.max_points:g} points{still_open}"
-        console.print(Text(f"{one.student.id}  {total}", style="bold"))
-        for mark in one.marks:
-            console.print(_mark_line(mark))
-        console.print()
-    console.print(Text("nothing was written: this was a dry run", style="dim"))
-
-
-def _mark_line(mark: Any) -> Text:
-    earned = "?" if mark.points is None else f"{mark.points:g}"
-    line = Text(f"  {mark.question:8}")
-    line.append(f"{mark.status:11}", style=_STYLES[mark.status])
-    line.append(f"{earned:>5} of {mark.max_points:<5g}")
-    if mark.by_hand:
-        line.append(f"by hand: {mark.by_hand}  ")
-    line.append(mark.text, style="dim")
-    return line
-
-
-def changes(console: Console, found: Sequence[Any]) -> None:
-    """One line for each answer whose status or points changed."""
-    if not found:
-        console.print("nothing changed")
-        return
-    for change in found:
-        line = Text(f"{change.student}  {change.question:8}", style="bold")
-        line.append(f"{_worth(change.before)} -> {_worth(change.after)}")
-        line.append(f"  ({', '.join(change.causes)})", style="dim")
-        console.print(line)
-
-
-def _worth(row: Any) -> str:
-    if row is None:
-        return "not there"
-    points = row["points"]
-    return row["status"] if points is None else f"{row['status']} ({points:g})"
-
-
-_LEFT = {
-    "unmatched_students": "handed in, but not in the gradebook",
-    "unmatched_rows": "in the gradebook, but nothing was handed in",
-    "still_open": "not entered: some points wait for a person",
-    "other_mark": "not entered: another mark stands there (--overwrite replaces it)",
-    "locked": "not entered: the platform locked the row",
-}
-_MOST_NAMED = 8
-
-
-def _gradebook(console: Console, told: Any) -> None:
-    console.print(f"gradebook: {len(told['filled'])} marks")
-    for kind, words in _LEFT.items():
-        if told[kind]:
-            console.print(Text(f"  {words}: {_listed(told[kind])}"))
-
-
-def _unmatched(console: Console, unmatched: Any) -> None:
-    if unmatched.get("documents"):
-        console.print(Text(f"of nobody in the roster: {_listed(unmatched['documents'])}"))
-    if unmatched.get("students"):
-        console.print(Text(f"nothing handed in: {_listed(unmatched['students'])}"))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 # ----------------------------------------------------------------------------------- the bank

@@ -29,7 +29,7 @@ _NOTHING = 32.0
 _LIGHT = 45.0
 _ROUNDS = 30
 _BISECTIONS = 40
-# More keys than this near the level: the start is nowhere near the cheapest query.
+# More keys than this near the level, or none: the start is nowhere near the cheapest query.
 _MOST_ROWS = 1000
 _TAKEN = 40  # rows taken up per dimension, at most
 _UNIT = 2.0**-52
@@ -132,7 +132,7 @@ def _followed(keys: _Keys, y: Any, ell: float) -> Carried | None:
     """From a query that separates to the cheapest one."""
     frame = keys.frame
     which = keys.heavy(y, ell - _LIGHT)
-    if len(which) > _MOST_ROWS:
+    if not 0 < len(which) <= _MOST_ROWS:
         return None
     at = Surface(*frame.rows(which), ell).on_ray(y)
     for _ in range(_ROUNDS):

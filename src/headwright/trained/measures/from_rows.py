@@ -161,22 +161,17 @@ def row_measures(layer: LayerRows) -> tuple[Measure, ...]:
     return ROW_MEASURES if layer.rows.sink is None else (*ROW_MEASURES, SINK_SHARE)
 
 
-def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
-    """Squared distance of the output from the top key's value, and of the mean value from it,
-    summed over rows.
+def copy_rows(layer: LayerRows) -> tuple[Array, Array]:
+    """Squared distance of each row's output from the top key's value, and of the mean value from
+    it.
 
-    The copy score is `1 - sqrt(ratio)`: 1 when the output is the top value, 0 when it is no nearer
-    to it than the plain mean of all values is.
+    With both summed over rows, the copy score is `1 - sqrt(ratio)`: 1 when the output is the top
+    value, 0 when it is no nearer to it than the plain mean of all values is.
     """
     xp = layer.xp
     rows = layer.rows
     v = xp.astype(layer.heads.v, rows.leak.dtype, copy=False)
     from_mean = _from_mean(layer, v)
-    if rows.copied is not None:
-        per_head = from_mean.repeat_interleave(layer.heads.group, dim=0)
-        baseline = per_head.gather(1, rows.top.long())
-        return _over_real_rows(layer, rows.copied), _over_real_rows(layer, baseline)
-
     copied = []
     baseline = []
     for h in range(rows.top.shape[0]):
@@ -184,7 +179,7 @@ def copy_parts(layer: LayerRows) -> tuple[Array, Array]:
         gap = rows.output[h] - xp.take(v[g], rows.top[h], axis=0)
         copied.append(xp.linalg.vector_norm(gap, axis=-1) ** 2)
         baseline.append(xp.take(from_mean[g], rows.top[h], axis=0))
-    return _over_real_rows(layer, xp.stack(copied)), _over_real_rows(layer, xp.stack(baseline))
+    return xp.stack(copied), xp.stack(baseline)
 
 
 def _from_mean(layer: LayerRows, v: Array) -> Array:
@@ -193,11 +188,6 @@ def _from_mean(layer: LayerRows, v: Array) -> Array:
     real = xp.astype(layer.tokens.beside("real_keys", v), v.dtype)
     mean = (real @ v)[:, None, :] / xp.sum(real)
     return xp.sum((v - mean) ** 2, axis=-1)
-
-
-def _over_real_rows(layer: LayerRows, values: Array) -> Array:
-    xp = layer.xp
-    return xp.sum(xp.where(layer.real, values, 0.0), axis=-1)
 
 
 # The measures that are not plain means over rows, and those taken on a sample of rows; for tables

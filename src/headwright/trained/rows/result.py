@@ -22,6 +22,7 @@ class Rows:
     seen: Int[Array, "#h t"]  # keys visible to each query
     similarity: Float[Array, "h h2"]  # cosine between the heads' rows, mean over sampled rows
     picture: Float[Array, "h a b"]  # sampled rows x binned keys, each row divided by its sum
-    # |output - value of the top key|^2, where `output` is rounded to half precision afterwards
-    copied: Float[Array, "h t"] | None = None
+    # All numbers of the fused pass in one array, among them two that need its output in single
+    # precision: `fused.launch.NUMBERS`
+    numbers: Float[Array, "m h t"] | None = None
     sink: Float[Array, "h t"] | None = None  # p of the learned sink, where the head has one

@@ -2,7 +2,7 @@
 half-precision inputs as they are, and those of the plain operations row by row.
 
 The interpreter multiplies float16 and not bfloat16; the kernel does not know the difference, and
-`benchmarks/audit_gpu.py` compares both on a GPU.
+`benchmarks/gpu/correct.py` compares both on a GPU.
 """
 
 from dataclasses import replace
@@ -125,6 +125,13 @@ def test_the_maximum_may_move_in_every_tile(rng):
     same_rows(rows, heads, tokens)
     # Otherwise nothing moved.
     assert len(set(np.asarray(rows.top[0]) // SMALL.keys)) > 2
+
+
+def test_runs_beside_the_top_one_leak_too(rng):
+    """A tile wide enough for a lane to hold several runs of keys."""
+    heads = random_heads(rng, t=16, n=130)
+    tokens = Tokens.unknown(16, 130)
+    same_rows(fused_rows(heads, tokens, tile=Tile(16, 128, 4, 2)), heads, tokens)
 
 
 def test_a_sharp_row_keeps_the_digits_of_its_leak(rng):

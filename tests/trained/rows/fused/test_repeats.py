@@ -15,16 +15,14 @@ def _tokens(rng, ids, real):
 def test_earlier_places_are_the_pairs(rng, kinds):
     ids = rng.integers(0, kinds, 50)
     real = rng.random(50) < 0.8
-    repeats = Repeats.of(ids, real)
-    found = {(int(i), int(j)) for i in repeats.active for j in _places(repeats, i)}
+    repeats = Repeats.of(ids)
+    found = set()
+    for i, row in enumerate(repeats.order):
+        if real[row]:
+            found |= {(int(row), int(j)) for j in repeats.order[repeats.begins[i] : i]}
 
     _, duplicates, _ = _tokens(rng, ids, real).pairs(0, 50)
     assert found == set(zip(*(x.tolist() for x in duplicates), strict=True))
-
-
-def _places(repeats, i):
-    start = repeats.starts[i]
-    return repeats.order[start : start + repeats.counts[i]]
 
 
 def test_partners_are_the_first_token_and_the_previous(rng):

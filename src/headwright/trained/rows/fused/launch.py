@@ -1,7 +1,7 @@
 """A layer through the kernels: tile sizes, memory, and the numbers as `Rows`.
 
 Nothing here waits for the device. Beside the output (in the memory order the model's next step
-wants) a layer takes 9 numbers per row and the whole weights of a few rows at a time.
+wants) a layer takes 10 numbers per row and the whole weights of a few rows at a time.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from headwright.trained.heads import Heads
 from headwright.trained.library import torch
 from headwright.trained.rows import likeness
 from headwright.trained.rows.fused.kernel import attention_rows
-from headwright.trained.rows.fused.lookups import earlier_places, one_key_per_row
-from headwright.trained.rows.fused.repeats import Repeats, partners
+from headwright.trained.rows.fused.lookups import earlier_places
+from headwright.trained.rows.fused.repeats import REPEATS, Repeats, partners
 from headwright.trained.rows.fused.sampled import products_of_heads, whole_rows
 from headwright.trained.rows.result import Rows
 from headwright.trained.rows.tokens import Tokens
@@ -40,17 +40,23 @@ TILES = {
     32: Tile(64, 128, 4, 3),
     64: Tile(64, 128, 4, 3),
     128: Tile(64, 64, 4, 3),
-    256: Tile(128, 32, 8, 3),
+    256: Tile(128, 64, 8, 2),
 }
 # Order of the kernel's numbers.
-_NUMBERS = ("best", "margin", "leak", "shifted", "separators", "copied")
+NUMBERS = (
+    "best", "margin", "leak", "shifted", "separators", "first", "previous", "copied", "from_mean",
+)  # fmt: skip
+_KEPT = ("margin", "leak", "shifted", "separators", "first")
+# Keys whose place is asked for together.
+_RUN = 8
 # Rows and keys at once in the small kernels.
 _ROWS = 64
 _KEYS = 64
 # Weights of sampled rows that are there at once: 2^24 of two bytes are 32 MB.
 _SAMPLED = 2**24
-# Most heads per program that multiplies the rows of two heads.
+# Most heads per program that multiplies the rows of two heads, and keys that it takes.
 _HEADS = 64
+_PRODUCTS = 1024
 
 
 def fused_rows(heads: Heads, tokens: Tokens, *, tile: Tile | None = None) -> Rows:
@@ -58,19 +64,16 @@ def fused_rows(heads: Heads, tokens: Tokens, *, tile: Tile | None = None) -> Row
     that look weights up."""
     layer = FusedLayer(heads, tokens)
     output, numbers, top, seen = layer.over_all_keys(tile)
-    weights = layer.of_partners(numbers)
     similarity, picture = layer.of_sampled_rows(numbers)
-    named = dict(zip(_NUMBERS, numbers, strict=True))
-    del named["best"]
     return Rows(
         output=output,
         top=top,
-        first=weights[0],
-        patterns=layer.patterns(numbers, weights[1]),
+        patterns=layer.patterns(numbers),
         seen=seen,
         similarity=similarity,
         picture=picture,
-        **named,
+        numbers=numbers,
+        **{name: numbers[NUMBERS.index(name)] for name in _KEPT},
     )
 
 
@@ -100,68 +103,62 @@ class FusedLayer:
         width = _power(max(self.d, self.dv))
         tile = tile or TILES[width]
         output = self._empty(self.t, self.h, self.dv, dtype=self.v.dtype).transpose(0, 1)
-        numbers = self._empty(len(_NUMBERS), self.h, self.t)
+        numbers = self._empty(len(NUMBERS), self.h, self.t)
         top = self._empty(self.h, self.t, dtype=torch.int32)
         counted = torch.empty_like(top) if self.mask is not None else None
         marked = bool(self.tokens.separators.any())
         marks = self._once("marks", lambda: self.tokens.separators.astype(np.float32))
+        two_keys = self._once("partners", lambda: partners(self.tokens))
 
         grid = (-(-self.t // tile.queries), self.h)
         _launch(
             attention_rows, grid,
-            self.q, self.k, self.v, output, numbers, top, counted, marks, self.mask, self.bias,
+            self.q, self.k, self.v, output, numbers, top, counted,
+            marks, self._mean_values(), two_keys, self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *_strides(self.v), *_strides(output),
             *self.mask_strides, *self.bias_strides,
             self.h, self.t, self.n, self.d, self.dv, self.heads.group, *self.logit_numbers,
-            M=tile.queries, N=tile.keys, D=_power(self.d), V=_power(self.dv), MARKED=marked,
+            M=tile.queries, N=tile.keys, G=min(_RUN, tile.keys // 4),
+            D=_power(self.d), V=_power(self.dv), MARKED=marked,
             RAGGED=(_power(self.d), _power(self.dv)) != (self.d, self.dv), **self.kinds,
             num_warps=tile.warps, num_stages=tile.stages,
         )  # fmt: skip
         return output, numbers, top, self._seen() if counted is None else counted
 
-    def of_partners(self, numbers: Array) -> Float[Array, "s h t"]:
-        """The weight of each row on the first token, and on the one before the row's own."""
-        chosen = self._once("partners", lambda: partners(self.tokens))
-        weights = self._empty(len(chosen), self.h, self.t)
-        grid = (-(-self.t // _ROWS), self.h, len(chosen))
-        _launch(
-            one_key_per_row, grid,
-            self.q, self.k, weights, numbers, chosen, self.mask, self.bias,
-            *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
-            self.h, self.t, self.d, self.heads.group, *self.logit_numbers,
-            M=_ROWS, D=_power(self.d), **self.kinds,
-        )  # fmt: skip
-        return weights
+    def _mean_values(self) -> Float[Array, "hk v"]:
+        """Of the real keys of each key head."""
+        if self.tokens.real_keys.all():
+            return self.v.mean(1, dtype=torch.float32)
+        real = self.tokens.beside("real_keys", self.v)
+        kept = self.v.masked_fill(~real[None, :, None], 0.0)
+        return kept.sum(1, dtype=torch.float32) / real.sum()
 
-    def patterns(self, numbers: Array, previous: Array) -> dict[str, Array]:
+    def patterns(self, numbers: Array) -> dict[str, Array]:
         """Each pattern's mass, summed over all rows."""
         if self.tokens.ids is None:
             return {}
-        mass = self._earlier(numbers)
-        found = {"previous": previous.sum(-1), "duplicate": mass[0], "induction": mass[1]}
+        previous = numbers[NUMBERS.index("previous")].sum(-1)
+        duplicate, induction = self._earlier(numbers)
+        found = {"previous": previous, "duplicate": duplicate, "induction": induction}
         return {name: found[name] for name in self.tokens.patterns}
 
     def _earlier(self, numbers: Array) -> Float[Array, "2 h"]:
         """The mass on earlier places of the rows' tokens, and on the places after those."""
         ids = self.tokens.ids
         assert ids is not None, "patterns are empty without token numbers"
-        real = self.tokens.real_queries
-        repeats = self.tokens.once("repeats", lambda: Repeats.of(ids, real))
-        rows = repeats.active.size
-        if not rows:
-            return torch.zeros((2, self.h), device=self.device)
-        names = ("order", "starts", "counts", "active")
-        lists = [self._once(name, lambda name=name: getattr(repeats, name)) for name in names]
-        shares = self._empty(2, self.h, rows)
+        repeats = self.tokens.once("repeats", lambda: Repeats.of(ids))
+        lists = [self._once(name, lambda name=name: getattr(repeats, name)) for name in REPEATS]
+        blocks = -(-self.t // _ROWS)
+        masses = self._empty(2, self.h, blocks)
         _launch(
-            earlier_places, (rows, self.hk, 2),
-            self.q, self.k, shares, numbers, *lists, self._placed("real_keys"),
-            self.mask, self.bias,
+            earlier_places, (blocks, self.h, 2),
+            self.q, self.k, masses, numbers, *lists,
+            self._placed("real_queries"), self._placed("real_keys"), self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
-            self.h, self.t, self.d, self.heads.group, *self.logit_numbers, rows,
-            G=max(16, _power(self.heads.group)), N=_KEYS, D=_power(self.d), **self.kinds,
+            self.h, self.t, self.d, self.heads.group, *self.logit_numbers,
+            M=_ROWS, N=_KEYS, D=_power(self.d), **self.kinds,
         )  # fmt: skip
-        return shares.sum(-1)
+        return masses.sum(-1)
 
     def of_sampled_rows(self, numbers: Array) -> tuple[Array, Array]:
         """How alike the heads' rows are, and the heads' pictures."""
@@ -195,18 +192,20 @@ class FusedLayer:
     def _cosines(self, weights: Array) -> Float[Array, "h h"]:
         """Between every two heads, summed over the rows of `weights` (s, h, n)."""
         size = len(weights)
-        products = self._empty(size, self.h, self.h)
         H = min(max(16, _power(self.h)), _HEADS)
         parts = -(-self.h // H)
-        numbers = (weights, products, self.h, self.n)
-        _launch(products_of_heads, (size, parts, parts), *numbers, H=H, N=128)
+        splits = -(-self.n // _PRODUCTS)
+        split = self._empty(splits, size, self.h, self.h)
+        numbers = (weights, split, self.h, self.n, parts)
+        _launch(products_of_heads, (size, parts * parts, splits), *numbers, H=H, N=128, K=_PRODUCTS)
+        products = split.sum(0)
         lengths = products.diagonal(dim1=1, dim2=2).sqrt()
         return (products / (lengths[:, :, None] * lengths[:, None, :])).sum(0)
 
     def _seen(self) -> Array:
-        if not self.heads.causal:
-            return torch.full((1, self.t), self.n, device=self.device)
-        return torch.arange(1, self.t + 1, device=self.device).clamp(max=self.n)[None, :]
+        causal = self.heads.causal
+        rows = np.minimum(np.arange(self.t) + 1, self.n) if causal else np.full(self.t, self.n)
+        return self._once(f"seen, causal {causal}", lambda: rows.astype(np.int32)[None, :])
 
     def _empty(self, *shape: int, dtype: Any = torch.float32) -> Array:
         return torch.empty(shape, dtype=dtype, device=self.device)

@@ -1,5 +1,5 @@
 """Where each token stood before, in memory of the text's length: the places sorted by token, and
-for each row the part of them that is earlier.
+where each token begins among them.
 
 Rejected: lists of pairs, whose number grows with the square of the text (16 million for a book
 chapter of 32,768 tokens).
@@ -12,32 +12,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.trained.rows.tokens import Tokens
-from headwright.types import Bool, Int
+from headwright.types import Int
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Row i's token stood at `order[starts[i] : starts[i] + counts[i]]` before; `active` are the
-    real rows whose token did."""
+    """`order` are the places sorted by token; the token at `order[i]` stood at `order[begins[i] :
+    i]` before."""
 
     order: Int[np.ndarray, "n"]
-    starts: Int[np.ndarray, "n"]
-    counts: Int[np.ndarray, "n"]
-    active: Int[np.ndarray, "a"]
+    begins: Int[np.ndarray, "n"]
 
     @staticmethod
-    def of(ids: Int[np.ndarray, "n"], real: Bool[np.ndarray, "n"]) -> Repeats:
+    def of(ids: Int[np.ndarray, "n"]) -> Repeats:
         order = np.argsort(ids, kind="stable")
         ordered = ids[order]
-        first = np.searchsorted(ordered, ordered)
-        starts = np.empty_like(order)
-        counts = np.empty_like(order)
-        starts[order] = first
-        counts[order] = np.arange(ids.size) - first
+        begins = np.searchsorted(ordered, ordered)
+        return Repeats(order.astype(np.int32), begins.astype(np.int32))
 
-        active = np.flatnonzero(real & (counts > 0))
-        parts = (order, starts, counts, active)
-        return Repeats(*(part.astype(np.int32) for part in parts))
+
+# What the kernel takes of them.
+REPEATS = ("order", "begins")
 
 
 def partners(tokens: Tokens) -> Int[np.ndarray, "2 t"]:

@@ -63,16 +63,20 @@ def whole_rows(
 
 
 @triton.jit
-def products_of_heads(weights, products, h, n, H: tl.constexpr, N: tl.constexpr):
-    """`products` (size, h, h): of each row, e of one head times e of another, summed over keys."""
+def products_of_heads(
+    weights, products, h, n, parts, H: tl.constexpr, N: tl.constexpr, K: tl.constexpr
+):
+    """`products` (splits, size, h, h): of each row, e of one head times e of another, summed over
+    K keys. One row's keys are too long for one program."""
     row = tl.program_id(0).to(tl.int64)
-    left = tl.program_id(1) * H + tl.arange(0, H)
-    right = tl.program_id(2) * H + tl.arange(0, H)
+    left = tl.program_id(1) // parts * H + tl.arange(0, H)
+    right = tl.program_id(1) % parts * H + tl.arange(0, H)
+    split = tl.program_id(2)
     at = weights + row * h * n
     total = tl.zeros((H, H), tl.float32)
-    for start in range(0, n, N):
+    for start in range(split * K, tl.minimum(n, (split + 1) * K), N):
         a = load_rows(at + start, left, left < h, n, n - start, N, True)
         b = load_columns(at + start, right, right < h, n, n - start, N, True)
         total = tl.dot(a, b, total)
-    to = products + (row * h + left[:, None]) * h + right[None, :]
+    to = products + ((split * tl.num_programs(0) + row) * h + left[:, None]) * h + right[None, :]
     tl.store(to, total, mask=(left < h)[:, None] & (right < h)[None, :])
