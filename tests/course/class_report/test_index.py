@@ -74,7 +74,7 @@ def test_counts_of_faults_mean_what_they_say(large):
 
     assert [int(number) for _, number in shown] == [number for _, number in wrong.most_common(8)]
     for width, number in shown:
-        assert float(width) == pytest.approx(100 * int(number) / 500, abs=0.01)
+        assert float(width) == pytest.approx(100 * int(number) / 500)
 
 
 def test_who_is_missing_and_whose_nobody_knows_is_listed(large):
