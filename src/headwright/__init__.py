@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headwright import design, exercise, lab, study, symmetry
+    from headwright import course, design, exercise, lab, study, symmetry
     from headwright.attention import attend, multihead
     from headwright.homework import check
     from headwright.keys import GaussianKeys
@@ -27,6 +27,7 @@ _HOME = {
     "extract": ("headwright.subspace", "extract"),
     "check": ("headwright.homework", "check"),
     "audit": ("headwright.trained", "audit"),
+    "course": ("headwright.course", ""),
     "design": ("headwright.design", ""),
     "exercise": ("headwright.exercise", ""),
     "lab": ("headwright.lab", ""),
@@ -35,8 +36,8 @@ _HOME = {
 }
 
 __all__ = [
-    "GaussianKeys", "attend", "audit", "check", "design", "exercise", "extract", "lab", "moments",
-    "multihead", "study", "symmetry", "worst_case",
+    "GaussianKeys", "attend", "audit", "check", "course", "design", "exercise", "extract", "lab",
+    "moments", "multihead", "study", "symmetry", "worst_case",
 ]  # fmt: skip
 
 

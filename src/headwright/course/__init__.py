@@ -1,4 +1,21 @@
 """Everything around a class: who is who, what an answer is worth, sheets, gradebooks, packs.
 
-Reading order: `people` (students), `marks` (a verdict becomes points).
+Reading order: `people` (students), `marks` (a verdict becomes points), `variants` and `handouts` (a
+sheet per student), `manifest` (who got which).
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwright.course.handouts.write import sheets
+
+__all__ = ["sheets"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "sheets":
+        raise AttributeError(f"module 'headwright.course' has no attribute {name!r}")
+    return import_module("headwright.course.handouts.write").sheets

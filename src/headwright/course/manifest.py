@@ -9,19 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from headwright import __version__
 from headwright.course.people import Student
 from headwright.course.variants import Variant, restored_variant, sheet_bank, variant_bank
+from headwright.crew.function import engine_version
 from headwright.errors import InputError
 from headwright.exercise.bank import Bank
 from headwright.result import plain
 
 FORMAT = 1
+_ASKED = ("id", "asked", "right", "test", "parameters")
 _AGAIN = "use the manifest that headwright new wrote, or write the sheets again"
 
 
@@ -45,7 +46,7 @@ class Manifest:
     seed: str
     bank: str
     entries: Sequence[Entry]
-    version: str = __version__
+    version: str = field(default_factory=engine_version)
 
     @cached_property
     def by_student(self) -> Mapping[str, Entry]:
@@ -77,7 +78,7 @@ class Manifest:
         if bank_digest(base) != self.bank:
             raise InputError(
                 wanted=f"the questions that the sheets of {self.title!r} were made from",
-                got=f"others (the sheets are of version {self.version}, this is {__version__})",
+                got=f"others (made by version {self.version}, this is {engine_version()})",
                 attempt="--bank with the file that headwright new was given, and its version",
             )
         return sheet_bank(base)
@@ -89,7 +90,7 @@ class Manifest:
         if bank_digest(bank) != entry.bank:
             raise InputError(
                 wanted=f"the sheet of {student} as it was handed out",
-                got=f"another one (made by version {self.version}, this is {__version__})",
+                got=f"another one (made by version {self.version}, this is {engine_version()})",
                 attempt="check with the version that made the sheets",
             )
         return bank
@@ -110,7 +111,10 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def bank_digest(bank: Bank) -> str:
-    return _digest(plain(bank))
+    """Of what is asked and how it is judged; where answers are looked for may improve with the
+    program."""
+    questions = [{name: plain(getattr(one, name)) for name in _ASKED} for one in bank]
+    return _digest([bank.title, bank.setting, dict(bank.letters), questions])
 
 
 def _digest(content: Any) -> str:

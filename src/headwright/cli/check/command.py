@@ -134,8 +134,8 @@ class _Run:
         """Whose documents they are; under pseudonyms where that was asked for."""
         from headwright.cli.check.marking import class_of, hidden, on_sheets
         from headwright.course.anonymous import read_key
+        from headwright.course.handouts.handed_in import claimed, class_of_manifest
         from headwright.course.owners import owners
-        from headwright.course.sheets.handed import claimed, class_of_manifest
 
         documents = given.documents(paths)
         names = [one.name for one in documents]

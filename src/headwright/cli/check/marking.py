@@ -11,12 +11,12 @@ from typing import Any
 from headwright import __version__
 from headwright.course.anonymous import Redaction, hidden_student, pseudonym
 from headwright.course.hand_ins import hand_ins
+from headwright.course.handouts.handed_in import HandedIn, by_document, judged_by
 from headwright.course.manifest import Manifest, bank_digest
 from headwright.course.marks import Graded, Mark
 from headwright.course.owners import Owners
 from headwright.course.people import Student
 from headwright.course.rubric import Rubric
-from headwright.course.sheets.handed import HandedIn, by_document, judged_by
 from headwright.exercise.bank import Bank
 from headwright.homework.reading.sources import Source
 from headwright.homework.verdict import Report

@@ -12,7 +12,6 @@ from rich.markup import escape
 
 from headwright.cli.conventions import Reply, progress
 from headwright.cli.conventions import command as headwright_command
-from headwright.files import write_bytes
 
 
 @headwright_command("new")
@@ -32,78 +31,50 @@ def command(
     the same sheets, whoever else is in the class. `headwright check ANSWERS --manifest
     OUT/manifest.json` judges everyone by the sheet they got.
     """
-    from headwright.course.roster import read_roster
-    from headwright.course.sheets.folder import is_written, write_folder
-    from headwright.course.sheets.made import MANIFEST, made_manifest, made_sheets
-    from headwright.course.sheets.pdf import require_tex
+    from headwright.course.handouts.write import sheets
     from headwright.exercise.bank import load
 
-    if with_pdf:
-        require_tex()
-    roster = read_roster(roster_file)
-    base = load(bank_file)
-    made = list(progress(made_sheets(roster, base, seed), "writing", total=len(roster)))
-    manifest = made_manifest(made, base, seed)
-    files = {place: data for one in made for place, data in one.files.items()}
-    files[MANIFEST] = manifest.written()
-
-    folder = Path(out_folder)
-    written = is_written(folder, files)
-    pdfs, unset = _pdfs(files) if with_pdf else ({}, [])
-    if not written:
-        write_folder(folder, files | pdfs)
-    for place, pdf in pdfs.items() if written else ():
-        write_bytes(folder / place, pdf)
-    return _reply(folder, manifest, base, unset, written)
+    bank = load(bank_file)
+    written = sheets(roster_file, out_folder, seed=seed, bank=bank, pdf=with_pdf, watched=progress)
+    return _reply(written, bank)
 
 
-def _pdfs(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
-    """The sheets as PDF, and the names of those that TeX could not set."""
-    from headwright.course.sheets.made import SHEETS
-    from headwright.course.sheets.pdf import as_pdf
-
-    sources = [place for place in files if place.startswith(SHEETS) and place.endswith(".tex")]
-    pdfs = {}
-    for place in progress(sources, "typesetting", total=len(sources)):
-        pdf = as_pdf(files[place])
-        if pdf is not None:
-            pdfs[place.removesuffix(".tex") + ".pdf"] = pdf
-    unset = [place for place in sources if place.removesuffix(".tex") + ".pdf" not in pdfs]
-    return pdfs, unset
-
-
-def _reply(folder: Path, manifest: Any, base: Any, unset: list[str], written: bool) -> Reply:
-    from headwright.course.sheets.made import KEYS, MANIFEST, SHEETS
+def _reply(written: Any, bank: Any) -> Reply:
+    from headwright.course.handouts.made import MANIFEST
     from headwright.course.variants.bank import sheet_bank, varied
 
-    differing = [question.id for question in sheet_bank(base) if varied(question)]
+    manifest = written.manifest
+    differing = [question.id for question in sheet_bank(bank) if varied(question)]
     data = {
         "course": manifest.course,
         "seed": manifest.seed,
-        "manifest": str(folder / MANIFEST),
+        "manifest": str(written.folder / MANIFEST),
         "varied": differing,
-        "unchanged": written,
-        "without_pdf": unset,
-        "sheets": [
-            {
-                "student": entry.student.id,
-                "sheet": str(folder / SHEETS / f"{entry.file}.md"),
-                "key": str(folder / KEYS / f"{entry.file}.md"),
-                "bank": entry.bank,
-                "variant": entry.variant.record(),
-            }
-            for entry in manifest.entries
-        ],
+        "unchanged": written.unchanged,
+        "without_pdf": written.without_pdf,
+        "sheets": [_row(written.folder, entry) for entry in manifest.entries],
+    }
+    return Reply(data, lambda console: _show(console, written, data))
+
+
+def _row(folder: Path, entry: Any) -> dict[str, Any]:
+    from headwright.course.handouts.made import KEYS, SHEETS
+
+    return {
+        "student": entry.student.id,
+        "sheet": str(folder / SHEETS / f"{entry.file}.md"),
+        "key": str(folder / KEYS / f"{entry.file}.md"),
+        "bank": entry.bank,
+        "variant": entry.variant.record(),
     }
 
-    def render(console: Console) -> None:
-        state = "there already, and the same" if written else "written"
-        console.print(f"{len(manifest.entries)} sheets with keys {state}: {escape(str(folder))}")
-        asked = ", ".join(differing) or "nothing: this bank has no marks such as <<share_one>>"
-        console.print(f"differs from sheet to sheet: {escape(asked)}")
-        for place in unset:
-            console.print(f"no PDF, TeX could not set it: {escape(place)}")
-        manifest_file = escape(str(folder / MANIFEST))
-        console.print(f"next: headwright check ANSWERS --manifest {manifest_file}")
 
-    return Reply(data, render)
+def _show(console: Console, written: Any, data: dict[str, Any]) -> None:
+    state = "there already, and the same" if written.unchanged else "written"
+    count = len(data["sheets"])
+    console.print(f"{count} sheets with keys {state}: {escape(str(written.folder))}")
+    asked = ", ".join(data["varied"]) or "nothing: this bank has no marks such as <<share_one>>"
+    console.print(f"differs from sheet to sheet: {escape(asked)}")
+    for place in written.without_pdf:
+        console.print(f"no PDF, TeX could not set it: {escape(place)}")
+    console.print(f"next: headwright check ANSWERS --manifest {escape(data['manifest'])}")

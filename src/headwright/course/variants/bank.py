@@ -19,12 +19,11 @@ from typing import Any
 from headwright.course.variants.variant import Variant
 from headwright.design.closed_form import sharpness
 from headwright.errors import InputError
-from headwright.exercise.bank import Bank, Question
+from headwright.exercise.bank import Bank, Question, load
 
 _MARK = re.compile(r"<<(\w+)>>")
 _SHARES = ("share_one", "share_two", "share_varying", "share_steady")
 _LETTERS = ("one", "two", "varying", "steady")
-CLASSIC = "Attention exploration"
 
 
 @cache
@@ -34,10 +33,12 @@ def _classic() -> Mapping[str, Any]:
 
 
 def sheet_bank(base: Bank) -> Bank:
-    """What a sheet asks, before anything is filled in: the classic bank in its classic wording, all
-    questions of another one."""
+    """What a sheet asks, before anything is filled in: the classic questions in the words of
+    `classic.toml`, all questions of another bank as they are."""
     wording = _classic()["question"]
-    if base.title != CLASSIC or not set(wording) <= {question.id for question in base}:
+    asked_there = {question.id: question.asked for question in base}
+    classic = load()
+    if any(asked_there.get(id) != classic[id].asked for id in wording):
         return base
     asked = tuple(replace(base[id], **texts) for id, texts in wording.items())
     courses = tuple(c for c in base.courses if c.handouts and c.exercises == (tuple(wording),))
@@ -101,7 +102,7 @@ def _parameters(question: Question, variant: Variant) -> dict[str, Any]:
         told |= {"n": variant.n, "leak": variant.leak / 100}
     if _marks(question, ("scores",)) and variant.d:
         told |= {"d": variant.d, "scaled": True}
-    if question.test == "variation":
+    if question.test in ("queries", "variation"):
         told["variance"] = variant.variance_number
     if _marks(question, _LETTERS):
         told["lettered"] = True

@@ -23,7 +23,12 @@ from headwright.homework.judges.query.outcomes import (
     random_keys,
     roles_of,
 )
-from headwright.homework.judges.query.scales import are_equated, noise_scaled, size_fault
+from headwright.homework.judges.query.scales import (
+    are_equated,
+    computed_size,
+    noise_scaled,
+    size_fault,
+)
 from headwright.homework.judges.query.written import INFINITE, read_queries
 from headwright.homework.locating.answer import Answer, Judged, decide, tentative, unread
 from headwright.homework.meaning import words
@@ -174,6 +179,8 @@ def _sizes(answer: Answer, heads: WrittenQueries, target: Wanted) -> list[Outcom
         if symbol in heads.small:
             continue
         size = size_of(symbol, list(answer.pieces))
+        if target.exact:
+            size = computed_size(symbol, answer.statements, target) or size
         fault = size_fault(symbol, size, heads, target)
         if fault is not None:
             faults.append(fault)

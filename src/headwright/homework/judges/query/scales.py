@@ -27,12 +27,17 @@ from headwright.homework.meaning.notation import NOISE
 from headwright.homework.meaning.scale_size import Size
 from headwright.homework.meaning.statements import Statement
 from headwright.homework.meaning.terms import bare
+from headwright.homework.scenes.arithmetic import Mismatch, Unknown
+from headwright.homework.scenes.evaluate import evaluate
 from headwright.homework.scenes.queries import WrittenQueries, distance, query
+from headwright.homework.scenes.roles import Roles
 from headwright.homework.scenes.scene import Scene, spell
 from headwright.homework.verdict import Outcome
 
 # Noise variances s^-4 that shrink towards 0: a scale of alpha^(-1/4) is then s.
 _SHRINKING_NOISE = tuple(s**-4 for s in (10.0, 30.0, 100.0))
+# Between a scale and the number that it is, or is at least
+_GIVING = EQUALITIES | {">", ">="}
 
 
 def size_fault(symbol: Symbol, size: Size, heads: WrittenQueries, target: Wanted) -> Outcome | None:
@@ -57,6 +62,25 @@ def size_fault(symbol: Symbol, size: Size, heads: WrittenQueries, target: Wanted
         reason = f"{name} = {size.number:g} is too small: it gives {gives}"
         return Outcome(status, reason, example_at(heads, target, size.number), repair)
     return None
+
+
+def computed_size(symbol: Symbol, statements: list[Statement], target: Wanted) -> Size | None:
+    """`beta = ln 245`, `beta >= ln(5 * 49) = 5.50`: the last number that the scale is equated with,
+    or bounded by."""
+    scene = Scene(target.shown, Roles({}))
+    found = None
+    for statement in statements:
+        chain = statement.chain
+        if bare(chain.terms[0]) != symbol or not set(chain.relations) <= _GIVING:
+            continue
+        for term in chain.terms[1:]:
+            try:
+                value = evaluate(term, scene)
+            except (Unknown, Mismatch):
+                continue
+            if isinstance(value, float) and 0 < value < np.inf:
+                found = Size("number", value)
+    return found
 
 
 def _exact_fault(name: str, size: Size, heads: WrittenQueries, target: Wanted) -> Outcome | None:

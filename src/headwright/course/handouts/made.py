@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from headwright.course.handouts.marker import marker
+from headwright.course.handouts.names import file_names
+from headwright.course.handouts.text import SheetText
 from headwright.course.manifest import Entry, Manifest, bank_digest, course_id
 from headwright.course.people import Student
-from headwright.course.sheets.marker import marker
-from headwright.course.sheets.names import file_names
-from headwright.course.sheets.text import SheetText
 from headwright.course.variants import drawn, prove_solvable, sheet_bank, variant_bank
 from headwright.exercise.bank import Bank
 

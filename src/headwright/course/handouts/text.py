@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headwright.course.handouts.marker import Marker
 from headwright.course.people import Student
-from headwright.course.sheets.marker import Marker
 from headwright.exercise.bank import Bank, Question
-from headwright.exercise.courses import PART_LETTERS
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _FORMULA = re.compile(r"(\$[^$]*\$)")
@@ -50,7 +49,7 @@ class SheetText:
     def tex(self) -> str:
         blocks = [
             rf"{{\Large {in_tex(self.bank.title)}}}",
-            f"{in_tex(self._owner)} {self.marker}",
+            f"{_spelled(self._owner)} {self.marker}",
             in_tex(self.bank.setting),
         ]
         for label, question in numbered(self.bank):
@@ -71,22 +70,27 @@ class SheetText:
 
 
 def numbered(bank: Bank) -> Iterator[tuple[str, Question]]:
-    """Questions with their labels, (b) ii., as the bank's first course numbers them; a bank without
-    numbering gets one from the order of its questions."""
+    """Questions with their labels, (b) ii., as the bank's first course numbers them, or as the
+    questions themselves do; without either, in their order."""
     handouts = [handout for course in bank.courses for handout in course.handouts]
-    if not handouts or set(handouts[0].values()) != {question.id for question in bank}:
+    whole = handouts and set(handouts[0].values()) == {question.id for question in bank}
+    own = {q.labels[0]: q.id for q in bank if q.labels}
+    labels = handouts[0] if whole else own if len(own) == len(bank.questions) else {}
+    if not labels:
         for place, question in enumerate(bank, start=1):
             yield f"{place}.", question
-        return
-    for label, id in handouts[0].items():
+    for label, id in labels.items():
         letter, _, number = label.partition(".")
-        roman = f" {_ROMAN[int(number) - 1]}." if number else ""
-        assert letter in PART_LETTERS
-        yield f"({letter}){roman}", bank[id]
+        within = f" {_ROMAN[int(number) - 1]}." if _is_small(number) else ""
+        yield f"({letter}){within}", bank[id]
+
+
+def _is_small(number: str) -> bool:
+    return number.isdecimal() and 1 <= int(number) <= len(_ROMAN)
 
 
 def in_tex(text: str) -> str:
-    """Markdown of a bank as LaTeX: formulas stay, everything else is spelled out."""
+    """The text of a bank as LaTeX: formulas stay, everything else is spelled out."""
     parts = _FORMULA.split(text)
     return "".join(
         part if part.startswith("$") and len(part) > 1 else _spelled(part) for part in parts

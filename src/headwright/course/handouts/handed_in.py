@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from headwright.course.handouts.marker import marker, marker_in
 from headwright.course.manifest import Manifest
 from headwright.course.owners import Owners
 from headwright.course.people import Student
-from headwright.course.sheets.marker import marker, marker_in
 from headwright.exercise.bank import Bank
 from headwright.homework.reading.sources import Source
 
