@@ -21,7 +21,7 @@ from headwright.homework.verdict import Report
 
 _LOCK = ".headwright-check.lock"
 _HEAD = 2_000  # bytes of a page in which its description stands
-_LONGEST = 60  # characters of a name that stand in a page's
+_LONGEST = 50  # characters of a name that stand in a page's: 255 bytes are the most a file has
 
 
 @dataclass(frozen=True)
