@@ -104,7 +104,7 @@ def test_every_command_of_the_guide_prints_what_the_guide_says(course):
     _, ran = course
     assert len(ran) >= 11
     for one in ran:
-        assert one.exit_code in (0, 1), one
+        assert one.exit_code in (0, 1), (one.command, one.printed)
         for line in one.promised:
             assert in_one_line(line) in in_one_line(one.printed), (one.command, line)
 
