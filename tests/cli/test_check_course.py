@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -49,6 +51,35 @@ def test_rows_know_their_student_and_their_points(course):
     assert stranger.endswith("hw5.md")
 
 
+def test_the_table_knows_students_and_points(course):
+    check(course / "class", *known(course), "--csv", course / "t.csv")
+    with (course / "t.csv").open(newline="") as table:
+        rows = [row for row in csv.DictReader(table) if row["question"] == "b.q"]
+
+    found = {row["student"]: (row["points"], row["max_points"]) for row in rows}
+    assert (found["u1"], found["u2"]) == (("0", "4"), ("4", "4"))
+
+
+def test_the_page_of_the_class_has_names_and_leads_to_each_students_own_text(course):
+    (course / "class" / "u2" / "second.md").write_text("(b) ii. $q = k_a$\n")
+    check(course / "class", *known(course), "--html", course / "pages")
+    index = (course / "pages" / "index.html").read_text()
+
+    lines = re.findall(r"<tr><td>.*?</tr>", index)
+    links = {re.sub(r"<[^>]*>", "", line)[:8]: re.findall(r'href="(.*?)"', line) for line in lines}
+    assert {name: len(files) for name, files in links.items()}.items() >= {
+        "Ana Lima": 1,
+        "Joe Doe ": 2,
+    }.items()
+    (ana,) = [(course / "pages" / file).read_text() for file in links["Ana Lima"]]
+    assert "says ana lima" in ana
+    for file in links["Joe Doe "]:
+        page = (course / "pages" / file).read_text()
+        assert "ana lima" not in page
+        assert "index.html" not in page
+    assert "Eve Ray" in index.partition("Nothing handed in: 1")[2]
+
+
 def test_marks_go_into_the_gradebook_and_an_override_stays(course):
     with (course / "rubric.toml").open("a") as rubric:
         rubric.write(OVERRIDE)
@@ -90,10 +121,16 @@ def test_no_name_is_left_in_an_anonymous_run(course):
 
     assert results[0].output == results[1].output
     written = [*(course / "pages").iterdir(), course / "t.csv", course / "h.csv"]
-    texts = [results[0].output, *(file.read_text() for file in written)]
+    names = " ".join(file.name for file in written)
+    texts = [results[0].output, names, *(file.read_text() for file in written)]
     for text in texts:
-        assert "lima" not in text.lower()
-        assert "joe" not in text.lower()
+        for name in ("lima", "joe", "eve ray", "u1", "u2", "u3", "nobody/"):
+            assert name not in text.lower()
+    index = (course / "pages" / "index.html").read_text()
+    assert "Nothing handed in: 1" in index
+    assert "Documents of nobody: 1" in index
+    rows = json.loads(check(course / "class", *known(course), *secret, "--json").stdout)["verdicts"]
+    assert {row["student"] for row in rows} == {row["document"] for row in rows}
     assert (course / "key").stat().st_mode & 0o077 == 0
 
 

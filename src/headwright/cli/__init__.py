@@ -27,6 +27,7 @@ COMMANDS = {
     "extract": ("heads.extract", "The matrix that gets v_a back out of v_a + v_b."),
     "symmetry": ("heads.symmetry", "Is a layer permutation-equivariant?"),
     "check": ("check.command", "Judge written answers about attention by computation."),
+    "course": ("course.demo", "A sample class to try everything out with."),
     "new": ("course.new", "One sheet per student, the keys, and a manifest."),
     "pack": ("course.pack", "An autograder for Gradescope or PrairieLearn, in one zip."),
     "audit": ("audit.command", "What the heads of a trained model do, and which break first."),

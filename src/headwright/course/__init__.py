@@ -1,7 +1,8 @@
 """Everything around a class: who is who, what an answer is worth, sheets, gradebooks, packs.
 
 Reading order: `people` (students), `marks` (a verdict becomes points), `variants` and `handouts` (a
-sheet per student), `manifest` (who got which).
+sheet per student), `manifest` (who got which), `class_report` (the page of a class), `demo` (a
+sample class).
 """
 
 from __future__ import annotations

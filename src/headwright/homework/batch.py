@@ -114,9 +114,10 @@ class _Judging:
         return self._unread(source, reason)
 
     def _tried_twice(self, source: Source, page: str) -> JudgedDocument:
+        # A process that serves many calls may have been started in another folder.
         request = {
             "name": source.name,
-            "path": str(source.path) if source.path is not None else None,
+            "path": str(source.path.absolute()) if source.path is not None else None,
             "text": source.text,
             "refused": source.refused,
             "bank": self._bank_record(source),

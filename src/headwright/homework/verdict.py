@@ -81,7 +81,7 @@ def our_fault(fault: Exception) -> str:
 def restored(record: Mapping[str, Any]) -> Report:
     """The report that `result.plain` turned into this record; arrays in it stay lists."""
     verdicts = tuple(_verdict(entry) for entry in record["verdicts"])
-    return Report(record["document"], verdicts, tuple(record["notes"]))
+    return Report(record["document"], verdicts, tuple(record["notes"]), record["student"])
 
 
 def _verdict(record: Mapping[str, Any]) -> Verdict:

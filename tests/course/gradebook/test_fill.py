@@ -49,6 +49,7 @@ def sheet(tmp_path, text, encoding="utf-8"):
         (CANVAS, "u1,al1,A,,71.2", "u1,al1,A,7.5,71.2"),
         (WORKSHEET, "ana@x.org,Submitted,,10", "ana@x.org,Submitted,7.5,10"),
         (MOODLE, "u1;ana@x.org;;;17", 'u1;ana@x.org;"7,5";;17'),
+        (MOODLE.replace("ana@x.org;;", "ana@x.org;-;"), "org;-;", 'org;"7,5";'),
         (PLAIN, "al1,", "al1,7.5"),
     ],
 )

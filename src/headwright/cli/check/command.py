@@ -170,6 +170,8 @@ class _Run:
     def _with_pages(self, path: Path, known: Any) -> list[Any]:
         """The reports, with pages written on the way; what cannot be written is noted once and
         costs no verdict."""
+        from headwright.cli.check.class_index import class_index
+        from headwright.course.hand_ins import hand_ins
         from headwright.homework.showing import page_folder
 
         reports: list[Any] = []
@@ -180,7 +182,8 @@ class _Run:
                 for outcome in left:
                     reports.append(outcome.report)
                     folder.add(outcome.report, outcome.page)
-                folder.finish(_index(folder.entries, reports, self._bank))
+                graded = hand_ins(reports, known.students, self._rubric)
+                folder.finish(class_index(folder.entries, known, graded, self._bank, self._roster))
 
         self._outputs.attempt(write_pages)
         return reports + [outcome.report for outcome in left]
@@ -196,7 +199,8 @@ class _Run:
         settings = self._settings
         attempt = self._outputs.attempt
         if settings["csv_file"]:
-            attempt(lambda: write_text(settings["csv_file"], exports.as_csv(result.reports)))
+            table = exports.as_csv(result.reports, result.worth)
+            attempt(lambda: write_text(settings["csv_file"], table))
         if settings["human_file"]:
             attempt(lambda: write_text(settings["human_file"], human_queue(result.reports)))
         if settings["gradescope_file"]:
@@ -232,20 +236,3 @@ class _Run:
 
 def _read(path: str | None, reader: Any) -> Any:
     return reader(path) if path is not None else None
-
-
-def _index(entries: Any, reports: list[Any], bank: Any) -> str:
-    """The page of the class. Its formulas are drawn by the same processes that judged."""
-    from headwright.homework import batch
-    from headwright.homework.showing import class_page, exports, pages
-
-    titles = {question.id: question.title for question in bank}
-    wanted: list[str] = []
-    for fault in exports.faults(reports):
-        pages.shown(fault.answer, lambda latex: wanted.append(latex) or "")
-    drawn = batch.draw(wanted)
-
-    def draw(latex: str) -> str:
-        return drawn.get(latex) or pages.as_text(latex)
-
-    return class_page.index_page(entries, titles, draw=draw)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwright import __version__
-from headwright.course.anonymous import Redaction, hidden_student
+from headwright.course.anonymous import Redaction, hidden_student, pseudonym
 from headwright.course.hand_ins import hand_ins
 from headwright.course.handouts.handed_in import HandedIn, by_document, judged_by
 from headwright.course.manifest import Manifest, bank_digest
@@ -74,6 +74,7 @@ def hidden(known: Class, key: bytes) -> Class:
     documents: list[Source] = []
     students: dict[str, Student] = {}
     redactions: dict[str, Redaction] = {}
+    renamed: dict[str, str] = {}
     sheets: dict[str, HandedIn] = {}
     for source in known.documents:
         student = known.students[source.name]
@@ -81,13 +82,17 @@ def hidden(known: Class, key: bytes) -> Class:
         name = unnamed.id
         while name in students:
             name = f"{name}-more"
+        renamed[source.name] = name
         documents.append(replace(source, name=name))
         students[name] = unnamed
         redactions[name] = Redaction(student, unnamed.id)
         if source.name in known.sheets:
             sheets[name] = known.sheets[source.name]
-    counts = {what: [f"{len(names)}"] for what, names in known.unmatched.items() if names}
-    return Class(documents, students, counts, redactions, sheets)
+    unmatched = {
+        "documents": [renamed[name] for name in known.unmatched["documents"]],
+        "students": [pseudonym(key, id) for id in known.unmatched["students"]],
+    }
+    return Class(documents, students, unmatched, redactions, sheets)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,14 @@ class Marked:
     reports: Sequence[Report]
     graded: Sequence[Graded]
     data: dict[str, Any]
+
+    @property
+    def worth(self) -> dict[tuple[str, str], tuple[float | None, float]]:
+        """Points and the most there are, by document and question."""
+        rows = self.data["verdicts"]
+        return {
+            (row["document"], row["question"]): (row["points"], row["max_points"]) for row in rows
+        }
 
 
 def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) -> Marked:

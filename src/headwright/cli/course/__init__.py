@@ -1,1 +1,2 @@
-"""Commands around a class: `new` (a sheet per student), `pack` (an autograder)."""
+"""Commands around a class: `new` (a sheet per student), `pack` (an autograder), `demo` (a sample
+class)."""

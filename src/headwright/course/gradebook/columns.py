@@ -25,6 +25,7 @@ class Platform:
     skip: Sequence[str] = ()
     locked: Mapping[str, Any] = field(default_factory=dict)
     full: str = ""
+    empty: Sequence[str] = ()
 
     def recognises(self, header: Sequence[str]) -> bool:
         has_all = all(name in header for name in self.known_by)

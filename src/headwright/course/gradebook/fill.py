@@ -52,7 +52,7 @@ def fill(
             left.locked.append(one.student.id)
         elif one.open_points:
             left.still_open.append(one.student.id)
-        elif cell.text and not _same_number(cell.text, mark) and not overwrite:
+        elif _stands(cell.text, meaning) and not _same_number(cell.text, mark) and not overwrite:
             left.other_mark.append(one.student.id)
         else:
             left.filled.append(one.student.id)
@@ -150,6 +150,10 @@ def _folded(name: str) -> str:
 def _named(sheet: Sheet, meaning: Columns, place: int) -> str:
     cells = [cell.text for cell in sheet.rows[place]]
     return next((cells[i] for i in meaning.identity if cells[i]), f"row {place + 1}")
+
+
+def _stands(text: str, meaning: Columns) -> bool:
+    return text not in ("", *meaning.platform.empty)
 
 
 def _is_locked(meaning: Columns, cells: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,16 @@ from headwright.homework.showing.example_tables import in_words
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.result import plain
 
+# Points and the most there are, by document and question
+Worth = Mapping[tuple[str, str], tuple[float | None, float | None]]
 STATUSES = ("correct", "incomplete", "wrong", "missing", "unread")
 _COLUMNS = (
     "document",
+    "student",
     "question",
     "status",
+    "points",
+    "max_points",
     "line_start",
     "line_end",
     "answer",
@@ -39,13 +44,16 @@ def rows(reports: Iterable[Report]) -> list[dict[str, Any]]:
     ]
 
 
-def as_csv(reports: Iterable[Report]) -> str:
+def as_csv(reports: Iterable[Report], worth: Worth | None = None) -> str:
+    """The cells of points are empty where there are none, or none yet."""
     out = io.StringIO()
     table: csv.DictWriter[str] = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
     table.writeheader()
     for report in reports:
         for verdict in report.verdicts:
-            table.writerow(_cells(report, verdict))
+            points, most = (worth or {}).get((report.document, verdict.question), (None, None))
+            marks = {"points": _number(points), "max_points": _number(most)}
+            table.writerow({**_cells(report, verdict), **marks})
     return out.getvalue()
 
 
@@ -53,6 +61,7 @@ def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
     span = verdict.span
     return {
         "document": inert(report.document),
+        "student": inert(report.student),
         "question": verdict.question,
         "status": verdict.status,
         "line_start": span.line_start if span else "",
@@ -64,6 +73,10 @@ def _cells(report: Report, verdict: Verdict) -> dict[str, Any]:
         "remarks": inert(" ".join(verdict.remarks)),
         "confidence": f"{verdict.confidence:.2f}",
     }
+
+
+def _number(points: float | None) -> str:
+    return "" if points is None else f"{points:g}"
 
 
 def inert(cell: str) -> str:

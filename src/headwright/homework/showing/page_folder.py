@@ -3,24 +3,33 @@ pages there."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from headwright.errors import InputError
 from headwright.files import write_text
 from headwright.homework.reading.sources import printable
-from headwright.homework.showing.class_page import Entry
 from headwright.homework.showing.pages import DESCRIPTION
 from headwright.homework.verdict import Report
 
 _LOCK = ".headwright-check.lock"
-_PAGES = "[0-9][0-9][0-9][0-9]*-*.html"
 _HEAD = 2_000  # bytes of a page in which its description stands
+_LONGEST = 50  # characters of a name that stand in a page's: 255 bytes are the most a file has
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the index needs to know of a page that is already written."""
+
+    report: Report
+    file: str
 
 
 class PageFolder:
@@ -31,8 +40,7 @@ class PageFolder:
         self.entries: list[Entry] = []
 
     def add(self, report: Report, html: str) -> None:
-        stem = re.sub(r"[^\w.-]+", "-", Path(report.document).name).strip("-.") or "document"
-        entry = Entry(report, f"{len(self.entries) + 1:04d}-{stem[:60]}.html")
+        entry = Entry(report, _page_name(report))
         self.entries.append(entry)
         write_text(self.path / entry.file, html)
 
@@ -40,9 +48,18 @@ class PageFolder:
         """The index of these pages; those of an earlier, longer run go."""
         write_text(self.path / "index.html", index)
         written = {entry.file for entry in self.entries}
-        for file in self.path.glob(_PAGES):
+        for file in self.path.glob("*.html"):
             if file.name not in written and _is_ours(file):
                 file.unlink(missing_ok=True)
+
+
+def _page_name(report: Report) -> str:
+    """Depends on the document alone, so that a link that was handed out never leads to somebody
+    else's text after the next run."""
+    whose = report.student or Path(report.document).name
+    readable = re.sub(r"[^\w.-]+", "-", whose).strip("-.")[:_LONGEST] or "document"
+    digest = hashlib.sha256(report.document.encode("utf-8")).hexdigest()
+    return f"{readable}-{digest[:12]}.html"
 
 
 def _is_ours(file: Path) -> bool:

@@ -1,7 +1,7 @@
 """A report to look at: one page per document with every judged span marked in the student's text.
 
 Self-contained HTML; everything that came from a document is escaped. How a formula is shown is the
-caller's choice (`draw`). The index of a whole class is `class_page`.
+caller's choice (`draw`). No page leads to another, so that each student can be sent theirs.
 """
 
 from __future__ import annotations
@@ -38,20 +38,11 @@ mark a,.plain{color:inherit;text-decoration:none}
 mark sup{color:var(--s);font-weight:600;font-size:.7em;margin-left:.15em}
 .source{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.86rem;line-height:1.6}
 .answer{overflow-x:auto;padding:.35rem 0}
-.bar{display:flex;height:1rem;min-width:9rem;border-radius:.25rem;overflow:hidden;gap:1px}
-.bar span{background:var(--s)}
-.bar .s-missing,.bar .s-unread{opacity:.45}
-.bar .s-incomplete{background-image:\
-repeating-linear-gradient(135deg,transparent 0 4px,rgba(255,255,255,.35) 4px 7px)}
 table.numbers{font-size:.82rem;margin:.2rem 0}
 .numbers td,.numbers th{padding:.1rem .45rem;text-align:right;white-space:nowrap}
 .numbers th:first-child{text-align:left}
-.matrix td,.matrix th{padding:.15rem .35rem;text-align:center}
-.matrix td:first-child,.matrix th:first-child{text-align:left}
-.number span{white-space:nowrap}
 .bar-of-weight{width:12rem;min-width:5rem}
 .bar-of-weight i{display:block;height:.7rem;background:var(--key);border-radius:2px;min-width:1px}
-.legend>span{margin-right:1rem;white-space:nowrap}
 h1{overflow-wrap:anywhere}
 blockquote{margin:.4rem 0;padding-left:.8rem;border-left:2px solid var(--line);color:var(--soft)}
 details summary{cursor:pointer}
@@ -78,13 +69,12 @@ def drawn(latex: str) -> str:
 def document_page(report: Report, text: str, titles: Titles, *, draw: Draw = as_text) -> str:
     name = Path(report.document).name or report.document
     counts = Counter(verdict.status for verdict in report.verdicts)
-    back = '<p class="soft"><a href="index.html">All documents</a></p>'
     notes = [f'<p class="soft">{escape(note)}</p>' for note in report.notes]
     cards = [
         _card(i, verdict, titles.get(verdict.question, ""), draw)
         for i, verdict in enumerate(report.verdicts)
     ]
-    body = [CSS, f"{back}<h1>{escape(name)}</h1>", f"<p>{counted(counts)}</p>", *notes, *cards]
+    body = [CSS, f"<h1>{escape(name)}</h1>", f"<p>{counted(counts)}</p>", *notes, *cards]
     if text:
         source = f'<div class="source">{_marked(report, text)}</div>'
         body.append(f"<h2>The document</h2><section>{source}</section>")
