@@ -1,4 +1,4 @@
-"""Many jobs: what kills cost, what the crew costs, how fast it goes on, and what it holds in memory.
+"""Many jobs: what kills cost, what the crew costs, how fast it goes on, what it holds in memory.
 
     headwright bench crew            10^4 jobs and five kills; 10^6 finished keys; about 3 minutes
     headwright bench crew --quick    a tenth of it

@@ -145,8 +145,8 @@ def _lines(folder: Path, log: str) -> list[str]:
 
 
 def _counted(folder: Path, jobs: int) -> dict[str, Any]:
-    """Lost: missing, or executed again after it was acknowledged. A batch was repeated if a point of
-    it was executed and then executed again, there or in a later batch."""
+    """Lost: missing, or executed again after it was acknowledged. A batch was repeated if a point
+    of it was executed and then executed again, there or in a later batch."""
     executed: dict[int, list[float]] = defaultdict(list)
     for line in _lines(folder, "executed"):
         moment, number = line.split()

@@ -134,8 +134,10 @@ class Watched:
 
     def _send(self, request: Any) -> None:
         assert self._process.stdin is not None
-        with suppress(OSError):  # it died while it was idle; waiting for the answer notices
-            self._process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+        line = json.dumps(request).encode("ascii") + b"\n"
+        # It died while it was idle, or is being ended; waiting for the answer notices.
+        with suppress(OSError, ValueError):
+            self._process.stdin.write(line)
             self._process.stdin.flush()
 
     def _listen(self) -> None:

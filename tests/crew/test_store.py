@@ -52,7 +52,7 @@ def test_only_what_failed_is_replaced(folder):
 def test_a_store_of_another_study_is_refused(folder):
     opened(folder, ABOUT).close()
 
-    with pytest.raises(InputError, match='is about {"study": "a"}'):
+    with pytest.raises(InputError, match=r'is about \{"study": "a"\}'):
         opened(folder, {"study": "b"})
 
 
@@ -140,7 +140,7 @@ def test_a_damaged_file_is_named(tmp_path, content):
     opened(tmp_path, ABOUT).close()
     (tmp_path / "results.sqlite").write_bytes(content)
 
-    with pytest.raises(InputError, match="results.sqlite"):
+    with pytest.raises(InputError, match=r"results\.sqlite"):
         opened(tmp_path, ABOUT)
 
 

@@ -86,7 +86,7 @@ class _Reading:
                 found = None
             window.append(point, text, key, found)
 
-    def _read(self, number: int, point: Mapping[str, Any]) -> tuple[dict[str, Any], str, str]:
+    def _read(self, number: int, point: Any) -> tuple[dict[str, Any], str, str]:
         try:
             plain = plain_value(point)
             if type(plain) is not dict:
