@@ -11,12 +11,14 @@ from tests.crew import jobs
 from headwright.crew import run
 from headwright.crew.compute import compute
 from headwright.crew.executor import OwnProcesses, chosen
+from headwright.crew.function import source_digest
 from headwright.crew.store import opened
 from headwright.crew.values import text_of
 from headwright.errors import HeadwrightError, InputError
 from headwright.watched import Allowance
 
 JOBS = jobs.__name__
+JOB = {"source": "source 0", "run": "a", "software": {}, "allowance": None}
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +137,7 @@ def test_a_function_that_the_workers_do_not_have_stops_the_run(own, tmp_path):
 
 
 def test_a_worker_with_other_software_or_source_refuses():
-    job = {"function": named(jobs.square), "digest": "source 0", "software": {}, "allowance": None}
+    job = {**JOB, "function": named(jobs.square)}
 
     assert compute({**job, "software": {"numpy": "0.1"}}, ['{"x":1}'])["refused"].endswith(
         "instead of 0.1"
@@ -237,7 +239,7 @@ def test_stopping_ends_what_is_being_computed():
     executor = OwnProcesses(1)
     future = executor.submit(
         compute,
-        {"function": named(jobs.hostile), "digest": _digest(), "software": {}, "allowance": None},
+        {**JOB, "function": named(jobs.hostile), "source": source_digest(named(jobs.hostile))},
         ['{"how":"spin"}'],
     )
     executor.shutdown(cancel_futures=True)
@@ -246,10 +248,29 @@ def test_stopping_ends_what_is_being_computed():
         future.result(timeout=5)
 
 
-def _digest():
-    from headwright.crew.function import source_digest
+def test_what_was_edited_is_computed_as_it_is_now(own, tmp_path, monkeypatch):
+    """Also where only a module that the job imports has changed, or the path to it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = tmp_path / "constants_of_a_sweep.py"
+    sweep = tmp_path / "a_sweep.py"
+    sweep.write_text("from constants_of_a_sweep import c\ndef job(x): return x + c\n")
+    found = []
+    for c in (1, 20, 300):
+        helper.write_text(f"c = {c}\n")
+        found += list(run("a_sweep:job", [{"x": 0}], executor=own))
+    sweep.write_text("def job(x): return 'edited'\n")
+    found += list(run("a_sweep:job", [{"x": 0}], executor=own))
 
-    return source_digest(named(jobs.hostile))
+    assert [outcome.value for outcome in found] == [1, 20, 300, "edited"]
+
+
+def test_a_module_that_cannot_be_imported_is_told_once(own, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "a_broken_sweep.py").write_text("import no_such_module_of_anybody\n")
+
+    with pytest.raises(InputError, match="No module named") as told:
+        list(run("a_broken_sweep:job", [{"x": 0}], executor=own))
+    assert str(told.value).count("try:") == 1
 
 
 @pytest.mark.parametrize("workers", [0, -1])

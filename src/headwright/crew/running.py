@@ -8,6 +8,7 @@ batches is under way, and what is finished behind a slow point waits in a window
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from itertools import islice
@@ -45,11 +46,13 @@ def run(
     `version` is the job's own: results of another one are computed again. The engine's version and
     the source of a user's module are added to it. `retry`: points that failed are computed again.
     """
-    whole = full_version(function, version)
+    source = source_digest(function)
+    whole = full_version(version, source)
     limits = None if allowance is None else (allowance.seconds, allowance.memory)
     job = {
         "function": function,
-        "digest": source_digest(function),
+        "source": source,
+        "run": secrets.token_hex(8) if source else "",
         "software": software(),
         "allowance": limits,
     }
