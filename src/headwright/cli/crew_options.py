@@ -35,7 +35,16 @@ STORE_OPTION: dict[str, dict[str, Any]] = {
 
 def crew_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """--workers and --cluster."""
-    for name, settings in reversed(CREW_OPTIONS.items()):
+    return _with(function, CREW_OPTIONS)
+
+
+def crew_and_store_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--workers, --cluster and --store."""
+    return _with(function, CREW_OPTIONS | STORE_OPTION)
+
+
+def _with(function: Callable[..., Any], options: dict[str, dict[str, Any]]) -> Callable[..., Any]:
+    for name, settings in reversed(options.items()):
         function = click.option(name, **settings)(function)
     return function
 
