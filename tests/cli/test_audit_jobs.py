@@ -40,7 +40,7 @@ def test_jobs_change_no_number(place, tmp_path):
     assert here.exit_code == 0, here.output
     assert elsewhere.stdout == here.stdout
     assert json.loads(alone.stdout) == json.loads(here.stdout)["audits"][1]
-    rows = list(csv.DictReader((tmp_path / "heads.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "heads.csv").read_text().splitlines()))
     assert [row["model"] for row in rows] == [str(place / "first")] * 8 + [
         str(place / "second")
     ] * 8

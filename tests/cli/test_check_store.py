@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from importlib import resources
 
 import pytest
 from click.testing import CliRunner
@@ -117,8 +118,13 @@ def test_only_what_has_changed_is_judged_again(tmp_path):
         count()
     checked(folder, "--store", store, "--html", tmp_path / "pages")
     count()
+    bank = tmp_path / "bank.toml"
+    own = resources.files("headwright.exercise").joinpath("bank.toml").read_text("utf-8")
+    bank.write_text(own.replace('"Attention exploration"', '"Another sheet"'), encoding="utf-8")
+    checked(folder, "--store", store, "--bank", bank)
+    count()
 
-    assert counts == [2, 2, 3, 5]
+    assert counts == [2, 2, 3, 5, 7]
 
 
 def test_places_that_contradict_each_other_and_stores_of_others_are_refused(tmp_path):

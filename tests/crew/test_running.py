@@ -3,7 +3,9 @@
 import json
 import math
 import multiprocessing
+import sqlite3
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from tests.crew import jobs
@@ -112,6 +114,37 @@ def test_failed_points_are_kept_until_they_are_tried_again(own, tmp_path):
 
     assert [o.stored for o in (*first, *second, *third)] == [False, True, False]
     assert second[0].error == "SystemExit: bye"
+
+
+def test_a_store_shows_long_texts_by_their_beginning(own, tmp_path):
+    """The key is that of the whole text, and the job gets all of it."""
+    long = "x" * 5000
+    points = [{"how": long}, {"how": long + "y"}, {"how": "short"}]
+    with opened(tmp_path, {}) as store:
+        found = results(jobs.hostile, points, executor=own, store=store)
+        again = results(jobs.hostile, points, executor=own, store=store)
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as table:
+        shown = [point for (point,) in table.execute("SELECT point FROM results")]
+
+    assert [outcome.value for outcome in found] == [long, long + "y", "short"]
+    assert [outcome.text for outcome in again] == [outcome.text for outcome in found]
+    assert max(map(len, shown)) < 200
+    assert len(set(shown)) == 3
+
+
+def test_points_of_many_characters_are_read_a_few_at_a_time(own, monkeypatch):
+    monkeypatch.setattr("headwright.crew.running.MOST_IN_BATCH", 1000)
+    read = []
+
+    def points():
+        for x in range(50):
+            read.append(x)
+            yield {"how": f"{x} {'x' * 500}"}
+
+    outcomes = run(named(jobs.hostile), points(), executor=own)
+    next(outcomes)
+    assert len(read) < 20
+    assert len(list(outcomes)) == 49
 
 
 def test_no_points_and_one_point(own):

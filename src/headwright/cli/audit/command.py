@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ _AGAINST = "Which heads changed: another model of the same shape, or a saved --j
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
 @cache.cache_options
 @crew_and_store_options
-def command(models: tuple[str, ...], folder: str | None, sheet: str | None, **asked: Any) -> Reply:
+def command(models: Sequence[str], folder: str | None, sheet: str | None, **asked: Any) -> Reply:
     """What every head of a trained MODEL does on a text, an image or a sound, and how far its
     output moves when keys are stored in few bits.
 
@@ -78,7 +79,7 @@ def command(models: tuple[str, ...], folder: str | None, sheet: str | None, **as
     return _one(result, before, wish, _Wanted(order, folder, sheet))
 
 
-def _audits(where: Any, models: tuple[str, ...], words: Any, asked: dict[str, Any]) -> list[Any]:
+def _audits(where: Any, models: Sequence[str], words: Any, asked: dict[str, Any]) -> list[Any]:
     if where is None:
         return [_audit(model, words, asked) for model in models]
     return where.audits(models, words, asked)
