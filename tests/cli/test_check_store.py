@@ -32,7 +32,7 @@ OwnProcesses.submit = submit
 batch.MODULE = noted.__name__
 main(["check", sys.argv[1], "--store", sys.argv[2], "--workers", "2", "--json"])
 """
-DOCUMENTS = 24
+DOCUMENTS = 16
 WORKERS = 2
 
 

@@ -1,7 +1,7 @@
 """Jobs of one text each give what one audit of all texts gives, number for number."""
 
 import json
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 import torch
 from tests.trained.small_model import saved_model
 
-from headwright.crew.executor import chosen
 from headwright.crew.store import opened
 from headwright.crew.values import text_of
+from headwright.crew.worker import respond
 from headwright.errors import HeadwrightError
 from headwright.trained import audit
 from headwright.trained.auditing import AuditOptions
@@ -30,15 +30,19 @@ def models(tmp_path_factory):
     return [saved_model(tmp_path_factory.mktemp("model"), seed) for seed in (0, 1)]
 
 
-@pytest.fixture(scope="module")
-def own():
-    with chosen(workers=1) as executor:
-        yield executor
+class Here(Executor):
+    """What a process of the crew does, in this one: starting another costs more than the tests."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        job, points = args
+        future = Future()
+        future.set_result(respond({**job, "points": points}))
+        return future
 
 
-def test_many_jobs_give_the_numbers_of_one_audit(models, own, tmp_path):
+def test_many_jobs_give_the_numbers_of_one_audit(models, tmp_path):
     with opened(tmp_path / "store", {"command": "audit"}) as store:
-        found = list(audits(models, TEXTS, executor=own, store=store, **OPTIONS))
+        found = list(audits(models, TEXTS, executor=Here(), store=store, **OPTIONS))
         again = list(audits(models, TEXTS, executor=_Nobody(), store=store, **OPTIONS))
 
     for model, one, stored in zip(models, found, again, strict=True):
@@ -60,9 +64,9 @@ def test_a_worker_with_other_weights_refuses(models):
         one_text.one_text(**point, weights="0")
 
 
-def test_a_text_that_the_model_cannot_read_is_said_once(models, own):
+def test_a_text_that_the_model_cannot_read_is_said_once(models):
     with pytest.raises(HeadwrightError, match="at most 64 tokens") as told:
-        list(audits(models, [TEXTS[0], "one " * 65], executor=own))
+        list(audits(models, [TEXTS[0], "one " * 65], executor=Here()))
     assert str(told.value).count("try:") == 1
 
 
