@@ -22,7 +22,7 @@ from headwright.trained.jobs.as_values import read, written
 from headwright.trained.jobs.many import audits
 
 TEXTS = ["One two three, one two three. " * 4, "three two one. " * 3, "one, two."]
-OPTIONS = {"rows": 3, "key_bits": (4,), "induction": True, "weights": True}
+OPTIONS = {"rows": 2, "key_bits": (4,), "induction": True, "weights": True}
 
 
 @pytest.fixture(scope="module")
