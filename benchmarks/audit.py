@@ -121,7 +121,7 @@ def _contestant(name: str, model, ids):
 
         def audit():
             batch = Batch({"input_ids": ids})
-            visit = visitor(batch, AuditOptions(rows=0), None, {}, turning)
+            visit = visitor(batch, AuditOptions(rows=0), (), {}, turning)
             tapped(model, batch.arguments, visit)
 
         return audit

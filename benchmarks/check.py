@@ -19,8 +19,8 @@ from benchmarks.telling import as_they_come
 from tests.homework.corpus.documents import document
 from tests.homework.corpus.scoring import score
 
+from headwright.crew.processes import end_idle
 from headwright.homework.batch import judge_many
-from headwright.homework.processes import end_idle
 from headwright.homework.reading.formats import read_file
 from headwright.homework.reading.sources import Source
 

@@ -22,7 +22,7 @@ from benchmarks import crew_job, crew_kills, telling
 
 from headwright.crew import run as crew_run
 from headwright.crew.executor import chosen
-from headwright.crew.function import full_version
+from headwright.crew.function import full_version, source_digest
 from headwright.crew.processes import end_idle
 from headwright.crew.store import opened
 from headwright.crew.store.record import Record
@@ -123,7 +123,7 @@ def _resumed(jobs: int) -> dict[str, Any]:
 
 
 def _finished(jobs: int) -> Iterator[Record]:
-    version = full_version(crew_job.NAME, "")
+    version = full_version("", source_digest(crew_job.NAME))
     keys = Keys(crew_job.NAME, version)
     for point in crew_job.points(jobs, 0.0):
         text = text_of(point)

@@ -31,7 +31,7 @@ TICK = 0.05  # seconds between two looks at a busy process
 STANDSTILL = 60.0
 # The child finds the modules that the parent finds, and none in the folder that it happens to be
 # started in.
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from {module} import main; main(*{arguments!r})"
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -59,11 +59,11 @@ class Allowance:
 
 
 class Watched:
-    """`main` of a module in a process of its own. Its first line is its number, and says that it is
-    ready; then it writes a line for every line."""
+    """`main` of a module, with these arguments, in a process of its own. Its first line is its
+    number, and says that it is ready; then it writes a line for every line."""
 
-    def __init__(self, module: str) -> None:
-        program = _PROGRAM.format(path=sys.path, module=module)
+    def __init__(self, module: str, *arguments: str) -> None:
+        program = _PROGRAM.format(path=sys.path, module=module, arguments=arguments)
         # Ctrl+C reaches the parent alone, and it ends us
         detached: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
@@ -135,7 +135,7 @@ class Watched:
     def _send(self, request: Any) -> None:
         assert self._process.stdin is not None
         line = json.dumps(request).encode("ascii") + b"\n"
-        # It died while it was idle, or was ended under our hands; waiting for the answer notices.
+        # It died while it was idle, or is being ended; waiting for the answer notices.
         with suppress(OSError, ValueError):
             self._process.stdin.write(line)
             self._process.stdin.flush()

@@ -16,6 +16,7 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from click.testing import CliRunner
 from rich.console import Console
+from tests.trained.small_model import saved_model
 
 from headwright.cli.audit import view as audit_view
 from headwright.cli.audit.command import command
@@ -28,23 +29,7 @@ _TEXT = "One two three, one two three. " * 4
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A small random model with a tokenizer of its own, in a folder."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaModel, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("model")
-    words = {word: i for i, word in enumerate(["[UNK]", "One", "one", "two", "three", ",", "."])}
-    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]").save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, vocab_size=7, max_position_embeddings=64,
-    )  # fmt: skip
-    LlamaModel(config).save_pretrained(folder)
-    return str(folder)
+    return saved_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

@@ -2,7 +2,10 @@
 
 import json
 import math
+import multiprocessing
+import sqlite3
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from tests.crew import jobs
@@ -10,12 +13,14 @@ from tests.crew import jobs
 from headwright.crew import run
 from headwright.crew.compute import compute
 from headwright.crew.executor import OwnProcesses, chosen
+from headwright.crew.function import source_digest
 from headwright.crew.store import opened
 from headwright.crew.values import text_of
 from headwright.errors import HeadwrightError, InputError
 from headwright.watched import Allowance
 
 JOBS = jobs.__name__
+JOB = {"source": "source 0", "run": "a", "software": {}, "allowance": None}
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +116,37 @@ def test_failed_points_are_kept_until_they_are_tried_again(own, tmp_path):
     assert second[0].error == "SystemExit: bye"
 
 
+def test_a_store_shows_long_texts_by_their_beginning(own, tmp_path):
+    """The key is that of the whole text, and the job gets all of it."""
+    long = "x" * 5000
+    points = [{"how": long}, {"how": long + "y"}, {"how": "short"}]
+    with opened(tmp_path, {}) as store:
+        found = results(jobs.hostile, points, executor=own, store=store)
+        again = results(jobs.hostile, points, executor=own, store=store)
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as table:
+        shown = [point for (point,) in table.execute("SELECT point FROM results")]
+
+    assert [outcome.value for outcome in found] == [long, long + "y", "short"]
+    assert [outcome.text for outcome in again] == [outcome.text for outcome in found]
+    assert max(map(len, shown)) < 200
+    assert len(set(shown)) == 3
+
+
+def test_points_of_many_characters_are_read_a_few_at_a_time(own, monkeypatch):
+    monkeypatch.setattr("headwright.crew.running.MOST_IN_BATCH", 1000)
+    read = []
+
+    def points():
+        for x in range(50):
+            read.append(x)
+            yield {"how": f"{x} {'x' * 500}"}
+
+    outcomes = run(named(jobs.hostile), points(), executor=own)
+    next(outcomes)
+    assert len(read) < 20
+    assert len(list(outcomes)) == 49
+
+
 def test_no_points_and_one_point(own):
     assert results(jobs.square, [], executor=own) == []
     assert results(jobs.square, [{"x": 3}], executor=own)[0].value == {"y": 9}
@@ -134,7 +170,7 @@ def test_a_function_that_the_workers_do_not_have_stops_the_run(own, tmp_path):
 
 
 def test_a_worker_with_other_software_or_source_refuses():
-    job = {"function": named(jobs.square), "digest": "source 0", "software": {}, "allowance": None}
+    job = {**JOB, "function": named(jobs.square)}
 
     assert compute({**job, "software": {"numpy": "0.1"}}, ['{"x":1}'])["refused"].endswith(
         "instead of 0.1"
@@ -142,9 +178,16 @@ def test_a_worker_with_other_software_or_source_refuses():
     assert "another source" in compute(job, ['{"x":1}'])["refused"]
 
 
-@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+# A fork would run what libraries have registered for it.
+OTHERS = {
+    "threads": lambda: ThreadPoolExecutor(1),
+    "processes": lambda: ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
 def test_any_executor_will_do(kind):
-    with kind(1) as executor:
+    with OTHERS[kind]() as executor:
         found = results(jobs.square, [{"x": x} for x in range(5)], executor=executor)
 
     assert [outcome.value["y"] for outcome in found] == [0, 1, 4, 9, 16]
@@ -208,22 +251,13 @@ def test_a_slow_point_lets_only_so_much_pile_up(monkeypatch):
     waits = iter(range(200))
     monkeypatch.setattr("headwright.crew.running.width_of", lambda _: next(waits) and 1)
     try:
-        # `width_of` gives up after so many rounds.
-        outcomes = run(named(jobs.square), points(), executor=executor)
-        with pytest.raises(StopIteration):
-            _drained(outcomes)
+        # `width_of` gives up after so many rounds, and a generator makes a RuntimeError of that.
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            results(jobs.square, points(), executor=executor)
     finally:
         executor.shutdown(cancel_futures=True)
 
     assert len(read) <= 150
-
-
-def _drained(outcomes):
-    try:
-        for _ in outcomes:
-            pass
-    except RuntimeError as reason:  # what a generator makes of StopIteration
-        raise reason.__cause__ from None
 
 
 def test_an_executor_that_breaks_says_how_to_go_on():
@@ -238,7 +272,7 @@ def test_stopping_ends_what_is_being_computed():
     executor = OwnProcesses(1)
     future = executor.submit(
         compute,
-        {"function": named(jobs.hostile), "digest": _digest(), "software": {}, "allowance": None},
+        {**JOB, "function": named(jobs.hostile), "source": source_digest(named(jobs.hostile))},
         ['{"how":"spin"}'],
     )
     executor.shutdown(cancel_futures=True)
@@ -247,10 +281,29 @@ def test_stopping_ends_what_is_being_computed():
         future.result(timeout=5)
 
 
-def _digest():
-    from headwright.crew.function import source_digest
+def test_what_was_edited_is_computed_as_it_is_now(own, tmp_path, monkeypatch):
+    """Also where only a module that the job imports has changed, or the path to it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = tmp_path / "constants_of_a_sweep.py"
+    sweep = tmp_path / "a_sweep.py"
+    sweep.write_text("from constants_of_a_sweep import c\ndef job(x): return x + c\n")
+    found = []
+    for c in (1, 20, 300):
+        helper.write_text(f"c = {c}\n")
+        found += list(run("a_sweep:job", [{"x": 0}], executor=own))
+    sweep.write_text("def job(x): return 'edited'\n")
+    found += list(run("a_sweep:job", [{"x": 0}], executor=own))
 
-    return source_digest(named(jobs.hostile))
+    assert [outcome.value for outcome in found] == [1, 20, 300, "edited"]
+
+
+def test_a_module_that_cannot_be_imported_is_told_once(own, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "a_broken_sweep.py").write_text("import no_such_module_of_anybody\n")
+
+    with pytest.raises(InputError, match="No module named") as told:
+        list(run("a_broken_sweep:job", [{"x": 0}], executor=own))
+    assert str(told.value).count("try:") == 1
 
 
 @pytest.mark.parametrize("workers", [0, -1])

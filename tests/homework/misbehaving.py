@@ -1,4 +1,4 @@
-"""A worker whose documents do, by name, what a document may never do to the others."""
+"""Jobs whose documents do, by name, what a document may never do to the others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ from headwright.homework.verdict import Report, Verdict
 KEPT: list[bytearray] = []
 
 
-def main() -> None:
+def judged(**point):
     one_document.judge_document = lambda document, bank: misbehave(document)
     pages.drawn = draw
-    judging_process.main()
+    return judging_process.judged(**point)
+
+
+def drawn(formulas):
+    pages.drawn = draw
+    return judging_process.drawn(formulas)
 
 
 def draw(latex: str) -> str:

@@ -14,8 +14,9 @@ import pytest
 
 import headwright as hw
 from headwright import watched
+from headwright.crew import processes
 from headwright.errors import HeadwrightError, InputError
-from headwright.homework import batch, limits, processes
+from headwright.homework import batch, limits
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
@@ -133,7 +134,7 @@ def test_files_whose_names_are_shown_alike_are_two(tmp_path):
 def misbehaving(monkeypatch):
     """Workers in which a document does what its name says; none of them is kept for other tests."""
     processes.end_idle()
-    monkeypatch.setattr(processes, "MODULE", "tests.homework.misbehaving")
+    monkeypatch.setattr(batch, "MODULE", "tests.homework.misbehaving")
     yield
     processes.end_idle()
 
@@ -165,11 +166,16 @@ def test_memory_is_watched(misbehaving, monkeypatch):
 def test_a_worker_that_keeps_memory_is_replaced(misbehaving, monkeypatch):
     """The next document would be blamed for what an earlier one left behind."""
     names = ["says who", "says who", "keeps memory", "says who"]
-    first, again, _, other = reasons_of(names, workers=1)
+    # Equal documents would be judged once.
+    documents = [Source(name, text=f"$q_{place}$") for place, name in enumerate(names)]
+
+    def workers():
+        return [o.report.verdicts[0].reason for o in judge_many(documents, workers=1)]
+
+    first, again, _, other = workers()
     assert first == again == other
-    processes.end_idle()
-    monkeypatch.setattr(limits, "WORKER_MEMORY", 200_000_000)
-    first, again, _, other = reasons_of(names, workers=1)
+    monkeypatch.setattr(processes, "MOST_KEPT", 50_000_000)
+    first, again, _, other = workers()
     assert first == again != other
 
 
@@ -219,7 +225,7 @@ def test_workers_that_cannot_start_are_said_once(monkeypatch, capfd):
 def children() -> list[psutil.Process]:
     """The workers of this process; other tests may have started other processes."""
     running = [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
-    return [p for p in running if any("homework." in word for word in p.cmdline())]
+    return [p for p in running if any(processes.MODULE in word for word in p.cmdline())]
 
 
 def test_one_worker_serves_many_calls_and_threads_get_their_own():
@@ -254,9 +260,9 @@ def test_stopping_early_ends_the_busy_workers(misbehaving):
 
 
 SCRIPT = """
-from headwright.homework import batch, processes
+from headwright.homework import batch
 from headwright.homework.reading.sources import Source
-processes.MODULE = "tests.homework.misbehaving"
+batch.MODULE = "tests.homework.misbehaving"
 print("started", flush=True)
 list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """

@@ -2,7 +2,8 @@
 
 Reading order: `conventions` (what all commands share), `arguments` (arrays and numbers from words),
 `heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
-a terminal, `interrupt` how Ctrl+C is heard. Where showing takes more room than asking, it has a
+a terminal, `interrupt` how Ctrl+C is heard; `crew_options` and `crew_bar` serve commands of many
+jobs. Where showing takes more room than asking, it has a
 file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`.
 """
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from headwright.cli.interrupt import raise_if_pressed
-from headwright.crew import Outcome
 
 _EVERY = 0.1  # seconds: a million stored outcomes come within a few
 
@@ -26,7 +24,8 @@ class Tally:
         self.failed = 0
         self._start = time.monotonic()
 
-    def note(self, outcome: Outcome) -> None:
+    def note(self, outcome: Any) -> None:
+        """An outcome has an `error`, empty where it has none, and says whether it was `stored`."""
         self.come += 1
         self.computed += not outcome.stored
         self.failed += bool(outcome.error)
@@ -44,10 +43,10 @@ class Tally:
         return ", ".join(parts)
 
 
-def counted(outcomes: Iterator[Outcome], label: str, tally: Tally) -> Iterable[Outcome]:
+def counted(outcomes: Iterable[Any], label: str, tally: Tally) -> Iterator[Any]:
     """The same outcomes under a bar on a terminal's stderr, in silence elsewhere; Ctrl+C is heard
     between two."""
-    with _bar(label, tally.total) as bar:
+    with _bar(label, tally) as update:
         shown = 0.0
         for outcome in outcomes:
             raise_if_pressed()
@@ -56,13 +55,21 @@ def counted(outcomes: Iterator[Outcome], label: str, tally: Tally) -> Iterable[O
             now = time.monotonic()
             if now - shown > _EVERY:
                 shown = now
-                bar.update(bar.task_ids[0], completed=tally.come, words=tally.words)
+                update()
 
 
-def _bar(label: str, total: int) -> Progress:
+@contextmanager
+def _bar(label: str, tally: Tally) -> Iterator[Callable[[], None]]:
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda: None
+        return
+
+    # Here: a command that shows no bar starts sooner.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
-    quiet = sys.stderr is None or not sys.stderr.isatty()
     screen = Console(stderr=True)
-    bar = Progress(*columns, TimeRemainingColumn(), console=screen, transient=True, disable=quiet)
-    bar.add_task(label, total=total, words="")
-    return bar
+    with Progress(*columns, TimeRemainingColumn(), console=screen, transient=True) as bar:
+        task = bar.add_task(label, total=tally.total, words="")
+        yield lambda: bar.update(task, completed=tally.come, words=tally.words)

@@ -16,6 +16,7 @@ from rich.table import Table
 from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.crew_bar import Tally, counted
+from headwright.cli.crew_options import crew_options, refuse_two_places, saying_how_to_go_on
 from headwright.crew import Outcome
 from headwright.crew.executor import chosen
 from headwright.errors import InputError
@@ -38,8 +39,7 @@ _MOST_MESSAGES = 3
 @click.option("--grid", type=_FILE, metavar="G.toml", help="The values of every parameter.")
 @click.option("--small", is_flag=True, help="The small grid of a built-in study: seconds.")
 @click.option("--out", type=_FOLDER, metavar="DIR", help="Folder for the table, page and store.")
-@click.option("--workers", type=_POSITIVE, metavar="N", help="Processes here; one per core.")
-@click.option("--cluster", metavar="tcp://HOST:PORT|local", help="A Dask cluster instead.")
+@crew_options
 @click.option("--limit", type=_POSITIVE, metavar="N", help="The first N points of the grid alone.")
 @click.option("--retry", is_flag=True, help="Compute failed points again.")
 @click.option("--new", is_flag=True, help="A template to start from; with --out as two files.")
@@ -73,22 +73,14 @@ def _studied(
 def _carried_out(
     study: Any, out: Path, *, workers: int | None, cluster: str | None, retry: bool
 ) -> Studied:
-    if workers is not None and cluster is not None:
-        got = "both --workers and --cluster"
-        attempt = "--workers on this machine, --cluster elsewhere"
-        raise InputError(wanted="one place to compute", got=got, attempt=attempt)
+    refuse_two_places(workers, cluster)
     tally = Tally(study.count)
 
     def watch(outcomes: Iterator[Outcome]) -> Iterable[Outcome]:
         return counted(outcomes, study.name, tally)
 
-    try:
-        with chosen(workers, cluster) as executor:
-            return carried_out(study, out, executor, retry=retry, watch=watch)
-    except KeyboardInterrupt:
-        done = f"at {tally.come:,} of {tally.total:,} points"
-        words = f"{done}; what is finished is stored: the same command goes on from there"
-        raise KeyboardInterrupt(words) from None
+    with saying_how_to_go_on(out, tally, "points"), chosen(workers, cluster) as executor:
+        return carried_out(study, out, executor, retry=retry, watch=watch)
 
 
 def _render(console: Console, result: Studied) -> None:

@@ -31,8 +31,8 @@ def compute(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
     """`{"results": [[text, error, seconds], ...]}` in the order of the points, or
     `{"refused": why}` where this machine cannot do what the driver means.
 
-    The job has the name and the digest of a function, the software of the driver, and an allowance
-    for each point (seconds and bytes) or None.
+    The job has the name of a function and the digest of its source, the run that it belongs to, the
+    software of the driver, and an allowance for each point (seconds and bytes) or None.
     """
     other = difference(job["software"], software())
     if other:
@@ -52,7 +52,7 @@ class _Batch:
     def __init__(self, job: dict[str, Any]) -> None:
         allowance = job["allowance"]
         self._allowance = _UNLIMITED if allowance is None else Allowance(*allowance)
-        self._request = {"function": job["function"], "digest": job["digest"]}
+        self._request = {name: job[name] for name in ("function", "source", "run")}
         self._requests: Requests = getattr(_thread, "requests", _everybody)
 
     def ask(self, points: list[str]) -> dict[str, Any]:

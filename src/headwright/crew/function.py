@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable
-from functools import lru_cache
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,16 @@ def engine_version() -> str:
     return sys.modules[PACKAGE].__version__
 
 
-def full_version(function: str, version: str) -> str:
-    """The engine's version, the job's own, and for a module of the user its source."""
-    parts = [f"{PACKAGE} {engine_version()}", version, source_digest(function)]
+def full_version(version: str, source: str) -> str:
+    """The engine's version, the job's own, and for a module of the user the digest of its
+    source."""
+    parts = [f"{PACKAGE} {engine_version()}", version, source]
     return ", ".join(part for part in parts if part)
 
 
-@lru_cache(maxsize=64)
 def source_digest(function: str) -> str:
-    """Of the file that the function's module is in; empty for this package, which has a version."""
+    """Of the file that the function's module is in, as it is now; empty for this package, which has
+    a version."""
     module, colon, name = function.partition(":")
     if not (colon and name.isidentifier() and all(map(str.isidentifier, module.split(".")))):
         attempt = "my_study:job, for the function job of my_study.py"
@@ -39,6 +39,7 @@ def source_digest(function: str) -> str:
     if module.partition(".")[0] == PACKAGE:
         return ""
     try:
+        invalidate_caches()  # the file may be new
         spec = find_spec(module)
     except (ImportError, ValueError, AttributeError) as reason:
         raise _no_module(module, str(reason)) from None
@@ -54,7 +55,6 @@ def _no_module(module: str, reason: str) -> InputError:
     return InputError(wanted=f"the module {module}", got=reason, attempt=attempt)
 
 
-@lru_cache(maxsize=64)
 def named(function: str) -> Callable[..., Any]:
     """The function itself, in the process that calls it."""
     module, _, name = function.partition(":")

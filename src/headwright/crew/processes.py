@@ -3,14 +3,18 @@ ended with this process.
 
 The parent watches what each of them uses (`watched`). A request that uses too much costs its
 process, which is replaced; and whoever stops asking ends only the processes that are busy for him.
+
+A process has imported the job's module when it is ready, so that no point pays for that. What it
+imported of a user's stays as it was then; so it serves one run, and the next finds what was edited.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwright.errors import HeadwrightError
 from headwright.watched import Allowance, Died, Ended, Watched
@@ -19,6 +23,14 @@ from headwright.watched import Allowance, Died, Ended, Watched
 MODULE = "headwright.crew.worker"
 # Bytes that a process may have kept of earlier requests and still serve the next one
 MOST_KEPT = 500_000_000
+
+
+class _Kind(NamedTuple):
+    """What an idle process has imported, and from where."""
+
+    module: str
+    run: str  # empty for this package, whose source does not change
+    path: tuple[str, ...]
 
 
 class Requests:
@@ -30,10 +42,12 @@ class Requests:
         self._stopped = False
         self._lock = threading.Lock()
 
-    def ask(self, request: Any, allowance: Allowance) -> Any:
+    def ask(self, request: dict[str, Any], allowance: Allowance) -> Any:
+        """The request has a `function` to call, and the `run` that it belongs to."""
         if self._stopped:
             raise Died("it was stopped")
-        process = _taken()
+        kind = _Kind(request["function"].partition(":")[0], request["run"], tuple(sys.path))
+        process = _taken(kind, request["function"])
         with self._lock:
             self._busy.add(process)
             if self._stopped:
@@ -43,7 +57,7 @@ class Requests:
         finally:
             with self._lock:
                 self._busy.discard(process)
-            _given_back(process)
+            _given_back(kind, process)
 
     @property
     def stopped(self) -> bool:
@@ -56,35 +70,39 @@ class Requests:
                 process.end()
 
 
-_idle: list[Watched] = []
+_idle: list[tuple[_Kind, Watched]] = []
 _idle_lock = threading.Lock()
 
 
-def _taken() -> Watched:
-    """An idle process, or a new one."""
+def _taken(kind: _Kind, function: str) -> Watched:
+    """An idle process of this kind, or a new one."""
     with _idle_lock:
-        while _idle:
-            process = _idle.pop()
-            if process.alive:
-                return process
-            process.end()
+        for place in reversed(range(len(_idle))):
+            if _idle[place][0] == kind:
+                _, process = _idle.pop(place)
+                if process.alive:
+                    return process
+                process.end()
     try:
-        return Watched(MODULE)
+        return Watched(MODULE, function)
     except (Died, Ended, OSError) as reason:
         raise HeadwrightError(
             f"wanted a process that computes; got none that starts ({reason}); "
-            f'try: python -c "import {MODULE}", which shows why'
+            f'try: python -c "import {MODULE}, {kind.module}", which shows why'
         ) from None
 
 
-def _given_back(process: Watched) -> None:
-    """Kept for the next request, unless it is gone, has kept much memory, or there are enough."""
-    fit = process.alive and not process.holds_more_than(MOST_KEPT)
+def _given_back(kind: _Kind, process: Watched) -> None:
+    """Kept for the next request, unless it is gone or has kept much memory; in place of the one
+    that has been idle for longest where there are enough."""
+    if not process.alive or process.holds_more_than(MOST_KEPT):
+        process.end()
+        return
     with _idle_lock:
-        if fit and len(_idle) < cores():
-            _idle.append(process)
-            return
-    process.end()
+        _idle.append((kind, process))
+        surplus = [_idle.pop(0)[1]] if len(_idle) > cores() else []
+    for idle in surplus:
+        idle.end()
 
 
 def cores() -> int:
@@ -97,7 +115,7 @@ def cores() -> int:
 def end_idle() -> None:
     with _idle_lock:
         while _idle:
-            _idle.pop().end()
+            _idle.pop()[1].end()
 
 
 def _forget_after_fork() -> None:

@@ -8,9 +8,9 @@ batches is under way, and what is finished behind a slow point waits in a window
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from itertools import islice
 from typing import Any
 
 from headwright.crew.compute import compute
@@ -19,8 +19,8 @@ from headwright.crew.function import full_version, source_digest
 from headwright.crew.pace import Pace
 from headwright.crew.software import software
 from headwright.crew.store.record import Record, Store
-from headwright.crew.values import Keys, NotPlain, encoded, plain_value
-from headwright.crew.window import Outcome, Place, Window
+from headwright.crew.values import Keys, NotPlain, encoded, plain_value, shortened
+from headwright.crew.window import MOST_IN_BATCH, Outcome, Place, Window
 from headwright.errors import HeadwrightError, InputError
 from headwright.watched import Allowance
 
@@ -45,11 +45,13 @@ def run(
     `version` is the job's own: results of another one are computed again. The engine's version and
     the source of a user's module are added to it. `retry`: points that failed are computed again.
     """
-    whole = full_version(function, version)
+    source = source_digest(function)
+    whole = full_version(version, source)
     limits = None if allowance is None else (allowance.seconds, allowance.memory)
     job = {
         "function": function,
-        "digest": source_digest(function),
+        "source": source,
+        "run": secrets.token_hex(8) if source else "",
         "software": software(),
         "allowance": limits,
     }
@@ -75,8 +77,7 @@ class _Reading:
 
     def next_chunk(self, window: Window) -> None:
         """The next points into the window; those that are not stored are to be done."""
-        chunk = [self._read(number, point) for number, point in islice(self._points, _CHUNK)]
-        self.ended = len(chunk) < _CHUNK
+        chunk = self._chunk()
         new = {key for _, _, key in chunk if not window.has(key)}
         # Sorted keys lie near each other in the store.
         kept = self.store.found(sorted(new)) if self.store is not None and new else {}
@@ -85,6 +86,18 @@ class _Reading:
             if found is not None and self._retry and found[1]:
                 found = None
             window.append(point, text, key, found)
+
+    def _chunk(self) -> list[tuple[dict[str, Any], str, str]]:
+        chunk = []
+        characters = 0
+        while len(chunk) < _CHUNK and characters < MOST_IN_BATCH:
+            numbered = next(self._points, None)
+            if numbered is None:
+                self.ended = True
+                break
+            chunk.append(self._read(*numbered))
+            characters += len(chunk[-1][1])
+        return chunk
 
     def _read(self, number: int, point: Any) -> tuple[dict[str, Any], str, str]:
         try:
@@ -175,7 +188,7 @@ class _Run:
         self._pace.saw(len(batch), sum(seconds for _, _, seconds in results))
         name = self._job["function"]
         return [
-            (place, Record(place.key, name, self._version, place.point, *result))
+            (place, Record(place.key, name, self._version, shortened(place.point), *result))
             for place, result in zip(batch, results, strict=True)
         ]
 

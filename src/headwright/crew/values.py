@@ -15,6 +15,7 @@ from typing import Any
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _READ_BACK = (str, int, float, bool, type(None))
 MOST_NESTING = 100
+_SHORT_POINT = 1_000  # characters
 
 
 class NotPlain(ValueError):
@@ -66,6 +67,21 @@ def _plain_mapping(value: Mapping[Any, Any], place: str, depth: int) -> dict[str
             item = plain_value(item, inner, depth + 1)
         plain[name] = item
     return plain
+
+
+def shortened(point: str) -> str:
+    """A point as a store shows it: long texts by their beginning and their digest. The key is that
+    of the whole point."""
+    if len(point) <= _SHORT_POINT:
+        return point
+    return encoded({name: _short(value) for name, value in json.loads(point).items()})
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, str) or len(value) <= _SHORT_POINT:
+        return value
+    digest = hashlib.sha256(value.encode("utf-8", errors="surrogatepass")).hexdigest()[:16]
+    return f"{value[:60]}... ({len(value)} characters, sha256 {digest})"
 
 
 class Keys:

@@ -1,10 +1,10 @@
 """Check: written answers about attention, judged by computation.
 
-The way of a document: `batch` (check one, judge many) -> `processes` (who is free) ->
-`judging_process` (its other side) -> `one_document` -> `reading/` (segments) -> `meaning/`
-(statements) -> `locating/` (whose answer is this) -> `one_answer` -> `judges/` (computed in
-`scenes/`) -> `verdict`. Results leave by `showing/` (pages, tables, quotes), and `limits` says what
-one document may cost.
+The way of a document: `batch` (check one, judge many) -> a process of the crew ->
+`judging_process` (its job) -> `one_document` -> `reading/` (segments) -> `meaning/` (statements) ->
+`locating/` (whose answer is this) -> `one_answer` -> `judges/` (computed in `scenes/`) ->
+`verdict`. Results leave by `showing/` (pages, tables, quotes), and `limits` says what one document
+may cost.
 
 The judges are imported where documents are judged, in the processes, not in the one that asks.
 """

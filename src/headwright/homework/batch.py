@@ -1,41 +1,51 @@
-"""One document or a whole class, judged in processes of their own; no document can stop the others.
+"""One document or a whole class, judged by the crew; no document can stop the others.
 
-Each process reads and judges one document at a time and serves many (`processes`). One that uses
-too much is ended, and its document is `unread` with the limit as the reason. A process that dies by
-itself may have been ended by somebody else, so its document is tried once more.
+Every document is a point of plain parameters with its bytes in it, so that any process on any
+machine can judge it and a store knows whether it has been judged (`crew`). A document that uses too
+much ends its process, and is `unread` with the limit as the reason. A process that dies by itself
+may have been ended by somebody else, so its document is tried once more.
 """
 
 from __future__ import annotations
 
 import json
-from collections import deque
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from headwright import crew
+from headwright.crew.executor import chosen
+from headwright.crew.processes import cores
+from headwright.crew.store.record import Store
 from headwright.exercise.bank import Bank, load
 from headwright.homework import limits
-from headwright.homework.processes import Requests, cores
-from headwright.homework.reading.sources import Source, named
+from headwright.homework.reading.sources import Source, file_bytes, named
 from headwright.homework.showing.pages import document_page
 from headwright.homework.verdict import Report, restored, unreadable
 from headwright.result import plain
-from headwright.watched import Died, Ended
+from headwright.watched import Allowance
 
-_LEAD = 64  # documents in hand beyond the one that is waited for, so that outcomes cannot pile up
-_LOOK = 0.5  # seconds: Windows hears Ctrl+C only between two waits
+# By name: their imports are the judges, which the process that asks does not need.
+MODULE = "headwright.homework.judging_process"
+
+# One bank for all, or the bank of each document
+Banks = Bank | Callable[[Source], Bank] | None
 
 
 @dataclass(frozen=True)
 class JudgedDocument:
-    """The report on one document; `page` is its HTML page where one was asked for."""
+    """The report on one document; `page` is its HTML page where one was asked for, `error` says why
+    nobody could judge it, `stored` that this was known already."""
 
     name: str
     report: Report
     page: str = ""
+    error: str = ""
+    stored: bool = False
 
 
 def check(source: Any, *, bank: Bank | str | Path | None = None) -> Report:
@@ -47,93 +57,123 @@ def check(source: Any, *, bank: Bank | str | Path | None = None) -> Report:
 
 def judge_many(
     documents: Sequence[Source],
-    bank: Bank | Callable[[Source], Bank] | None = None,
+    bank: Banks = None,
     *,
-    workers: int | None = None,
-    seconds: float = limits.SECONDS,
-    memory: int | None = None,
-    pages: bool = False,
+    executor: Executor | None = None,
+    store: Store | None = None,
+    **options: Any,
 ) -> Iterator[JudgedDocument]:
-    """Judged documents in the order of the documents, each as soon as those before it are done.
-    `bank` may be a function: the bank of each document."""
-    judging = _Judging(Requests(seconds, memory), bank, pages)
-    waiting = iter(documents)
-    threads = min(workers or cores(), len(documents)) or 1
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            in_hand = deque(pool.submit(judging.judge, one) for one in islice(waiting, _LEAD))
-            while in_hand:
-                yield _result(in_hand.popleft())
-                in_hand.extend(pool.submit(judging.judge, one) for one in islice(waiting, 1))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            judging.requests.stop()
+    """Judged documents in the order of the documents, each as soon as those before it are done, by
+    this many `workers` here or by any `executor`. Options: `workers`, `seconds` of processor time
+    and `memory` in bytes for a document, `pages`."""
+    request = _Request(bank, **options)
+    with _executor(executor, request.workers, len(documents)) as ready:
+        yield from _Judging(request, ready, store).outcomes(documents)
 
 
 def draw(formulas: Sequence[str]) -> dict[str, str]:
     """Formulas as pictures, as far as drawing them ends within the limits of one document."""
-    requests = Requests(limits.SECONDS)
-    try:
-        drawn = requests.ask({"formulas": list(formulas)})["drawn"]
-    except (Ended, Died):
-        return {}
-    finally:
-        requests.stop()
-    return dict(zip(formulas, drawn, strict=True))
+    point = {"formulas": list(formulas)}
+    with chosen(workers=1) as executor:
+        allowance = Allowance(limits.SECONDS, limits.WORKER_MEMORY)
+        (found,) = crew.run(f"{MODULE}:drawn", [point], executor=executor, allowance=allowance)
+    return {} if found.error else dict(zip(formulas, found.value, strict=True))
 
 
-def _result(future: Future[JudgedDocument]) -> JudgedDocument:
-    while not future.done():
-        wait([future], timeout=_LOOK)
-    return future.result()
+@contextmanager
+def _executor(given: Executor | None, workers: int | None, most: int) -> Iterator[Executor]:
+    """The one that is given stays open."""
+    own = chosen(min(workers or cores(), most) or 1)
+    with own if given is None else nullcontext(given) as ready:
+        yield ready
+
+
+class _Request:
+    """What is asked about every document of one call."""
+
+    def __init__(
+        self,
+        bank: Banks,
+        *,
+        workers: int | None = None,
+        seconds: float = limits.SECONDS,
+        memory: int | None = None,
+        pages: bool = False,
+    ) -> None:
+        self._bank = bank
+        self._written: tuple[Bank, str] | None = None
+        self.workers = workers
+        self.pages = pages
+        self.allowance = Allowance(seconds, memory or limits.WORKER_MEMORY)
+
+    def point(self, source: Source) -> dict[str, Any]:
+        data = b""
+        refused = source.refused
+        if source.path is not None and not refused:
+            data, refused = file_bytes(source.path)
+        return {
+            "name": source.name,
+            "suffix": source.path.suffix.lower() if source.path is not None else None,
+            "data": b64encode(data).decode("ascii"),
+            "text": source.text,
+            "refused": refused,
+            "bank": self._bank_of(source),
+            "page": "drawn" if self.pages else "",
+        }
+
+    def _bank_of(self, source: Source) -> str | None:
+        bank = self._bank(source) if callable(self._bank) else self._bank
+        if bank is None:
+            return None
+        # Writing takes longer than comparing, and most documents have the bank of the one before.
+        if self._written is None or self._written[0] is not bank:
+            self._written = (bank, json.dumps(plain(bank)))
+        return self._written[1]
 
 
 class _Judging:
-    """The documents of one call, with one bank or each with its own, with pages or without."""
+    """The documents of one call on their way through the crew."""
 
-    def __init__(
-        self, requests: Requests, bank: Bank | Callable[[Source], Bank] | None, pages: bool
-    ) -> None:
-        self.requests = requests
-        self._bank_of = bank if callable(bank) else None
-        self._bank = None if bank is None or callable(bank) else json.dumps(plain(bank))
-        self._pages = pages
+    def __init__(self, request: _Request, executor: Executor, store: Store | None) -> None:
+        self._request = request
+        self._executor = executor
+        self._store = store
 
-    def _bank_record(self, source: Source) -> str | None:
-        return self._bank if self._bank_of is None else json.dumps(plain(self._bank_of(source)))
+    def outcomes(self, documents: Sequence[Source]) -> Iterator[JudgedDocument]:
+        for found in self._run(self._request.point(source) for source in documents):
+            again = self._request.pages and found.error.startswith("Ended: ")
+            yield self._judged(self._without_drawings(found.point) if again else found)
 
-    def judge(self, source: Source) -> JudgedDocument:
-        """One document; where drawing its page may be what took too long, once more without
-        drawings."""
-        reason = ""
-        for page in ("drawn", "text") if self._pages else ("",):
-            try:
-                return self._tried_twice(source, page)
-            except Ended as limit:
-                reason = str(limit)
-        return self._unread(source, reason)
+    def _run(self, points: Iterator[dict[str, Any]]) -> Iterator[crew.Outcome]:
+        return crew.run(
+            f"{MODULE}:judged",
+            points,
+            executor=self._executor,
+            store=self._store,
+            allowance=self._request.allowance,
+        )
 
-    def _tried_twice(self, source: Source, page: str) -> JudgedDocument:
-        # A process that serves many calls may have been started in another folder.
-        request = {
-            "name": source.name,
-            "path": str(source.path.absolute()) if source.path is not None else None,
-            "text": source.text,
-            "refused": source.refused,
-            "bank": self._bank_record(source),
-            "page": page,
-        }
-        for _ in range(2):
-            try:
-                answer = self.requests.ask(request)
-            except Died as death:
-                how = str(death)
-                continue
-            return JudgedDocument(source.name, restored(answer["report"]), answer.get("page", ""))
-        reason = f"reading it ended the reader twice ({how}): a fault in a library"
-        return self._unread(source, f"{reason}; read it yourself")
+    def _without_drawings(self, point: dict[str, Any]) -> crew.Outcome:
+        """Once more: drawing its page may be what took too long."""
+        (found,) = self._run(iter([{**point, "page": "text"}]))
+        return found
 
-    def _unread(self, source: Source, reason: str) -> JudgedDocument:
-        report = unreadable(source.name, reason)
-        page = document_page(report, "", {}) if self._pages else ""
-        return JudgedDocument(source.name, report, page)
+    def _judged(self, found: crew.Outcome) -> JudgedDocument:
+        name = found.point["name"]
+        if not found.error:
+            answer = found.value
+            report = restored(answer["report"])
+            return JudgedDocument(name, report, answer.get("page", ""), stored=found.stored)
+        report = unreadable(name, _reason(found.error))
+        page = document_page(report, "", {}) if self._request.pages else ""
+        return JudgedDocument(name, report, page, found.error, found.stored)
+
+
+def _reason(error: str) -> str:
+    """Why a document is unread, from what the crew says about its point."""
+    kind, _, words = error.partition(": ")
+    if kind == "Ended":
+        return words
+    if kind == "Died":
+        return f"{words}: a fault in a library; read it yourself"
+    return f"{limits.OUR_FAULT} ({error}); read it yourself"

@@ -1,43 +1,38 @@
-"""The other side of `processes`: a process that reads and judges documents, and draws their pages;
-a request in, an answer out (`watched`).
+"""The jobs of `batch`: one document is read and judged, and its page is drawn, in a process of the
+crew.
 
-The clock and the memory limit are the parent's. Here a document can only fail in ways that are
+The clock and the memory limit are the crew's. Here a document can only fail in ways that are
 noticed where they happen, and each of them is an honest `unread`.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
+from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from headwright.exercise.bank import Bank, load, restored
 from headwright.homework import one_document
-from headwright.homework.reading.sources import Source
 from headwright.homework.showing import pages
 from headwright.result import plain
-from headwright.watched import answer_lines
 
 
-def main() -> None:
-    answer_lines(respond)
-
-
-def respond(request: dict[str, Any]) -> dict[str, Any]:
-    """`{"formulas": [...]}` are drawn; any other request is a document with its bank, and perhaps a
-    page to make."""
-    if "formulas" in request:
-        return {"drawn": [pages.drawn(latex) for latex in request["formulas"]]}
-    path = Path(request["path"]) if request["path"] is not None else None
-    source = Source(request["name"], path, request["text"], request["refused"])
-    bank = _bank(request["bank"])
-    report, text = one_document.judge_source(source, bank)
+def judged(*, bank: str | None, page: str, **document: Any) -> dict[str, Any]:
+    """The report on one document, and its page where one is wanted: `drawn`, or as `text`."""
+    questions = _bank(bank)
+    content = one_document.Content(**{**document, "data": b64decode(document["data"])})
+    report, text = one_document.judge_content(content, questions)
     answer: dict[str, Any] = {"report": plain(report)}
-    if request["page"]:
-        titles = {question.id: question.title for question in bank}
-        draw = pages.drawn if request["page"] == "drawn" else pages.as_text
+    if page:
+        titles = {question.id: question.title for question in questions}
+        draw = pages.drawn if page == "drawn" else pages.as_text
         answer["page"] = pages.document_page(report, text, titles, draw=draw)
     return answer
+
+
+def drawn(formulas: Sequence[str]) -> list[str]:
+    return [pages.drawn(latex) for latex in formulas]
 
 
 @lru_cache(maxsize=2)

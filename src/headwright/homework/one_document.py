@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +15,28 @@ from headwright.homework.locating.unanswered import with_every_question
 from headwright.homework.meaning.statements import stream
 from headwright.homework.one_answer import judge_answer
 from headwright.homework.reading.document import Document
-from headwright.homework.reading.formats import read_file, read_text
-from headwright.homework.reading.sources import Source
+from headwright.homework.reading.formats import read_bytes, read_text
 from headwright.homework.scenes.queries import WrittenQueries
 from headwright.homework.verdict import Report, our_fault, unreadable
 
 
-def judge_source(source: Source, bank: Bank) -> tuple[Report, str]:
+@dataclass(frozen=True)
+class Content:
+    """What there is of one document: the bytes of a file with this suffix, or a text in hand."""
+
+    name: str
+    suffix: str | None  # None: it is no file
+    data: bytes
+    text: str
+    refused: str  # why it is not even opened
+
+
+def judge_content(content: Content, bank: Bank) -> tuple[Report, str]:
     """The report on one document, and its text; whatever the content does, there is a report."""
-    document = Document(source.name, "")
+    document = Document(content.name, "")
     try:
         with np.errstate(all="ignore"):  # overflow is judged, not printed
-            document = _opened(source)
+            document = _opened(content)
             if not document.unread:
                 return judge_document(document, bank), document.text
             reason = document.unread
@@ -37,15 +48,15 @@ def judge_source(source: Source, bank: Bank) -> tuple[Report, str]:
         reason = "it is nested too deeply"
     except Exception as fault:  # ours; it must not cost the other documents their verdicts
         reason = our_fault(fault)
-    return unreadable(source.name, reason), document.text
+    return unreadable(content.name, reason), document.text
 
 
-def _opened(source: Source) -> Document:
-    if source.refused:
-        return Document(source.name, "", unread=source.refused)
-    if source.path is None:
-        return read_text(source.text, name=source.name)
-    return read_file(source.path, name=source.name)
+def _opened(content: Content) -> Document:
+    if content.refused:
+        return Document(content.name, "", unread=content.refused)
+    if content.suffix is None:
+        return read_text(content.text, name=content.name)
+    return read_bytes(content.data, name=content.name, suffix=content.suffix)
 
 
 def judge_document(document: Document, bank: Bank | str | Path | None = None) -> Report:

@@ -14,8 +14,6 @@ from typing import Any
 from headwright import crew
 from headwright.crew import Outcome
 from headwright.crew.executor import chosen
-from headwright.crew.function import source_digest
-from headwright.crew.processes import end_idle
 from headwright.crew.store import opened
 from headwright.errors import InputError
 from headwright.study.asked import GridSource, Study, study_of
@@ -25,7 +23,6 @@ from headwright.study.studied import Studied
 from headwright.study.table import Table
 
 STORE = "store"
-_sources: dict[str, str] = {}  # digests of the functions that this session has studied
 # Outcomes as they come -> the same outcomes, for whoever counts them
 Watch = Callable[[Iterator[Outcome]], Iterable[Outcome]]
 
@@ -48,19 +45,8 @@ def run(
     """
     limit, retry = _options(**options)
     study = study_of(function, grid, limit=limit)
-    _look_at_the_source_again(study.function.name)
     with _executor(workers, executor) as crew_of_study:
         return carried_out(study, Path(out), crew_of_study, retry=retry)
-
-
-def _look_at_the_source_again(function: str) -> None:
-    """Processes of this session that wait for work may have imported the module before it was
-    edited, or may not find it at all."""
-    source_digest.cache_clear()
-    digest = source_digest(function)
-    if _sources.get(function) != digest:
-        end_idle()
-        _sources[function] = digest
 
 
 def _options(*, limit: int | None = None, retry: bool = False) -> tuple[int | None, bool]:

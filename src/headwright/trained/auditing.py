@@ -3,14 +3,14 @@ file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from headwright import inputs
-from headwright.trained import capture
+from headwright.trained import capture, preparation
 from headwright.trained.batches import Batch, fingerprint
 from headwright.trained.cache import key_noise
 from headwright.trained.cards import Card
@@ -25,7 +25,7 @@ from headwright.trained.measures.sampled import Sample
 from headwright.trained.measures.tally import bring_to_host
 from headwright.trained.passage.looks import Passage
 from headwright.trained.passage.taking import passage
-from headwright.trained.preparation import difference, output_only, prepared
+from headwright.trained.preparation import output_only, prepared
 from headwright.trained.rows.stream import stream
 from headwright.trained.table import Audit
 
@@ -60,6 +60,11 @@ class AuditOptions:
             inputs.number("key_bits", bits, low=1, high=16)
         self.beside()
 
+    def generators(self, first: int, count: int) -> list[np.random.Generator]:
+        """One for every text by its number: what is drawn from a text depends on no other text."""
+        numbers = range(first, first + count)
+        return [np.random.default_rng([self.seed, number]) for number in numbers]
+
     def beside(self) -> Asked:
         """What is asked beside the texts."""
         return Asked(self.needle, self.induction, self.weights, self.seed)
@@ -90,31 +95,42 @@ def audit(
     given = prepared(model, texts, tokenizer=tokenizer, limit=chosen.tokens, size=chosen.batch)
     model = given.model
     work = given.batches
-    compared, depth = _compared(model, work[0])
+    difference, depth = compared(model, work[0])
     tell = _counting(progress, depth * len(work))
 
-    rng = np.random.default_rng(chosen.seed)
     turning = rotation(model)
     layers: Layers = {}
+    texts = 0
     for batch in work:
-        visit = visitor(batch, chosen, rng, layers, turning)
+        rngs = chosen.generators(texts, batch.size)
+        visit = visitor(batch, chosen, rngs, layers, turning)
         capture.run(model, batch.arguments, tell(visit))
+        texts += batch.size
     for place, found in beside_text(model, given.tokenizer, chosen.beside()).items():
         layers[place].beside = found
 
-    return Audit(
+    return finished(
+        layers,
+        chosen,
         model=given.name,
-        texts=sum(batch.size for batch in work),
+        texts=texts,
         token_count=sum(batch.token_count for batch in work),
-        difference=compared,
-        cards=_all_cards(layers),
-        key_noise=_key_noise(layers) if chosen.key_bits else None,
-        passages=_passages(layers),
+        difference=difference,
         fingerprint=fingerprint(work),
     )
 
 
-def _compared(model: Any, batch: Batch) -> tuple[float, int]:
+def finished(layers: Layers, chosen: AuditOptions, **about: Any) -> Audit:
+    """The table of what was gathered; `about` is what it says about the model and the texts."""
+    return Audit(
+        cards=_all_cards(layers),
+        key_noise=_key_noise(layers) if chosen.key_bits else None,
+        passages=_passages(layers),
+        **about,
+    )
+
+
+def compared(model: Any, batch: Batch) -> tuple[float, int]:
     """How far the tapped model is from the untouched one, and how many attention layers it has."""
     passed = []
 
@@ -122,7 +138,7 @@ def _compared(model: Any, batch: Batch) -> tuple[float, int]:
         passed.append(layer.index)
         return output_only(layer)
 
-    return difference(model, batch, visit), len(passed)
+    return preparation.difference(model, batch, visit), len(passed)
 
 
 def _counting(progress: Progress | None, total: int) -> Callable[[capture.Visit], capture.Visit]:
@@ -146,12 +162,12 @@ def _counting(progress: Progress | None, total: int) -> Callable[[capture.Visit]
 def visitor(
     batch: Batch,
     options: AuditOptions,
-    rng: np.random.Generator | None,
+    rngs: Sequence[np.random.Generator],
     layers: Layers,
     turning: Rotation | None = None,
 ) -> capture.Visit:
-    """What is done at each layer of one batch; `layers` gathers it. `rng` draws the sampled rows,
-    if any; `turning` is the model's rotation, if it has one."""
+    """What is done at each layer of one batch; `layers` gathers it. `rngs` draw the sampled rows
+    of each text, if any; `turning` is the model's rotation, if it has one."""
     equal_weights = EqualWeights()
     passages: dict[str, Passage] = {}
 
@@ -171,8 +187,8 @@ def visitor(
                 gathered.energy.add(heads, tokens, turning)
             gathered.add_chance(equal_weights.of(tokens, heads))
             outputs.append(rows.output)
-            if options.rows and rng is not None:
-                sample = Sample.draw(heads, tokens, rng, size=options.rows)
+            if options.rows and rngs:
+                sample = Sample.draw(heads, tokens, rngs[b], size=options.rows)
                 gathered.add_sample(sample, options.key_bits)
         return torch.stack(outputs) if len(outputs) > 1 else outputs[0][None]
 

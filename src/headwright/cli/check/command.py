@@ -3,15 +3,22 @@ HTML, Gradescope, in a gradebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from headwright.cli.check import course_view, view
 from headwright.cli.check import documents as given
 from headwright.cli.check.options import all_options
-from headwright.cli.conventions import Outputs, Reply, progress
+from headwright.cli.conventions import Outputs, Reply
 from headwright.cli.conventions import command as headwright_command
+from headwright.cli.crew_bar import Tally, counted
+from headwright.cli.crew_options import (
+    cluster_of,
+    refuse_two_places,
+    saying_how_to_go_on,
+    store_of,
+)
 from headwright.errors import InputError
 from headwright.files import write_json, write_text
 
@@ -88,6 +95,7 @@ class _Run:
         from headwright.course.rubric.grading import strangers
 
         settings = self._settings
+        refuse_two_places(settings["workers"], settings["cluster"])
         for override in strangers(self._rubric, self._roster) if self._roster is not None else ():
             raise InputError(
                 wanted="overrides for students of the roster",
@@ -152,22 +160,30 @@ class _Run:
     # ------------------------------------------------------------------------------- judging
 
     def _reports(self, known: Any) -> list[Any]:
-        folder = self._settings["html_folder"]
-        if folder and not self._settings["dry_run"]:
-            return self._with_pages(Path(folder), known)
-        return [outcome.report for outcome in self._judged(known)]
-
-    def _judged(self, known: Any, *, pages: bool = False) -> Iterable[Any]:
         from headwright.homework.batch import judge_many
 
-        def bank_of(source: Any) -> Any:
-            return known.sheets[source.name].bank
+        settings = self._settings
+        folder = None if settings["dry_run"] else settings["html_folder"]
+        tally = Tally(len(known.documents))
+        with (
+            saying_how_to_go_on(settings["store"], tally, "documents"),
+            cluster_of(settings["cluster"]) as executor,
+            store_of(settings["store"], "check") as store,
+        ):
+            how = {"executor": executor, "store": store, "workers": settings["workers"]}
+            judged = judge_many(known.documents, self._banks(known), pages=bool(folder), **how)
+            outcomes = known.signed(counted(judged, "checking", tally))
+            if folder:
+                return self._with_pages(Path(folder), known, outcomes)
+            return [outcome.report for outcome in outcomes]
 
-        bank = bank_of if known.sheets else self._bank
-        outcomes = judge_many(known.documents, bank, pages=pages)
-        return known.signed(progress(outcomes, "checking", total=len(known.documents)))
+    def _banks(self, known: Any) -> Any:
+        """One bank for all, or each student's own."""
+        if not known.sheets:
+            return self._bank
+        return lambda source: known.sheets[source.name].bank
 
-    def _with_pages(self, path: Path, known: Any) -> list[Any]:
+    def _with_pages(self, path: Path, known: Any, left: Iterator[Any]) -> list[Any]:
         """The reports, with pages written on the way; what cannot be written is noted once and
         costs no verdict."""
         from headwright.cli.check.class_index import class_index
@@ -175,7 +191,6 @@ class _Run:
         from headwright.homework.showing import page_folder
 
         reports: list[Any] = []
-        left = iter(self._judged(known, pages=True))
 
         def write_pages() -> None:
             with page_folder.opened(path) as folder:

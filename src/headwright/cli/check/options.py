@@ -7,6 +7,8 @@ from typing import Any
 
 import rich_click as click
 
+from headwright.cli.crew_options import CREW_OPTIONS, STORE_OPTION
+
 _FILE = click.Path()
 
 
@@ -32,6 +34,9 @@ _GROUPS = {
         _option(
             "--gradescope", "gradescope_file", type=_FILE, help="Write Gradescope's results.json."
         ),
+    ],
+    "Many documents": [
+        _option(name, **settings) for name, settings in (CREW_OPTIONS | STORE_OPTION).items()
     ],
     "The questions": [
         _option("--bank", "bank_file", type=_FILE, help="Your own questions and points, in TOML."),

@@ -22,6 +22,7 @@ from headwright.homework.reading.markup.markdown import plain_markdown
 from headwright.homework.reading.markup.notebook import is_notebook, notebook_text
 from headwright.homework.reading.markup.typst import markdown_from_typst
 from headwright.homework.reading.segments.assembly import segmented
+from headwright.homework.reading.sources import file_bytes, is_file
 from headwright.homework.reading.traced_text import TracedText
 
 _PDF = b"%PDF"
@@ -37,19 +38,13 @@ _CONTAINERS = {
 def read_file(path: Path, *, name: str | None = None) -> Document:
     """One file. A missing one is the caller's mistake and raises; an unreadable one is `unread`."""
     name = name or str(path)
-    try:
-        if not path.is_file():
-            raise InputError(
-                wanted="a readable document", got=f"no file at {path}", attempt="check the path"
-            )
-        size = path.stat().st_size
-        if size > limits.MOST_BYTES:
-            most = limits.MOST_BYTES / 1e6
-            return _unread(name, f"the file has {size / 1e6:.0f} MB; the limit is {most:.0f} MB")
-        data = path.read_bytes()
-    except OSError as reason:
-        what = reason.strerror or type(reason).__name__
-        return _unread(name, f"the file cannot be opened: {what}")
+    if not is_file(path):
+        raise InputError(
+            wanted="a readable document", got=f"no file at {path}", attempt="check the path"
+        )
+    data, refused = file_bytes(path)
+    if refused:
+        return _unread(name, refused)
     return read_bytes(data, name=name, suffix=path.suffix.lower())
 
 

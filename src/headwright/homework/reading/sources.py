@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headwright.errors import InputError
+from headwright.homework import limits
 
 _SUFFIXES = (
     ".md", ".markdown", ".txt", ".text", ".tex", ".latex", ".ipynb", ".typ", ".rmd", ".qmd",
@@ -55,24 +56,37 @@ def named(given: Any) -> Source:
         )
     text = str(given)
     is_name = isinstance(given, Path) or _FILE_NAME.fullmatch(text) is not None
-    if is_name and not _is_file(given):
+    if is_name and not is_file(given):
         raise InputError(
             wanted="a document",
             got=f"no file {printable(given)}",
             attempt="check the path, or pass the text itself",
         )
-    if is_name or ("\n" not in text and _is_file(given)):
+    if is_name or ("\n" not in text and is_file(given)):
         return Source(printable(given), path=Path(given))
     return Source("text", text=text)
 
 
-def _is_file(name: str | Path) -> bool:
+def is_file(name: str | Path) -> bool:
     """Is there a file of this name? A text that is no name (too long, with a null in it) names
     none."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):
         return False
+
+
+def file_bytes(path: Path) -> tuple[bytes, str]:
+    """What is in a file, and why it is not read; one of them is empty, or the file is."""
+    try:
+        size = path.stat().st_size
+        if size > limits.MOST_BYTES:
+            most = limits.MOST_BYTES / 1e6
+            return b"", f"the file has {size / 1e6:.0f} MB; the limit is {most:.0f} MB"
+        return path.read_bytes(), ""
+    except OSError as reason:
+        what = reason.strerror or type(reason).__name__
+        return b"", f"the file cannot be opened: {what}"
 
 
 def sources(paths: Sequence[str | Path]) -> list[Source]:
@@ -95,7 +109,7 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
 def _at(path: Path) -> Iterator[Source]:
     if os.path.isdir(path):
         yield from _in_folder(path)
-    elif _is_file(path):
+    elif is_file(path):
         yield Source(printable(path), path)
     else:
         what = "a link to nothing" if os.path.islink(path) else "nothing there"
