@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -16,6 +17,7 @@ import headwright as hw
 from headwright import watched
 from headwright.crew import processes
 from headwright.errors import HeadwrightError, InputError
+from headwright.exercise.bank import load
 from headwright.homework import batch, limits
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import Source, printable, sources
@@ -74,6 +76,14 @@ def test_outcomes_come_in_order_with_any_number_of_workers(workers):
     assert [o.name for o in found] == [f"d{i}" for i in range(6)]
     assert [status(o, "b.q") for o in found] == ["correct", "wrong", None, "correct", None, "wrong"]
     assert [status(o, "*") for o in found] == [None, None, "unread", None, "unread", None]
+
+
+def test_every_document_can_have_a_bank_of_its_own():
+    whole = load(None)
+    without = replace(whole, questions=tuple(q for q in whole if q.id != "b.q"))
+    documents = [Source(name, text=RIGHT) for name in ("whole", "without", "whole again")]
+    found = judge_many(documents, lambda source: without if source.name == "without" else whole)
+    assert [status(o, "b.q") for o in found] == ["correct", None, "correct"]
 
 
 def test_refused_documents_are_unread_with_the_reason():
