@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from headwright.errors import InputError
@@ -58,7 +59,18 @@ def _no_module(module: str, reason: str) -> InputError:
 def named(function: str) -> Callable[..., Any]:
     """The function itself, in the process that calls it."""
     module, _, name = function.partition(":")
-    found = getattr(import_module(module), name)
+    found = getattr(imported(module), name)
     if not callable(found):
         raise TypeError(f"{function} is no function")
     return found
+
+
+def imported(module: str) -> ModuleType:
+    """The module, and no compiled copy of it on disk: Python takes such a copy for current while
+    the source's length and second are the same, and an edit may change neither."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        return import_module(module)
+    finally:
+        sys.dont_write_bytecode = before

@@ -7,10 +7,10 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from headwright.crew.function import imported
 from headwright.errors import InputError
 
 _EXAMPLE = "headwright study sweep:leak, for the function leak of sweep.py"
@@ -86,7 +86,7 @@ def _imported(name: str) -> Function:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found = getattr(import_module(module), attribute)
+        found = getattr(imported(module), attribute)
     except Exception as reason:  # whatever the user's module raises, the answer is the same
         raise InputError(
             wanted=f"an importable {name}",
