@@ -129,7 +129,12 @@ def test_no_name_is_left_in_an_anonymous_run(course):
     index = (course / "pages" / "index.html").read_text()
     assert "Nothing handed in: 1" in index
     assert "Documents of nobody: 1" in index
-    rows = json.loads(check(course / "class", *known(course), *secret, "--json").stdout)["verdicts"]
+    with (course / "rubric.toml").open("a") as rubric:
+        rubric.write(OVERRIDE.replace("oral exam", "Joe heard it"))
+    printed = check(course / "class", *known(course), *secret, "--json").stdout
+    assert "by a person" in printed
+    assert "Joe" not in printed
+    rows = json.loads(printed)["verdicts"]
     assert {row["student"] for row in rows} == {row["document"] for row in rows}
     assert (course / "key").stat().st_mode & 0o077 == 0
 

@@ -114,6 +114,8 @@ class Marked:
 
 def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) -> Marked:
     graded = hand_ins(reports, known.students, rubric)
+    if known.redactions is not None:
+        graded = [_without_reasons(one) for one in graded]
     data = {
         "verdicts": _rows(reports, graded),
         "students": [_total(one) for one in graded],
@@ -122,6 +124,13 @@ def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) 
         "unmatched": {what: list(names) for what, names in known.unmatched.items()},
     }
     return Marked(reports, graded, data)
+
+
+def _without_reasons(one: Graded) -> Graded:
+    """Why a person gave other points may name anybody."""
+    hidden_reason = "by a person"
+    marks = tuple(replace(mark, by_hand=mark.by_hand and hidden_reason) for mark in one.marks)
+    return replace(one, marks=marks)
 
 
 def _rows(reports: Sequence[Report], graded: Sequence[Graded]) -> list[dict[str, Any]]:
