@@ -1,8 +1,10 @@
 """Everything around a class: who is who, what an answer is worth, sheets, gradebooks, packs.
 
-Reading order: `people` (students), `marks` (a verdict becomes points), `variants` and `handouts` (a
-sheet per student), `manifest` (who got which), `class_report` (the page of a class), `demo` (a
-sample class).
+Reading order: `people` (students), `roster` and `owners` (who there is, whose a document is),
+`rubric` and `marks` (a verdict becomes points), `hand_ins` (several documents of one student);
+`sheet` and `gradebook` (marks go into an exported table), `changes` (what differs between two
+runs), `anonymous`; `variants`, `handouts` and `manifest` (a sheet per student), `packs` (an
+autograder), `class_report` (the page of a class), `demo` (a sample class).
 """
 
 from __future__ import annotations
