@@ -18,12 +18,8 @@ _COMMANDS = (
 )
 
 
-@click.group("course")
-def command() -> None:
-    """A sample class to try everything out with."""
-
-
-@headwright_command("course demo")
+@headwright_command("course")
+@click.argument("what", type=click.Choice(["demo"]))
 @click.option(
     "--out",
     "folder",
@@ -32,8 +28,8 @@ def command() -> None:
     type=click.Path(),
     help="A folder that is new or empty.",
 )
-def _demo(folder: str) -> Reply:
-    """Write a sample class with known verdicts.
+def command(what: str, folder: str) -> Reply:
+    """Write a sample class with known verdicts: headwright course demo.
 
     30 students, their documents in four formats, a roster, a rubric with two overrides, gradebooks
     as Canvas and Moodle export them, and what check is expected to say (expected.json).
@@ -43,9 +39,6 @@ def _demo(folder: str) -> Reply:
     written = write_demo(folder)
     data = {"folder": folder, "files": written, "commands": list(_COMMANDS)}
     return Reply(data, lambda console: _show(console, data))
-
-
-command.add_command(_demo, "demo")
 
 
 def _show(console: Console, data: dict[str, Any]) -> None:
