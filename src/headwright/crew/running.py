@@ -59,6 +59,12 @@ def run(
     return _Run(job, whole, reading, executor).outcomes()
 
 
+def most_in_hand(width: int) -> int:
+    """Batches that are handed over at a time: one for every worker, and a few that wait so that
+    nobody does. Whatever is killed, no more of them than these are done twice."""
+    return width + width // 4 + 2
+
+
 class _Reading:
     """Points as they are needed, each with its place in the window."""
 
@@ -140,8 +146,8 @@ class _Run:
 
     def _hand_over(self) -> None:
         """Batches, until enough are under way or what is stored can be given out."""
-        width = width_of(self._executor)
-        while len(self._under_way) < width + width // 4 + 2:
+        most = most_in_hand(width_of(self._executor))
+        while len(self._under_way) < most:
             while self._window.to_do < self._pace.size and self._may_read():
                 self._reading.next_chunk(self._window)
                 if self._window.first_is_ready:
