@@ -91,7 +91,7 @@ def _cluster(distributed: Any, cluster: str, workers: int | None) -> Iterator[An
             n_workers=1,
             threads_per_worker=workers or cores(),
             processes=False,
-            dashboard_address=None,
+            dashboard_address=":0",  # any free port: another cluster may have the usual one
         ) as local,
     ):
         yield local
