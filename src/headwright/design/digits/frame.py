@@ -22,12 +22,15 @@ from headwright.types import Array, Keys, Query
 # Lengths up to 1e15 put condition numbers of 1e30 into the Newton matrix, and near-twins inside S
 # square theirs in the Gram matrix.
 _BITS = 256
+# In more dimensions many digits take seconds.
+MOST_DIMENSIONS = 192
 
 
 @contextmanager
-def many_digits() -> Iterator[None]:
+def many_digits(bits: int = _BITS) -> Iterator[None]:
+    """Balls made inside have so many bits."""
     before = ctx.prec
-    ctx.prec = _BITS
+    ctx.prec = bits
     try:
         yield
     finally:

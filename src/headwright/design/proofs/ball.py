@@ -6,13 +6,13 @@ bounds hold for the same keys as the first route's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat
 
+from headwright.design.digits.frame import many_digits
 from headwright.design.proofs.reached import KEY_ROUNDING
 from headwright.design.proofs.weight_bounds import Bounds
 from headwright.design.target import Bias
@@ -22,15 +22,9 @@ _BITS = 128
 _ROWS = 4096
 
 
-@contextmanager
-def ball_precision() -> Iterator[None]:
+def ball_precision() -> AbstractContextManager[None]:
     """Balls made inside have enough bits for products of doubles and their sums."""
-    before = ctx.prec
-    ctx.prec = _BITS
-    try:
-        yield
-    finally:
-        ctx.prec = before
+    return many_digits(_BITS)
 
 
 def ball_sum(balls: Any) -> Any:

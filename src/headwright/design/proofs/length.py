@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from headwright.design.digits.carried import improved
-from headwright.design.digits.frame import Frame, many_digits
+from headwright.design.digits.frame import MOST_DIMENSIONS, Frame, many_digits
 from headwright.design.proofs.exact_length import height
 from headwright.design.proofs.float_bounds import UNIT, largest_size, norm_of
 from headwright.design.proofs.reached import (
@@ -36,8 +36,6 @@ from headwright.types import Array, Float, Keys, Query
 _DOWN = 1 - 16 * UNIT
 # Logits; the height of the bound is a few of them.
 _VISIBLE = 1e-8
-# In more dimensions many digits take seconds.
-_MOST_DIMENSIONS = 192
 
 
 def shortest(promise: Promise, K: Keys) -> float:
@@ -141,7 +139,7 @@ def _blurred(promise: Promise, K: Keys, q: Query) -> bool:
     n, d = K.shape
     longest = math.sqrt(float(np.einsum("ij,ij->i", K, K).max()))
     moved = (n + d) * UNIT * longest * abs(promise.scale) * norm_of(q)
-    return moved > _VISIBLE and d <= _MOST_DIMENSIONS
+    return moved > _VISIBLE and d <= MOST_DIMENSIONS
 
 
 def _weights_outside(promise: Promise, K: Keys, q: Query, inside: list[int]) -> PerKey:

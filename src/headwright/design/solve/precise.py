@@ -10,13 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwright.design.digits.carried import Carried, cheapest_in_digits, improved
-from headwright.design.digits.frame import Frame, many_digits
+from headwright.design.digits.frame import MOST_DIMENSIONS, Frame, many_digits
 from headwright.design.proofs.exact_length import height, query_length
 from headwright.design.solve.stored import Task
 from headwright.types import Query
-
-# In more dimensions many digits take seconds.
-_MOST_DIMENSIONS = 192
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Precise:
 
 def precise(task: Task, ell: float) -> Precise | None:
     """The cheapest query of the task at level `ell`; None where none was found."""
-    if task.want.keys.shape[1] > _MOST_DIMENSIONS:
+    if task.want.keys.shape[1] > MOST_DIMENSIONS:
         return None
     with many_digits():
         try:
