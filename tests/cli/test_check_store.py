@@ -1,5 +1,6 @@
 """`headwright check --store`: a run that was killed goes on where it stopped."""
 
+import contextlib
 import json
 import os
 import signal
@@ -105,7 +106,7 @@ def test_only_what_has_changed_is_judged_again(tmp_path):
     counts = []
 
     def count():
-        with sqlite3.connect(store / "results.sqlite") as table:
+        with contextlib.closing(sqlite3.connect(store / "results.sqlite")) as table:
             counts.append(table.execute("SELECT count(*) FROM results").fetchone()[0])
 
     for change in (
