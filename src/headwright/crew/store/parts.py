@@ -32,10 +32,17 @@ class Parts:
         self._place = tempfile.TemporaryDirectory(prefix="headwright-", ignore_cleanup_errors=True)
         try:
             self._table = Table(Path(self._place.name) / "merged.sqlite", durable=False)
+            self._merge()
+        except BaseException:
+            self._place.cleanup()
+            raise
+
+    def _merge(self) -> None:
+        try:
             for part in sorted(self._folder.glob("*.jsonl")):
                 self._table.add(_records(part))
         except BaseException:
-            self._place.cleanup()
+            self._table.close()
             raise
 
     def found(self, keys: Sequence[str]) -> dict[str, Kept]:
