@@ -156,3 +156,17 @@ def test_a_wrong_attention_is_caught_by_the_comparison():
 def test_only_transformers_models_are_taken():
     with pytest.raises(capture.Refused, match="a transformers model"):
         capture.run(torch.nn.Linear(2, 2), {}, output_only)
+
+
+def test_a_part_that_trains_while_the_rest_does_not_comes_back_as_it_was():
+    model, inputs = build("llama")
+    model.eval()
+    model.layers[0].self_attn.train()
+
+    capture.run(model, inputs, lambda layer: _not_training(model, layer))
+    assert [m for m in model.modules() if m.training] == list(model.layers[0].self_attn.modules())
+
+
+def _not_training(model, layer):
+    assert not any(module.training for module in model.modules())
+    return output_only(layer)

@@ -160,14 +160,18 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
     transformers.masking_utils.AttentionMaskInterface.register(_NAME, _mask)
     configs = {id(m.config): m.config for m in _models(model)}
     before = {i: config._attn_implementation_internal for i, config in configs.items()}
-    training = model.training
+    names = {}
+    training = []
+    for name, module in model.named_modules():
+        names[id(module)] = name
+        if module.training:
+            training.append(module)
 
-    names = {id(module): name for name, module in model.named_modules()}
     stacks = _STACKS[bool(model.config.is_encoder_decoder)]
     tap = _Tap(names, stacks, visit, {})
     token = _tap.set(tap)
     try:
-        model.eval()
+        _set_training(training, False)
         if model._can_set_attn_implementation():
             model.set_attn_implementation(_NAME)
         with adapted(model, _attend), torch.inference_mode():
@@ -176,7 +180,14 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
         _tap.reset(token)
         for i, config in configs.items():
             config._attn_implementation_internal = before[i]
-        model.train(training)
+        _set_training(training, True)
+
+
+def _set_training(modules: list[Any], mode: bool) -> None:
+    """Of these alone: `model.eval()` writes to every module, which a short forward on a GPU waits
+    for."""
+    for module in modules:
+        module.training = mode
 
 
 def run(model: Any, arguments: Mapping[str, Any], visit: Visit) -> Any:

@@ -61,15 +61,14 @@ class Tally:
         """The measures of every head, each (h,); NaN where the texts have no row to measure it
         on."""
         bring_to_host([self])
-        sums = self._sums()
+        totals = self._sums().sum(axis=-1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            totals = {name: parts.sum(axis=-1) for name, parts in sums.items()}
-            out = {name: totals[name] / totals[among] for name, among in self.among.items()}
+            out = dict(zip(self.among, self._means(totals, list(self.among)), strict=True))
             masses = np.sum([text.masses for text in self.texts], axis=0, dtype=float)
             rows_with = np.sum([text.rows_with for text in self.texts], axis=0, dtype=float)
             for i, name in enumerate(self.patterns):
                 out[name] = masses[i] / rows_with[i]
-            copied, from_mean = (totals[name] for name in COPY)
+            copied, from_mean = totals[self._places(COPY)]
             out["copy"] = 1.0 - np.sqrt(copied / from_mean)
             margin = _median(self.margins) if self.middle is None else to_numpy(self.middle)
             # A key that leads by Delta keeps 1 - eps of the weight iff n <= 1 + eps / (1 - eps)
@@ -82,13 +81,21 @@ class Tally:
         """Each measure's mean on each part of the texts; NaN where a part has no row to measure it
         on."""
         bring_to_host([self])
-        sums = self._sums()
+        names = [one.name for one in ROW_MEASURES]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return {one.name: sums[one.name] / sums[one.among] for one in ROW_MEASURES}
+            return dict(zip(names, self._means(self._sums(), names), strict=True))
 
-    def _sums(self) -> dict[str, Float[np.ndarray, "h p"]]:
-        sums = np.sum([text.sums for text in self.texts], axis=0, dtype=float)
-        return dict(zip(self.summed, sums, strict=True))
+    def _sums(self) -> Float[np.ndarray, "m h p"]:
+        """Over all texts, in the order of `summed`."""
+        return np.sum([text.sums for text in self.texts], axis=0, dtype=float)
+
+    def _means(self, sums: np.ndarray, names: list[str]) -> np.ndarray:
+        """Of each measure: its sum over the number of rows it is taken among."""
+        rows = [self.among[name] for name in names]
+        return sums[self._places(names)] / sums[self._places(rows)]
+
+    def _places(self, names: Iterable[str]) -> list[int]:
+        return [self.summed.index(name) for name in names]
 
 
 def bring_to_host(tallies: Iterable[Tally]) -> None:
