@@ -99,6 +99,9 @@ def _cluster(distributed: Any, cluster: str, workers: int | None) -> Iterator[An
 
 def _client(distributed: Any, address: Any) -> Any:
     try:
+        if isinstance(address, str):
+            # First: a client of what is no address complains once more when it is collected.
+            distributed.comm.get_address_host(address)
         return distributed.Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as reason:
         raise InputError(
