@@ -33,13 +33,17 @@ def test_rows_are_the_functions_own_in_the_grids_order(tmp_path, executor):
     wanted = [{"x": x, "y": y, **jobs.product(x, y)} for x in (3, 1) for y in (0.5, 1.0, 1.5)]
     assert result.rows == wanted
     assert (result.done, result.skipped, result.failed) == (6, 0, 0)
-    assert [path.name for path in result.figures] == ["large.svg", "product.svg"]
+    assert [path.name for path in result.figures] == ["product.svg", "large.svg"]
     assert all(path.is_file() for path in result.figures)
     assert result.to_pandas()["product"].tolist() == [row["product"] for row in wanted]
     assert "6 rows: 6 computed" in result._repr_html_()
+    assert result.plot().axes[0].get_ylabel() == "product"
+    assert result.plot("large").axes[0].get_ylabel() == "large"
+    with pytest.raises(InputError, match=r"\(product, large\); got 'leak'"):
+        result.plot("leak")
 
     csv = (tmp_path / "results.csv").read_text()
-    assert csv.splitlines()[:2] == ["x,y,large,product", "3,0.5,1,1.5"]
+    assert csv.splitlines()[:2] == ["x,y,product,large", "3,0.5,1.5,1"]
 
 
 def test_a_study_that_was_interrupted_ends_as_one_that_was_not(tmp_path, executor):
@@ -109,6 +113,8 @@ def test_everything_may_fail(tmp_path, executor):
     result = hw.study.run(jobs.raising, {"x": [2]}, out=tmp_path, executor=executor)
 
     assert result.figures == ()
+    with pytest.raises(InputError, match="it has none"):
+        result.plot()
     assert (tmp_path / "results.csv").read_text() == "x,error\n2,ValueError: no twos\n"
 
 
