@@ -21,6 +21,7 @@ from headwright.study.price.law import (
 from headwright.study.price.predicted import threshold
 from headwright.study.section import Rows, Section
 
+
 def sections(rows: Rows) -> list[Section]:
     found = groups(rows)
     families = {group.family for group in found}
