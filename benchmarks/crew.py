@@ -24,7 +24,6 @@ from headwright.crew import run as crew_run
 from headwright.crew.executor import chosen
 from headwright.crew.function import full_version, source_digest
 from headwright.crew.processes import end_idle
-from headwright.crew.running import most_in_hand
 from headwright.crew.store import opened
 from headwright.crew.store.record import Record
 from headwright.crew.values import Keys, text_of
@@ -38,9 +37,9 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     rows = list(telling.as_they_come(_rows(quick)))
     notes = [
         "lost: missing in the output, or executed again after it was acknowledged",
-        "repeated: usually the batch a killed worker was at, and one batch per worker "
-        f"({crew_kills.WORKERS}) for a killed driver or scheduler; never more than are in hand "
-        f"({most_in_hand(crew_kills.WORKERS)})",
+        "repeated: the batch that a killed worker was at, and one per worker "
+        f"({crew_kills.WORKERS}) for a killed scheduler; what a killed driver had under way is "
+        "taken over by the next one",
         "overhead: processor time of this process and its children over that of the jobs, less one",
         "growth: resident memory of the driver at the last point, less that at a tenth of them",
     ]

@@ -69,6 +69,7 @@ class Noting(Executor):
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.lost = inner.lost
+        self.left_over = inner.left_over
 
     @property
     def width(self) -> int:

@@ -14,7 +14,6 @@ from headwright.crew import run
 from headwright.crew.compute import compute
 from headwright.crew.executor import OwnProcesses, chosen
 from headwright.crew.function import source_digest
-from headwright.crew.software import difference
 from headwright.crew.store import opened
 from headwright.crew.values import result_text
 from headwright.errors import HeadwrightError, InputError
@@ -177,30 +176,6 @@ def test_a_worker_with_other_software_or_source_refuses():
         "instead of 0.1"
     )
     assert "another source" in compute(job, ['{"x":1}'])["refused"]
-
-
-@pytest.mark.parametrize(
-    ("there", "said"),
-    [
-        ({"numpy": "2", "torch": "2"}, ""),
-        ({"numpy": "2"}, ""),  # without the extra: what needs it fails by itself
-        ({"numpy": "2", "torch": "1"}, "torch 1 instead of 2"),
-        ({"torch": "2"}, "numpy None instead of 2"),
-    ],
-    ids=str,
-)
-def test_versions_that_differ_are_named(there, said):
-    assert difference({"numpy": "2", "torch": "2"}, there) == said
-
-
-@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1", "carrier://pigeon:1", ""])
-def test_what_is_no_address_is_said_at_once(address, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
-    # A client that fails while it begins is collected with a traceback of its own.
-    monkeypatch.setattr(distributed, "Client", lambda *_, **__: pytest.fail("a client began"))
-
-    with pytest.raises(InputError, match="the address of a Dask scheduler"), chosen(None, address):
-        pass
 
 
 # A fork would run what libraries have registered for it.
