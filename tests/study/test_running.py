@@ -1,17 +1,21 @@
 """From a grid and a function to files, through real processes; the same files whatever happened on
 the way."""
 
+import csv
 import json
 
 import pytest
+from click.testing import CliRunner
 from tests.study import jobs
 
 import headwright as hw
+from headwright.cli.study import command
 from headwright.crew import run as crew_run
 from headwright.crew.executor import chosen
 from headwright.crew.store import opened
 from headwright.errors import InputError
 from headwright.study.asked import study_of
+from headwright.study.built_in import built_in_studies
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +166,23 @@ def test_an_edited_module_is_computed_anew_in_the_same_session(tmp_path, monkeyp
         values.append(result.rows[0]["y"])
 
     assert values == [2, 3]
+
+
+@pytest.mark.parametrize("name", built_in_studies())
+def test_the_small_version_of_a_built_in_study(name, tmp_path):
+    """As somebody runs it: seconds, every point there, every figure on the page."""
+    if name == "trained":
+        pytest.importorskip("torch", reason="needs the extra 'models'")
+    words = [name, "--small", "--out", str(tmp_path), "--workers", "1", "--json"]
+    told = CliRunner().invoke(command, words)
+
+    assert told.exit_code == 0, told.stderr
+    data = json.loads(told.stdout)
+    assert data["rows"] == data["done"] == study_of(name, small=True).count
+    with (tmp_path / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == data["rows"]
+    # Neither proved nor refuted: no set of keys, no pair of a head
+    assert all(row["selectable"] if name == "price" else row["solved"] for row in rows)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert page.count("<figure>") == len(data["figures"]) >= 3

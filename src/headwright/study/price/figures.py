@@ -147,7 +147,9 @@ def _fitted_curve(axes: Any, some: list[Group], q: int, colour: str) -> None:
 def _plain_marks(axis: Any) -> None:
     """1, 2, 5, 10 on a logarithmic axis, as numbers: powers of ten are few over two decades."""
     low, high = axis.get_view_interval()
-    marks = [one * ten for ten in (0.01, 0.1, 1, 10, 100) for one in (1, 2, 5)]
+    narrow = high < 5 * low
+    digits = (1, 1.2, 1.5, 2, 3, 4, 6, 8) if narrow else (1, 2, 5)
+    marks = [one * ten for ten in (0.01, 0.1, 1, 10, 100) for one in digits]
     inside = [mark for mark in marks if low <= mark <= high]
     axis.set_ticks(inside, labels=[f"{mark:g}" for mark in inside])
     axis.set_ticks([], minor=True)
