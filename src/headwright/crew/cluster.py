@@ -28,6 +28,7 @@ _ORPHANS = 5.0  # seconds that batches of a killed driver may take to their end
 _CALM = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "5s",
     "distributed.worker.profile.enabled": False,
     "distributed.scheduler.work-stealing-interval": "1s",
     "distributed.scheduler.active-memory-manager.start": False,
