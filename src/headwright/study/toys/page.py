@@ -102,10 +102,17 @@ def _lengths(rows: Rows) -> Section:
             "the shortest that leaks as little as they do: training pays for sharpness that "
             "nobody asked for, and hardly anything else."
         )
+    text = "Medians over the solved pairs of a head, means over seeds."
+    sums = most_steps(chosen(shown(rows), queries="additive"))
+    paid = [row["ratio"] for row in sums if row["ratio"] is not None]
+    if paid:
+        text += (
+            f" Sums of two vectors pay {min(paid):.1f} to {max(paid):.1f} times the shortest "
+            f"length after {sums[0]['steps']:,} steps."
+        )
     return Section(
         "How long the queries are",
-        text="Medians over the solved pairs of a head, means over seeds. Sums of two vectors pay "
-        "several times the shortest length, and more the longer they are trained.",
+        text=text,
         quote=quote,
         figure="length",
         caption="Trained length over the shortest length that solves the pair with the same keys.",
