@@ -1,5 +1,7 @@
 """Workers of a cluster: their versions, their address, and what they know of a killed driver."""
 
+from concurrent.futures import Executor, Future
+
 import pytest
 from tests.crew import jobs
 
@@ -8,8 +10,9 @@ from headwright.crew.executor import OwnProcesses, chosen
 from headwright.crew.function import full_version, source_digest
 from headwright.crew.software import difference
 from headwright.crew.store import opened
-from headwright.crew.values import text_of
-from headwright.errors import InputError
+from headwright.crew.values import Keys, text_of
+from headwright.crew.worker import respond
+from headwright.errors import HeadwrightError, InputError
 
 SQUARE = f"{jobs.__name__}:{jobs.square.__name__}"
 POINTS = [{"x": 2}, {"x": 3}]
@@ -82,3 +85,29 @@ def test_what_a_killed_driver_had_under_way_is_not_computed_again(tmp_path):
 
     assert [outcome.value for outcome in found] == [{"y": 4}, {"y": 9}]
     assert [outcome.stored for outcome in found] == [True, False]
+
+
+class Collapsing(Executor):
+    """Its first batch is finished when the scheduler is lost, and all the others with it."""
+
+    width = 20
+    count = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.count += 1
+        future = Future()
+        if self.count == 1:
+            future.set_result(respond({**args[0], "points": args[1]}))
+        else:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        return future
+
+
+def test_what_is_finished_when_the_scheduler_is_lost_is_stored(tmp_path):
+    points = [{"x": x} for x in range(100)]
+    with opened(tmp_path, {}) as store:
+        with pytest.raises(HeadwrightError, match="the same command again"):
+            list(run(SQUARE, points, executor=Collapsing(), store=store))
+        keys = Keys(SQUARE, full_version("", source_digest(SQUARE)))
+        assert store.found([keys.of(text_of(points[0]))]) != {}
