@@ -21,7 +21,7 @@ from typing import Any
 from headwright.crew import run
 from headwright.crew.executor import chosen
 from headwright.crew.store import opened
-from headwright.crew.values import text_of
+from headwright.crew.values import result_text, text_of
 
 NAME = "benchmarks.crew_job:job"
 LOG = "HEADWRIGHT_CREW_LOG"  # the folder of the logs, where there is one
@@ -59,7 +59,7 @@ def written(pairs: Iterable[tuple[dict[str, Any], str | None]]) -> bytes:
 def serial(jobs: int, milliseconds: float) -> bytes:
     """The output of one loop in this process, with nothing of the crew in it."""
     return written(
-        (point, text_of(job(point["number"], 0.0))) for point in points(jobs, milliseconds)
+        (point, result_text(job(point["number"], 0.0))) for point in points(jobs, milliseconds)
     )
 
 
@@ -69,6 +69,7 @@ class Noting(Executor):
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.lost = inner.lost
+        self.left_over = inner.left_over
 
     @property
     def width(self) -> int:

@@ -27,6 +27,8 @@ import psutil
 from headwright.errors import HeadwrightError
 
 TICK = 0.05  # seconds between two looks at a busy process
+# The same where nothing is limited, and only a standstill is looked for: a look costs 0.1 ms
+SLOW_TICK = 1.0
 # Seconds without any use of the processor: it waits for something that will not come
 STANDSTILL = 60.0
 # The child finds the modules that the parent finds, and none in the folder that it happens to be
@@ -151,9 +153,11 @@ class Watched:
     def _next_line(self, allowance: Allowance, before: Use) -> bytes:
         seen = before.seconds
         moved = time.monotonic()
+        limited = math.isfinite(allowance.seconds) or allowance.memory < sys.maxsize
+        tick = TICK if limited else SLOW_TICK
         while True:
             with suppress(queue.Empty):
-                line = self._said.get(timeout=TICK)
+                line = self._said.get(timeout=tick)
                 if line.endswith(b"\n"):
                     return line
                 raise Died(f"exit code {self._process.wait()}")

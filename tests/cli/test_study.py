@@ -49,7 +49,7 @@ def test_the_template_runs_as_it_is(tmp_path):
     assert stderr == ""
     assert (data["rows"], data["done"], data["failed"]) == (60, 60, 0)
     table = (tmp_path / "sweep-results" / "results.csv").read_text().splitlines()
-    assert table[0] == "n,d,sharpness,seed,largest_other,leak"
+    assert table[0] == "n,d,sharpness,seed,leak,largest_other"
     assert len(table) == 61
 
 

@@ -4,8 +4,6 @@ with more of everything."""
 import pytest
 from benchmarks import crew_kills
 
-from headwright.crew.running import most_in_hand
-
 pytest.importorskip("distributed", reason="needs the cluster extra")
 
 
@@ -15,4 +13,5 @@ def test_kills_lose_nothing(tmp_path):
     assert found["kills"].total() == 3
     assert found["identical"]
     assert found["lost"] == 0
-    assert found["repeated batches"] <= 3 * most_in_hand(crew_kills.WORKERS)
+    # A worker's own batch; nothing for the driver; with the scheduler, the batch of each worker
+    assert found["repeated batches"] <= 1 + crew_kills.WORKERS

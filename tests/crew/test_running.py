@@ -15,7 +15,7 @@ from headwright.crew.compute import compute
 from headwright.crew.executor import OwnProcesses, chosen
 from headwright.crew.function import source_digest
 from headwright.crew.store import opened
-from headwright.crew.values import text_of
+from headwright.crew.values import result_text
 from headwright.errors import HeadwrightError, InputError
 from headwright.watched import Allowance
 
@@ -46,7 +46,7 @@ def test_outcomes_have_the_order_of_the_points(own):
 def test_special_numbers_keep_their_bits(own):
     (found,) = results(jobs.special, [{"x": 0.1}], executor=own)
 
-    assert found.text == text_of(jobs.special(0.1))
+    assert found.text == result_text(jobs.special(0.1))
     assert math.isnan(found.value["nan"])
     assert math.copysign(1, found.value["zero"]) == -1
 

@@ -1,17 +1,21 @@
 """From a grid and a function to files, through real processes; the same files whatever happened on
 the way."""
 
+import csv
 import json
 
 import pytest
+from click.testing import CliRunner
 from tests.study import jobs
 
 import headwright as hw
+from headwright.cli.study import command
 from headwright.crew import run as crew_run
 from headwright.crew.executor import chosen
 from headwright.crew.store import opened
 from headwright.errors import InputError
 from headwright.study.asked import study_of
+from headwright.study.built_in import built_in_studies
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +37,17 @@ def test_rows_are_the_functions_own_in_the_grids_order(tmp_path, executor):
     wanted = [{"x": x, "y": y, **jobs.product(x, y)} for x in (3, 1) for y in (0.5, 1.0, 1.5)]
     assert result.rows == wanted
     assert (result.done, result.skipped, result.failed) == (6, 0, 0)
-    assert [path.name for path in result.figures] == ["large.svg", "product.svg"]
+    assert [path.name for path in result.figures] == ["product.svg", "large.svg"]
     assert all(path.is_file() for path in result.figures)
     assert result.to_pandas()["product"].tolist() == [row["product"] for row in wanted]
     assert "6 rows: 6 computed" in result._repr_html_()
+    assert result.plot().axes[0].get_ylabel() == "product"
+    assert result.plot("large").axes[0].get_ylabel() == "large"
+    with pytest.raises(InputError, match=r"\(product, large\); got 'leak'"):
+        result.plot("leak")
 
     csv = (tmp_path / "results.csv").read_text()
-    assert csv.splitlines()[:2] == ["x,y,large,product", "3,0.5,1,1.5"]
+    assert csv.splitlines()[:2] == ["x,y,product,large", "3,0.5,1.5,1"]
 
 
 def test_a_study_that_was_interrupted_ends_as_one_that_was_not(tmp_path, executor):
@@ -109,6 +117,8 @@ def test_everything_may_fail(tmp_path, executor):
     result = hw.study.run(jobs.raising, {"x": [2]}, out=tmp_path, executor=executor)
 
     assert result.figures == ()
+    with pytest.raises(InputError, match="it has none"):
+        result.plot()
     assert (tmp_path / "results.csv").read_text() == "x,error\n2,ValueError: no twos\n"
 
 
@@ -156,3 +166,23 @@ def test_an_edited_module_is_computed_anew_in_the_same_session(tmp_path, monkeyp
         values.append(result.rows[0]["y"])
 
     assert values == [2, 3]
+
+
+@pytest.mark.parametrize("name", built_in_studies())
+def test_the_small_version_of_a_built_in_study(name, tmp_path):
+    """As somebody runs it: seconds, every point there, every figure on the page."""
+    if name == "trained":
+        pytest.importorskip("torch", reason="needs the extra 'models'")
+    words = [name, "--small", "--out", str(tmp_path), "--workers", "1", "--json"]
+    told = CliRunner().invoke(command, words)
+
+    assert told.exit_code == 0, told.stderr
+    data = json.loads(told.stdout)
+    assert data["rows"] == data["done"] == study_of(name, small=True).count
+    with (tmp_path / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == data["rows"]
+    # Neither proved nor refuted: no set of keys, no pair of a head
+    assert all(row["selectable"] if name == "price" else row["solved"] for row in rows)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert page.count("<figure>") == len(data["figures"]) >= 3

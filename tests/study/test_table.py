@@ -57,6 +57,17 @@ def test_parquet_and_pandas_hold_the_same_table(tmp_path):
     assert math.copysign(1, read["late"][2]) == -1
 
 
+def test_whole_numbers_beyond_every_float_are_words_in_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    made = Table(["n"])
+    made.add({"n": 1}, {"huge": 10**400})
+    made.add({"n": 2}, {"huge": 0.5})
+    made.write(tmp_path)
+
+    read = parquet.read_table(tmp_path / "results.parquet")
+    assert read["huge"].to_pylist() == [str(10**400), "0.5"]
+
+
 def test_an_old_parquet_file_does_not_stand_beside_a_new_table(tmp_path, monkeypatch):
     (tmp_path / "results.parquet").write_bytes(b"of other rows")
     monkeypatch.setattr(Table, "_parquet", lambda self: None)

@@ -14,6 +14,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any
 
+from headwright.crew.compute import left_over
 from headwright.crew.function import PACKAGE
 from headwright.crew.processes import cores
 from headwright.crew.software import COMPARED, difference
@@ -21,11 +22,13 @@ from headwright.errors import InputError, MissingExtra
 
 _CONNECT = 10.0  # seconds
 _COUNT_AGAIN = 5.0  # seconds between two looks at how many workers there are
+_ORPHANS = 5.0  # seconds that batches of a killed driver may take to their end
 # Of a cluster that is started here: its clocks and profilers take 3.5 % of a core at their usual
 # pace, and a tenth of that at this one. Our jobs leave no memory in it to watch.
 _CALM = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "5s",
     "distributed.worker.profile.enabled": False,
     "distributed.scheduler.work-stealing-interval": "1s",
     "distributed.scheduler.active-memory-manager.start": False,
@@ -50,6 +53,19 @@ class DaskWorkers(Executor):
             self._width = max(1, sum(threads.values()))
             self._counted = time.monotonic()
         return self._width
+
+    def left_over(self, owner: str) -> list[list[Any]]:
+        """What a driver that was killed had under way: a worker computes on to the end of its
+        batch, and remembers it."""
+        end = time.monotonic() + _ORPHANS
+        while True:
+            try:
+                found = self._client.run(left_over, owner, on_error="ignore").values()
+            except OSError:  # the scheduler is gone; the first batch will say so
+                return []
+            if not any(busy for busy, _ in found) or time.monotonic() > end:
+                return [row for _, rows in found for row in rows]
+            time.sleep(0.1)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         return self._inner.submit(fn, *args, **kwargs)
@@ -99,6 +115,9 @@ def _cluster(distributed: Any, cluster: str, workers: int | None) -> Iterator[An
 
 def _client(distributed: Any, address: Any) -> Any:
     try:
+        if isinstance(address, str):
+            # First: a client of what is no address complains once more when it is collected.
+            distributed.comm.get_address_host(address)
         return distributed.Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as reason:
         raise InputError(

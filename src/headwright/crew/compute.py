@@ -10,16 +10,26 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from headwright.crew.processes import Requests
 from headwright.crew.software import difference, software
+from headwright.crew.values import Keys, shortened
 from headwright.watched import Allowance, Died, Ended
 
 _UNLIMITED = Allowance(float("inf"), sys.maxsize)
 # The driver's own threads belong to one executor, which can stop them.
 _thread = threading.local()
 _everybody = Requests()
+# What a worker of a cluster answered last, for the driver that comes after a killed one: of each of
+# eight threads the batch that it was at, and the one before.
+_answered: deque[tuple[str, list[list[Any]]]] = deque(maxlen=16)
+_busy: Counter[str] = Counter()
+_answered_lock = threading.Lock()
+_MOST_KEPT = 1_000_000  # characters of one batch
 
 
 def belong_to(requests: Requests) -> None:
@@ -32,11 +42,55 @@ def compute(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
     `{"refused": why}` where this machine cannot do what the driver means.
 
     The job has the name of a function and the digest of its source, the run that it belongs to, the
-    software of the driver, and an allowance for each point (seconds and bytes) or None.
+    software of the driver, and an allowance for each point (seconds and bytes) or None; its version
+    and its owner (whose store the results are for) where a store keeps them.
     """
     other = difference(job["software"], software())
     if other:
         return {"refused": f"a worker with {other}"}
+    owner = job.get("owner", "")
+    if not owner or hasattr(_thread, "requests"):  # the driver's own threads end with it
+        return _computed(job, points)
+    with _under_way(owner):
+        answer = _computed(job, points)
+        _remember(job, points, answer)
+    return answer
+
+
+def left_over(owner: str) -> tuple[int, list[list[Any]]]:
+    """How many batches of this owner are being computed here, and what was answered last: key,
+    point as a store shows it, text, error and seconds of each."""
+    with _answered_lock:
+        return _busy[owner], [row for name, rows in _answered if name == owner for row in rows]
+
+
+@contextmanager
+def _under_way(owner: str) -> Iterator[None]:
+    with _answered_lock:
+        _busy[owner] += 1
+    try:
+        yield
+    finally:
+        with _answered_lock:
+            _busy[owner] -= 1
+            if not _busy[owner]:
+                del _busy[owner]
+
+
+def _remember(job: dict[str, Any], points: list[str], answer: dict[str, Any]) -> None:
+    results = answer.get("results", [])
+    if sum(len(text or "") for text, _, _ in results) > _MOST_KEPT:
+        return
+    keys = Keys(job["function"], job["version"])
+    rows = [
+        [keys.of(point), shortened(point), *result]
+        for point, result in zip(points, results, strict=False)
+    ]
+    with _answered_lock:
+        _answered.append((job["owner"], rows))
+
+
+def _computed(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
     batch = _Batch(job)
     if job["allowance"] is not None:
         return batch.one_by_one(points, attempts=2)

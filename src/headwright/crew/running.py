@@ -8,6 +8,7 @@ batches is under way, and what is finished behind a slow point waits in a window
 
 from __future__ import annotations
 
+import platform
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
@@ -48,14 +49,17 @@ def run(
     source = source_digest(function)
     whole = full_version(version, source)
     limits = None if allowance is None else (allowance.seconds, allowance.memory)
+    keys = Keys(function, whole)
     job = {
         "function": function,
         "source": source,
         "run": secrets.token_hex(8) if source else "",
         "software": software(),
         "allowance": limits,
+        "version": whole,
+        "owner": "" if store is None else keys.of(encoded(f"{platform.node()}:{store.place}")),
     }
-    reading = _Reading(points, Keys(function, whole), store, retry)
+    reading = _Reading(points, keys, store, retry)
     return _Run(job, whole, reading, executor).outcomes()
 
 
@@ -134,6 +138,7 @@ class _Run:
         self._lost: dict[str, int] = {}  # by the key of a batch's first point
 
     def outcomes(self) -> Iterator[Outcome]:
+        self._take_over()
         try:
             while not (self._reading.ended and self._window.empty):
                 self._hand_over()
@@ -143,6 +148,15 @@ class _Run:
         finally:
             for future in self._under_way:
                 future.cancel()
+
+    def _take_over(self) -> None:
+        """Store what a killed driver of the same store had under way, where workers know it."""
+        left_over = getattr(self._executor, "left_over", None)
+        if self._reading.store is None or left_over is None:
+            return
+        name = self._job["function"]
+        rows = left_over(self._job["owner"])
+        self._reading.store.add(Record(key, name, self._version, *row) for key, *row in rows)
 
     def _hand_over(self) -> None:
         """Batches, until enough are under way or what is stored can be given out."""
@@ -172,12 +186,18 @@ class _Run:
         """Whatever is finished goes into the store in one transaction, then into the window."""
         done, _ = wait(self._under_way, timeout=_LOOK, return_when=FIRST_COMPLETED)
         finished: list[tuple[Place, Record]] = []
+        problems: list[HeadwrightError] = []
         for future in done:
-            finished += self._records(future)
+            try:
+                finished += self._records(future)
+            except HeadwrightError as problem:  # what the others have brought is kept
+                problems.append(problem)
         if self._reading.store is not None and finished:
             self._reading.store.add(record for _, record in finished)
         for place, record in finished:
             self._window.settle(place, record.value, record.error)
+        if problems:
+            raise problems[0]
 
     def _records(self, future: Future[Any]) -> list[tuple[Place, Record]]:
         batch = self._under_way.pop(future)

@@ -9,7 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 from headwright.crew.function import PACKAGE, engine_version
 
-COMPARED = ("numpy", "scipy")
+# Of an extra: a machine that does without it differs in nothing that it computes.
+_EXTRAS = ("torch", "transformers")
+COMPARED = ("numpy", "scipy", *_EXTRAS)
+_MISSING = (None, "none")
 
 
 @lru_cache(maxsize=1)
@@ -26,8 +29,10 @@ def software() -> dict[str, str]:
 
 def difference(wanted: dict[str, str], there: dict[str, str]) -> str:
     """`numpy 2.3.1 instead of 2.4.6`; empty where they agree."""
-    return ", ".join(
-        f"{name} {there.get(name)} instead of {expected}"
-        for name, expected in wanted.items()
-        if there.get(name) != expected
-    )
+    different = []
+    for name, expected in wanted.items():
+        found = there.get(name)
+        does_without = name in _EXTRAS and (found in _MISSING or expected in _MISSING)
+        if found != expected and not does_without:
+            different.append(f"{name} {found} instead of {expected}")
+    return ", ".join(different)

@@ -12,7 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_AS_GIVEN = json.JSONEncoder(separators=(",", ":"))
 _READ_BACK = (str, int, float, bool, type(None))
 MOST_NESTING = 100
 _SHORT_POINT = 1_000  # characters
@@ -27,10 +28,15 @@ def text_of(value: Any) -> str:
     return encoded(plain_value(value))
 
 
-def encoded(plain: Any) -> str:
+def result_text(value: Any) -> str:
+    """The same with names in the order in which the function gave them: so a table has them."""
+    return encoded(plain_value(value), _AS_GIVEN)
+
+
+def encoded(plain: Any, encoder: json.JSONEncoder = _SORTED) -> str:
     """The text of a value that is plain already."""
     try:
-        return _ENCODER.encode(plain)
+        return encoder.encode(plain)
     except ValueError as reason:  # an integer of more digits than Python writes
         raise NotPlain(str(reason)) from None
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from headwright.crew.function import named, source_digest
-from headwright.crew.values import NotPlain, text_of
+from headwright.crew.values import NotPlain, result_text
 from headwright.errors import InputError
 from headwright.watched import answer_lines
 
@@ -57,7 +57,7 @@ def _result(call: Any, point: str) -> Result:
     text = None
     error = ""
     try:
-        text = text_of(call(**parameters))
+        text = result_text(call(**parameters))
     except NotPlain as reason:
         error = f"NotPlain: the function returned what JSON does not have: {one_line(reason)}"
     except BaseException as reason:  # a job that asks Python to exit is a failed job

@@ -34,6 +34,7 @@ class NumbersOnly:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.place = store.place
 
     def found(self, keys: Sequence[str]) -> dict[str, Kept]:
         return self._store.found(keys)

@@ -30,8 +30,8 @@ _MOST_VALUES = 8
 Drawn = dict[str, Any]
 
 
-def write_page(study: Study, table: Table, out: Path, tables: list[Path]) -> list[Path]:
-    """The page and its figures; the paths of the figures as SVG. `tables` are the files that hold
+def write_page(study: Study, table: Table, out: Path, tables: list[Path]) -> dict[Path, Any]:
+    """The page and its figures; the figures by their paths as SVG. `tables` are the files that hold
     all rows."""
     drawn: Drawn = {}
     sections: list[Section] = []
@@ -43,10 +43,10 @@ def write_page(study: Study, table: Table, out: Path, tables: list[Path]) -> lis
         numbers = generic.drawable(table)
         drawn = generic.figures(table, study.grid.varying, numbers)
         sections = _generic_sections(study, drawn, numbers)
-    paths = [save(drawing, out / FIGURES / name)[0] for name, drawing in drawn.items()]
+    saved = {save(drawing, out / FIGURES / name)[0]: drawing for name, drawing in drawn.items()}
     said = "".join(_section(section, drawn) for section in sections)
     write_text(out / PAGE, _document(study, table, said, [path.name for path in tables]))
-    return paths
+    return saved
 
 
 def _document(study: Study, table: Table, said: str, files: list[str]) -> str:

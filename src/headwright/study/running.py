@@ -87,5 +87,5 @@ def carried_out(
             table.add(point, {} if error else outcome.value, error)
             skipped += outcome.stored and not error
     files = table.write(out)
-    figures = write_page(study, table, out, files)
-    return Studied(study.name, out, table, skipped, tuple(figures))
+    drawn = write_page(study, table, out, files)
+    return Studied(study.name, out, table, skipped, drawn)

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from headwright.errors import InputError
 from headwright.study.page import PAGE, first_rows
 from headwright.study.section import Rows
 from headwright.study.table import CSV, Table
@@ -18,7 +19,7 @@ class Studied:
     out: Path
     table: Table
     skipped: int  # rows that were stored before
-    figures: tuple[Path, ...]
+    drawn: dict[Path, Any]  # the figures, by their paths as SVG
 
     @property
     def rows(self) -> Rows:
@@ -33,6 +34,10 @@ class Studied:
     def done(self) -> int:
         """Rows that were computed now."""
         return self.table.count - self.skipped - self.failed
+
+    @property
+    def figures(self) -> tuple[Path, ...]:
+        return tuple(self.drawn)
 
     @property
     def page(self) -> Path:
@@ -51,6 +56,17 @@ class Studied:
 
     def to_pandas(self) -> Any:
         return self.table.to_pandas()
+
+    def plot(self, name: str | None = None) -> Any:
+        """The figure of that name, or the first one; a notebook shows it."""
+        by_name = {path.stem: drawing for path, drawing in self.drawn.items()}
+        if not by_name or (name is not None and name not in by_name):
+            raise InputError(
+                wanted=f"a figure of this study ({', '.join(by_name) or 'it has none'})",
+                got=repr(name),
+                attempt="another name" if by_name else "result.rows, which says what failed",
+            )
+        return by_name[name] if name is not None else next(iter(by_name.values()))
 
     def _repr_html_(self) -> str:
         """For a notebook: the counts and the first rows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from headwright.study.section import Rows
 
 CSV = "results.csv"
 PARQUET = "results.parquet"
+# What a Parquet column of whole numbers holds, and what becomes a float at all
+_LARGEST_WHOLE = 2**63
+_LARGEST_FLOAT = int(sys.float_info.max)
 
 
 class Table:
@@ -103,9 +107,10 @@ def _uniform(values: list[Any]) -> list[Any]:
     values."""
     there = [value for value in values if value is not None]
     kinds = {type(value) for value in there}
-    if str in kinds or (bool in kinds and len(kinds) > 1):
+    largest = max((abs(value) for value in there if isinstance(value, int)), default=0)
+    mixed = str in kinds or (bool in kinds and len(kinds) > 1)
+    if mixed or largest > _LARGEST_FLOAT:
         return [value if value is None else str(value) for value in values]
-    fits = all(-(2**63) <= value < 2**63 for value in there if isinstance(value, int))
-    if len(kinds) <= 1 and fits:
+    if len(kinds) <= 1 and largest < _LARGEST_WHOLE:
         return values
     return [value if value is None else float(value) for value in values]

@@ -81,21 +81,35 @@ def test_the_prediction_for_random_keys():
     assert 15 < threshold(128, 4) < 16
 
 
-def test_the_page_and_figures_of_a_part_of_the_small_grid():
-    points = [p for p in grid(HERE / "small.toml").points() if p["N"] == 32 and p["draw"] < 1]
-    rows = [{**point, **job(**point)} for point in points]
-    said = page.sections(rows)
-    drawings = figures.figures(rows)
-    assert {section.figure for section in said} - {""} == set(drawings)
-    counted = next(section for section in said if section.title == "What is proved").table[-1]
-    assert counted["sets"] == len(rows)
-    assert counted["undecided"] <= 3
-
-
-def test_half_a_study_has_a_page():
+def test_half_a_study_has_a_page_without_a_law():
     rows = [{**POINT, **job(**POINT)}]
-    assert page.sections(rows)
+    assert [section.quote for section in page.sections(rows) if section.quote] == []
     assert figures.figures(rows)
+
+
+def test_the_kept_groups_are_above_the_floors_that_are_drawn():
+    kept = [g for g in read_groups(DATA) if (g.family, g.N, g.q) == ("cyclic", 128, 1)]
+    kept = [g for g in kept if g.d < g.N]
+    axes = figures.drawn(kept)["cyclic"].axes[0]
+    lines = {line.get_label(): line.get_ydata() for line in axes.lines}
+    ratio = np.array(lines["q = 1"]) / np.array(lines["proved floor, q = 1"])
+    assert ratio.min() >= 1
+    assert ratio.min() < 1 + FITTED_EXPONENT
+
+
+def test_marks_of_a_logarithmic_axis_are_numbers():
+    kept = [g for g in read_groups(DATA) if (g.family, g.N, g.q) == ("random", 32, 4)]
+    for axes in figures.drawn(kept)["random"].axes:
+        labels = [label.get_text() for label in axes.get_xticklabels() if label.get_text()]
+        assert len(labels) >= 2
+        assert all(float(label) > 0 for label in labels)
+        assert len(axes.get_xticks(minor=True)) == 0
+
+
+def test_sets_that_only_rounding_makes_impossible_are_told():
+    kept = read_groups(DATA)
+    assert page.lost_to_rounding(kept) == 2
+    assert "Two of the impossible" in DATA.with_suffix(".md").read_text(encoding="utf-8")
 
 
 def test_the_numbers_of_the_docs_are_those_of_the_job():

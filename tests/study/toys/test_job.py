@@ -61,6 +61,18 @@ def test_a_row_is_the_same_in_every_run(lengths, heads):
     assert all(not section.figure or section.figure in names for section in study.sections(alone))
 
 
+@pytest.mark.parametrize(("finders", "answer"), [(30, "Yes"), (0, "No"), (14, "Not settled")])
+def test_the_answer_is_that_of_the_rows(finders, answer):
+    (row,) = [
+        row for row in _page().rows()
+        if row["lengths"] == "random" and (row["n"], row["d"], row["heads"]) == (24, 12, 1)
+        and row["queries"] == "free"
+    ]  # fmt: skip
+    said = built_in("trained").sections([{**row, "finders": finders, "trained": 30}])
+    (quote,) = [section.quote for section in said if section.title.startswith("Does training")]
+    assert quote.startswith(f"{answer}: ")
+
+
 @pytest.mark.parametrize("wrong", [{"lengths": "short"}, {"heads": 3}, {"seeds": 0}])
 def test_settings_that_mean_nothing(wrong):
     with pytest.raises(InputError):

@@ -18,6 +18,7 @@ class Database:
     """Only the driver writes, and only one driver at a time."""
 
     def __init__(self, folder: Path) -> None:
+        self.place = str(folder.resolve())
         self._lock = _locked(folder)
         try:
             self._table = Table(folder / NAME, durable=True)

@@ -26,6 +26,7 @@ FOLDER = "parts"
 
 class Parts:
     def __init__(self, folder: Path) -> None:
+        self.place = str(folder.resolve())
         self._folder = folder / FOLDER
         self._folder.mkdir(exist_ok=True)
         self._own: Any = None

@@ -24,6 +24,11 @@ Kept = tuple[str | None, str]
 
 @runtime_checkable
 class Store(Protocol):
+    @property
+    def place(self) -> str:
+        """Where it is: no two stores have the same."""
+        ...
+
     def found(self, keys: Sequence[str]) -> dict[str, Kept]:
         """What is there of these keys."""
         ...

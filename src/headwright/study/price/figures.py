@@ -122,6 +122,8 @@ def _random(found: list[Group]) -> Any:
         left.axvline(1.0, color=ROLES["muted"], lw=1.0)
         left.set(xscale="log", xlabel="d / d*", ylabel="share of sets selectable")
         right.set(xscale="log", yscale="log", xlabel="d / d*", ylabel="median length / floor")
+        for axis in (left.xaxis, right.xaxis, right.yaxis):
+            _plain_marks(axis)
         left.set_title("random keys: who can be selected")
         right.set_title("and at what price")
         if left.get_legend_handles_labels()[0]:
@@ -135,10 +137,22 @@ def _fitted_curve(axes: Any, some: list[Group], q: int, colour: str) -> None:
     fit = threshold_law(medians(some), "random", q)
     if fit is None:
         return
-    ratio = np.geomspace(1.05, 16, _CURVE)
+    # Evenly in what is raised to the power: close together where the curve is steep
+    ratio = 1 / (1 - np.geomspace(1 - 1 / 1.05, 1 - 1 / 16, _CURVE))
     power = fit.exponents[0]
     name = rf"$(1-d^*/d)^{{-{power:.2f}}}$"
     axes.plot(ratio, (1 - 1 / ratio) ** -power, color=colour, lw=1.0, label=name)
+
+
+def _plain_marks(axis: Any) -> None:
+    """1, 2, 5, 10 on a logarithmic axis, as numbers: powers of ten are few over two decades."""
+    low, high = axis.get_view_interval()
+    narrow = high < 5 * low
+    digits = (1, 1.2, 1.5, 2, 3, 4, 6, 8) if narrow else (1, 2, 5)
+    marks = [one * ten for ten in (0.01, 0.1, 1, 10, 100) for one in digits]
+    inside = [mark for mark in marks if low <= mark <= high]
+    axis.set_ticks(inside, labels=[f"{mark:g}" for mark in inside])
+    axis.set_ticks([], minor=True)
 
 
 def _cyclic(found: list[Group]) -> Any:
@@ -150,12 +164,16 @@ def _cyclic(found: list[Group]) -> Any:
             where = [g.N / g.d for g in some]
             lengths = [g.median for g in some]
             axes.plot(where, lengths, marker, color=colour, ms=4, label=f"q = {q}")
-        ratio = np.geomspace(1, 1024, 40)
-        square = bounds.lead(2, 1, LEAK) * 2 * math.sqrt(5) / math.pi**2 * ratio**2
-        proved = "floor for q = 1, d large"
-        axes.plot(ratio, square, "--", color=ROLES["muted"], label=proved)
+        _cyclic_floors(axes, [g for g in mine if g.q == 1])
         axes.set(xscale="log", yscale="log", xlabel="N / d", ylabel="median query length")
         axes.set_title("cyclic keys: the square of N/d, once d can tell the set apart")
         axes.legend()
         axes.grid(axis="y")
     return drawing
+
+
+def _cyclic_floors(axes: Any, alone: list[Group]) -> None:
+    """One for every N and d: with few dimensions it lies below its limit, 0.453 lead (N/d)^2."""
+    where = [g.N / g.d for g in alone]
+    lengths = [bounds.cyclic_floor(g.N, 1, g.d, LEAK) for g in alone]
+    axes.plot(where, lengths, "_", color=ROLES["muted"], ms=9, label="proved floor, q = 1")

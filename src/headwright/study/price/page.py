@@ -21,13 +21,6 @@ from headwright.study.price.law import (
 from headwright.study.price.predicted import threshold
 from headwright.study.section import Rows, Section
 
-_QUOTE = (
-    "On random keys one number decides, the dimension $d^*$ at which half of all sets can be "
-    "selected at all: well above it a query costs little more than any unit keys must pay, near it "
-    "the price grows like a power of $1/(1-d^*/d)$. Cyclic keys select every set in 2q dimensions, "
-    "and pay for it with the square of N/d."
-)
-
 
 def sections(rows: Rows) -> list[Section]:
     found = groups(rows)
@@ -44,13 +37,48 @@ def _price(found: list[Group]) -> Section:
     N = shown_keys(found)
     return Section(
         "What a query costs",
-        quote=_QUOTE,
+        quote=" ".join([*_random_quote(found), *_cyclic_quote(found)]),
         figure="price",
         caption=f"Median and quartiles over random sets of N = {N} unit keys, leak 10 %; sets that "
         "cannot be selected count as infinitely expensive. Ceilings are drawn where the theorem "
         "for those keys says anything of half of the sets.",
         table=_prices(found, N),
     )
+
+
+def _random_quote(found: list[Group]) -> list[str]:
+    """Where the law was fitted, with the powers that came out."""
+    sizes = sorted({group.q for group in found if group.family == "random"})
+    fits = [threshold_law(medians(found), "random", q) for q in sizes]
+    powers = [fit.exponents[0] for fit in fits if fit is not None]
+    if not powers:
+        return []
+    return [
+        "On random keys one number decides, the dimension $d^*$ at which half of all sets can be "
+        "selected at all: well above it a query costs little more than any unit keys must pay, "
+        f"near it the price grows like $1/(1-d^*/d)$ to the power {_range(powers)}."
+    ]
+
+
+def _cyclic_quote(found: list[Group]) -> list[str]:
+    """That every set can be selected is a theorem (`keys`); what it costs was fitted."""
+    sizes = sorted({group.q for group in found if group.family == "cyclic"})
+    fits = [cyclic_law(medians(found), q) for q in sizes]
+    known = [fit.exponents for fit in fits if fit is not None]
+    if not known:
+        return []
+    of_N = _range([a for a, _ in known])
+    of_d = _range([-minus_b for _, minus_b in known])
+    return [
+        "Cyclic keys select every set in 2q dimensions, and pay for it with about the square of "
+        f"N/d (N to the power {of_N}, d to the power {of_d})."
+    ]
+
+
+def _range(numbers: list[float]) -> str:
+    low = f"{min(numbers):.2f}"
+    high = f"{max(numbers):.2f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _prices(found: list[Group], N: int) -> list[dict[str, Any]]:
@@ -78,7 +106,19 @@ def _proved(found: list[Group]) -> Section:
         "impossible when a convex combination that proves it was found and checked again. Sets "
         "that are neither count against the share certified."
     )
+    rounded = lost_to_rounding(found)
+    if rounded:
+        text += (
+            f"\n\n{rounded} of the impossible sets are cyclic with d at least 2q: the theorem has "
+            "a query for exact keys, and the keys as they are stored, rounded to double "
+            "precision, have none."
+        )
     return Section("What is proved", text=text, table=[*table, whole])
+
+
+def lost_to_rounding(found: list[Group]) -> int:
+    """Sets that exact cyclic keys select, and rounded ones provably do not."""
+    return sum(g.impossible for g in found if g.family == "cyclic" and g.d >= 2 * g.q)
 
 
 def _counts(name: str, found: list[Group]) -> dict[str, Any]:

@@ -102,10 +102,17 @@ def _lengths(rows: Rows) -> Section:
             "the shortest that leaks as little as they do: training pays for sharpness that "
             "nobody asked for, and hardly anything else."
         )
+    text = "Medians over the solved pairs of a head, means over seeds."
+    sums = most_steps(chosen(shown(rows), queries="additive"))
+    paid = [row["ratio"] for row in sums if row["ratio"] is not None]
+    if paid:
+        text += (
+            f" Sums of two vectors pay {min(paid):.1f} to {max(paid):.1f} times the shortest "
+            f"length after {sums[0]['steps']:,} steps."
+        )
     return Section(
         "How long the queries are",
-        text="Medians over the solved pairs of a head, means over seeds. Sums of two vectors pay "
-        "several times the shortest length, and more the longer they are trained.",
+        text=text,
         quote=quote,
         figure="length",
         caption="Trained length over the shortest length that solves the pair with the same keys.",
@@ -162,45 +169,53 @@ def _errors(rows: Rows) -> Section:
 
 def _away(rows: Rows) -> Section:
     last = most_steps(main_rate(rows))
-    table = []
+    together: list[Rows] = []
     for queries in QUERIES:
         for heads in (1, 2):
+            of_setting = chosen(last, queries=queries, heads=heads)
             for low, high in ((0, 5), (6, 7), (8, 99)):
-                of_setting = chosen(last, queries=queries, heads=heads)
                 some = [row for row in of_setting if low <= row["d"] <= high]
-                if some:
-                    table.append(_away_row(queries, heads, some))
-    free = [row for row in table if row["queries"] == "free" and row["heads"] == 1]
-    quote = ""
-    if free:
-        best = free[-1]
-        quote = (
-            f"Yes: of the heads with one query per pair, trained for {last[0]['steps']:,} steps "
-            f"with a random key length in d = {best['d']}, {best['look away']} discover the query "
-            f"that looks away ({best['interval']}); nobody told them."
-        )
+                together += [some] if some else []
+    free = [some for some in together if chosen(some, queries="free", heads=1)]
     return Section(
         "Does training discover looking away?",
-        quote=quote,
+        quote=_discovered(free[-1]) if free else "",
         figure="away",
         caption="Share of heads that look away on at least half of their pairs with a squared "
         f"error of at most {CALM:g}, both losses and all numbers of keys.",
-        table=table,
+        table=[_away_row(some) for some in together],
     )
 
 
-def _away_row(queries: str, heads: int, rows: Rows) -> dict[str, Any]:
-    count = sum(int(row["finders"]) for row in rows)
-    total = sum(int(row["trained"]) for row in rows)
+def _discovered(rows: Rows) -> str:
+    """An answer for most of these heads, as far as the interval has one."""
+    count, total = _finders(rows)
+    low, high = wilson(count, total)
+    answer = "Yes" if low > 0.5 else "No" if high < 0.5 else "Not settled"
+    told = _away_row(rows)
+    return (
+        f"{answer}: of the heads with one query per pair, trained for {rows[0]['steps']:,} steps "
+        f"with a random key length in d = {told['d']}, {told['look away']} discover the query that "
+        f"looks away ({told['interval']}); nobody told them."
+    )
+
+
+def _away_row(rows: Rows) -> dict[str, Any]:
+    count, total = _finders(rows)
     low, high = wilson(count, total)
     dimensions = sorted({row["d"] for row in rows})
     return {
-        "queries": queries,
-        "heads": heads,
+        "queries": rows[0]["queries"],
+        "heads": rows[0]["heads"],
         "d": ", ".join(map(str, dimensions)),
         "look away": f"{count} of {total}",
         "interval": f"{low:.0%} to {high:.0%}",
     }
+
+
+def _finders(rows: Rows) -> tuple[int, int]:
+    """How many heads found it, of how many."""
+    return sum(int(row["finders"]) for row in rows), sum(int(row["trained"]) for row in rows)
 
 
 def _interval(row: dict[str, Any], name: str, how: str) -> str:
