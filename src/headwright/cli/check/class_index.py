@@ -46,4 +46,6 @@ def _record(
     # Under pseudonyms nobody is found here, and there is no name to show.
     named = {student.id: student for student in roster}
     without = [named.get(id, Student(id)) for id in known.unmatched["students"]]
-    return ClassRecord(graded, pages, nobody, without)
+    odd = {name: sheet.note for name, sheet in known.sheets.items() if sheet.note}
+    notes = {known.students[name].id: note for name, note in odd.items()}
+    return ClassRecord(graded, pages, nobody, without, notes)

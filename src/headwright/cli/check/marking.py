@@ -54,7 +54,8 @@ def class_of(documents: Sequence[Source], found: Owners) -> Class:
     """A student for every document; one that is nobody's goes by its own name."""
     students = {one.name: found.by_document.get(one.name, Student(one.name)) for one in documents}
     without = [student.id for student in found.without]
-    return Class(documents, students, {"documents": found.nobody, "students": without})
+    unmatched = {"documents": found.nobody, "several": found.several, "students": without}
+    return Class(documents, students, unmatched)
 
 
 def on_sheets(known: Class, manifest: Manifest, sheet: Bank) -> Class:
@@ -90,6 +91,7 @@ def hidden(known: Class, key: bytes) -> Class:
             sheets[name] = known.sheets[source.name]
     unmatched = {
         "documents": [renamed[name] for name in known.unmatched["documents"]],
+        "several": [renamed[name] for name in known.unmatched["several"]],
         "students": [pseudonym(key, id) for id in known.unmatched["students"]],
     }
     return Class(documents, students, unmatched, redactions, sheets)
