@@ -11,7 +11,7 @@ from headwright.course.rubric import Rubric, grade
 from headwright.homework.verdict import WHOLE, Report, Verdict
 
 # The best first. Whatever was written counts before what is missing in another document.
-_ORDER = ("correct", "incomplete", "wrong", "unread", "missing")
+BEST_FIRST = ("correct", "incomplete", "wrong", "unread", "missing")
 
 
 def hand_ins(
@@ -36,7 +36,7 @@ def merged(reports: Sequence[Report]) -> Report:
     for report in reports:
         for verdict in report.verdicts:
             known = best.setdefault(verdict.question, verdict)
-            if _ORDER.index(verdict.status) < _ORDER.index(known.status):
+            if BEST_FIRST.index(verdict.status) < BEST_FIRST.index(known.status):
                 best[verdict.question] = verdict
     if len(best) > 1:
         best.pop(WHOLE, None)

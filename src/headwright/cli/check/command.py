@@ -125,7 +125,7 @@ class _Run:
         if not self._settings["dry_run"]:
             self._write(result)
         if self._old is not None:
-            return self._changes(result)
+            return self._changes(result, paths)
         order = [question.id for question in self._bank]
         if self._settings["dry_run"]:
             return _Verdicts(
@@ -240,11 +240,11 @@ class _Run:
         self._outputs.attempt(lambda: write_bytes(settings["out_file"], written))
         result.data["gradebook"] = filled.told()
 
-    def _changes(self, result: Any) -> Reply:
+    def _changes(self, result: Any, paths: tuple[str, ...]) -> Reply:
         from headwright.course.changes import changes
 
         assert self._old is not None
-        found = changes(self._old, result.data)
+        found = changes(self._old, result.data, paths)
         data = {"changes": found, "run": result.data["run"]}
         return _Verdicts(result, data, lambda c: course_view.changes(c, found), self._outputs)
 
