@@ -179,3 +179,16 @@ def test_without_tex_a_pdf_is_refused(roster, tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert "wanted pdflatex for --pdf" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_points_by_hand_for_nobody_with_a_sheet_are_refused(course, tmp_path):
+    rubric = tmp_path / "rubric.toml"
+    rubric.write_text('[[override]]\nstudent = "u99"\nquestion = "b.q"\npoints = 1\nreason = "x"\n')
+    refused = run(
+        check_command,
+        course / "keys",
+        *("--manifest", course / "manifest.json", "--rubric", rubric),
+    )
+
+    assert refused.exit_code == 2
+    assert "one for u99 in line 1" in refused.output

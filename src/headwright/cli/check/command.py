@@ -73,6 +73,7 @@ class _Run:
 
     def __init__(self, bank: Any, settings: dict[str, Any]) -> None:
         from headwright.course.changes import read_run
+        from headwright.course.handouts.handed_in import class_of_manifest
         from headwright.course.manifest import read_manifest
         from headwright.course.roster import read_roster
         from headwright.course.rubric import plain_rubric, read_rubric
@@ -82,7 +83,10 @@ class _Run:
         self._manifest = _read(settings["manifest_file"], read_manifest)
         self._bank = bank if self._manifest is None else self._manifest.questions(bank)
         self._outputs = Outputs()
-        self._roster = _read(settings["roster_file"], read_roster)
+        roster = _read(settings["roster_file"], read_roster)
+        if self._manifest is not None:
+            roster = class_of_manifest(self._manifest, roster)
+        self._roster = roster
         self._old = _read(settings["against_file"], read_run)
         self._gradebook = _read(settings["gradebook_file"], read_sheet)
         rubric_file = settings["rubric_file"]
@@ -98,7 +102,7 @@ class _Run:
         refuse_two_places(settings["workers"], settings["cluster"])
         for override in strangers(self._rubric, self._roster) if self._roster is not None else ():
             raise InputError(
-                wanted="overrides for students of the roster",
+                wanted="overrides for students of the class",
                 got=f"one for {override.student} in line {override.line} of the rubric",
                 attempt="correct the id, or add the student to the roster",
             )
@@ -119,8 +123,12 @@ class _Run:
 
     def reply(self, paths: tuple[str, ...]) -> Reply:
         from headwright.cli.check.marking import marked
+        from headwright.course.gradebook import students_of_rows
 
         known = self._class(paths)
+        if self._gradebook is not None:
+            in_class = [*known.students.values(), *(self._roster or ())]
+            students_of_rows(self._gradebook, in_class, self._settings["column"])
         result = marked(known, self._reports(known), self._rubric, self._bank)
         if not self._settings["dry_run"]:
             self._write(result)
@@ -142,16 +150,15 @@ class _Run:
         """Whose documents they are; under pseudonyms where that was asked for."""
         from headwright.cli.check.marking import class_of, hidden, on_sheets
         from headwright.course.anonymous import read_key
-        from headwright.course.handouts.handed_in import claimed, class_of_manifest
+        from headwright.course.handouts.handed_in import claimed
         from headwright.course.owners import owners
 
         documents = given.documents(paths)
-        names = [one.name for one in documents]
+        found = owners([one.name for one in documents], self._roster)
         if self._manifest is None:
-            known = class_of(documents, owners(names, self._roster))
+            known = class_of(documents, found)
         else:
-            roster = class_of_manifest(self._manifest, self._roster)
-            found = claimed(documents, owners(names, roster), self._manifest)
+            found = claimed(documents, found, self._manifest)
             known = on_sheets(class_of(documents, found), self._manifest, self._bank)
         if self._settings["anonymous"]:
             known = hidden(known, read_key(self._settings["key_file"]))
@@ -233,6 +240,7 @@ class _Run:
         filled = fill(
             self._gradebook,
             result.graded,
+            self._roster or (),
             column=settings["column"],
             overwrite=settings["overwrite"],
         )

@@ -13,6 +13,7 @@ from headwright.cli.check.view import MOST_LISTED, STYLES
 _LEFT = {
     "unmatched_students": "handed in, but not in the gradebook",
     "unmatched_rows": "in the gradebook, but nothing was handed in",
+    "unclear_rows": "not entered: the row's cells name several students",
     "still_open": "not entered: some points wait for a person",
     "other_mark": "not entered: another mark stands there (--overwrite replaces it)",
     "locked": "not entered: the platform locked the row",
