@@ -47,5 +47,6 @@ def _record(
     named = {student.id: student for student in roster}
     without = [named.get(id, Student(id)) for id in known.unmatched["students"]]
     odd = {name: sheet.note for name, sheet in known.sheets.items() if sheet.note}
-    notes = {known.students[name].id: note for name, note in odd.items()}
+    # The codes of the two sheets are on the page of the document.
+    notes = {known.students[name].id: note.partition(" [")[0] for name, note in odd.items()}
     return ClassRecord(graded, pages, nobody, without, notes)
