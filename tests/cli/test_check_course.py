@@ -80,6 +80,23 @@ def test_the_page_of_the_class_has_names_and_leads_to_each_students_own_text(cou
     assert "Eve Ray" in index.partition("Nothing handed in: 1")[2]
 
 
+def test_a_students_page_has_the_marks_and_nothing_of_a_hidden_question(course):
+    rubric = course / "rubric.toml"
+    rubric.write_text(rubric.read_text() + OVERRIDE)
+    one = course / "class" / "u1"
+    check(one, *known(course), "--html", course / "pages")
+    (page,) = (file for file in (course / "pages").glob("u1-*.html"))
+    assert "3 of 4 points" in page.read_text()
+    assert "Points given by a person: oral exam" in page.read_text()
+
+    rubric.write_text('[question."b.q"]\nvisibility = "hidden"\n')
+    check(one, *known(course), "--html", course / "pages")
+    text = page.read_text()
+    assert "b.q" not in text
+    assert "<article" not in text
+    assert "points" not in text
+
+
 def test_marks_go_into_the_gradebook_and_an_override_stays(course):
     with (course / "rubric.toml").open("a") as rubric:
         rubric.write(OVERRIDE)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from headwright.course.people import Student
 from headwright.homework.verdict import Report
 
+VISIBLE = "visible"  # to the student; everything else is not, or not yet
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -22,7 +24,7 @@ class Mark:
     points: float | None
     max_points: float
     text: str = ""
-    visibility: str = "visible"
+    visibility: str = VISIBLE
     by_hand: str = ""
 
 

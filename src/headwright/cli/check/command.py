@@ -178,11 +178,19 @@ class _Run:
             store_of(settings["store"], "check") as store,
         ):
             how = {"executor": executor, "store": store, "workers": settings["workers"]}
-            judged = judge_many(known.documents, self._banks(known), pages=bool(folder), **how)
+            shown = {"pages": bool(folder), "hidden": self._hidden()}
+            judged = judge_many(known.documents, self._banks(known), **shown, **how)
             outcomes = known.signed(counted(judged, "checking", tally))
             if folder:
                 return self._with_pages(Path(folder), known, outcomes)
             return [outcome.report for outcome in outcomes]
+
+    def _hidden(self) -> list[str]:
+        """Questions that the rubric does not show to students."""
+        from headwright.course.marks import VISIBLE
+
+        worth = self._rubric.questions.items()
+        return [question for question, one in worth if one.visibility != VISIBLE]
 
     def _banks(self, known: Any) -> Any:
         """One bank for all, or each student's own."""
@@ -193,8 +201,8 @@ class _Run:
     def _with_pages(self, path: Path, known: Any, left: Iterator[Any]) -> list[Any]:
         """The reports, with pages written on the way; what cannot be written is noted once and
         costs no verdict."""
-        from headwright.cli.check.class_index import class_index
-        from headwright.course.hand_ins import hand_ins
+        from headwright.cli.check.class_index import class_index, marks_of
+        from headwright.cli.check.marking import graded_of
         from headwright.homework.showing import page_folder
 
         reports: list[Any] = []
@@ -204,7 +212,9 @@ class _Run:
                 for outcome in left:
                     reports.append(outcome.report)
                     folder.add(outcome.report, outcome.page)
-                graded = hand_ins(reports, known.students, self._rubric)
+                graded = graded_of(known, reports, self._rubric)
+                in_a_course = self._roster is not None or bool(self._settings["rubric_file"])
+                folder.complete(marks_of(folder.entries, graded, in_a_course=in_a_course))
                 folder.finish(class_index(folder.entries, known, graded, self._bank, self._roster))
 
         self._outputs.attempt(write_pages)

@@ -115,9 +115,7 @@ class Marked:
 
 
 def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) -> Marked:
-    graded = hand_ins(reports, known.students, rubric)
-    if known.redactions is not None:
-        graded = [_without_reasons(one) for one in graded]
+    graded = graded_of(known, reports, rubric)
     data = {
         "verdicts": _rows(reports, graded),
         "students": [_total(one) for one in graded],
@@ -126,6 +124,11 @@ def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) 
         "unmatched": {what: list(names) for what, names in known.unmatched.items()},
     }
     return Marked(reports, graded, data)
+
+
+def graded_of(known: Class, reports: Sequence[Report], rubric: Rubric) -> list[Graded]:
+    graded = hand_ins(reports, known.students, rubric)
+    return graded if known.redactions is None else [_without_reasons(one) for one in graded]
 
 
 def _without_reasons(one: Graded) -> Graded:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headwright.course.marks import Graded, Mark
+from headwright.course.marks import VISIBLE, Graded, Mark
 from headwright.course.packs import told
 from headwright.homework.verdict import WHOLE, Verdict
 
@@ -27,7 +27,7 @@ def results(
 ) -> dict[str, Any]:
     """One submission; `extra` is kept by the platform with it, `notes` are for the student."""
     verdicts = {verdict.question: verdict for verdict in graded.report.verdicts}
-    shown = [mark for mark in graded.marks if mark.visibility == told.VISIBLE]
+    shown = [mark for mark in graded.marks if mark.visibility == VISIBLE]
     counted = [mark for mark in shown if mark.max_points]
     lines = [*told.opening(graded), *notes]
     for mark in shown:

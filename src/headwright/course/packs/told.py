@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headwright.course.marks import Graded, Mark
+from headwright.course.marks import VISIBLE, Graded, Mark
 from headwright.homework.verdict import WHOLE, Verdict
 
-VISIBLE = "visible"
 _OPENING = "Judged by computation."
 _OPEN = "{points:g} of {most:g} points wait for a person."
 _WAITS = "(a person will read it)"

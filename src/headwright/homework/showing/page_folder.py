@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import BinaryIO
 from headwright.errors import InputError
 from headwright.files import write_text
 from headwright.homework.reading.sources import printable
-from headwright.homework.showing.pages import DESCRIPTION
+from headwright.homework.showing.pages import DESCRIPTION, PLACE_OF_MARKS
 from headwright.homework.verdict import Report
 
 _LOCK = ".headwright-check.lock"
@@ -43,6 +43,13 @@ class PageFolder:
         entry = Entry(report, _page_name(report))
         self.entries.append(entry)
         write_text(self.path / entry.file, html)
+
+    def complete(self, marks: Callable[[Report], str]) -> None:
+        """Put the marks into the pages, once all documents of a student are judged."""
+        for entry in self.entries:
+            file = self.path / entry.file
+            html = file.read_text("utf-8")
+            write_text(file, html.replace(PLACE_OF_MARKS, marks(entry.report), 1))
 
     def finish(self, index: str) -> None:
         """The index of these pages; those of an earlier, longer run go."""
