@@ -1,5 +1,6 @@
 import pytest
 
+from headwright.course.marks import Graded, Mark
 from headwright.course.people import Student
 from headwright.course.rubric import grade, plain_rubric, read_rubric
 from headwright.course.rubric.grading import strangers
@@ -168,3 +169,10 @@ def test_two_overrides_for_one_answer_are_refused(tmp_path):
 def test_what_is_no_rubric_is_one_clear_line(tmp_path, text):
     with pytest.raises(InputError):
         read_rubric(written(tmp_path, text), BANK)
+
+
+def test_a_total_is_the_number_that_a_person_would_write():
+    points = (1.0, 1.2, 1.0, 2.0, 3.0, 1.2, 2.0, 2.0, 2.0)
+    marks = tuple(Mark(f"q{k}", "correct", one, 3.0) for k, one in enumerate(points))
+
+    assert Graded(Student("u1"), Report("u1.md", ()), marks).points == 15.4

@@ -42,7 +42,7 @@ class Class:
             page = outcome.page
             if self.redactions is not None:
                 report = self.redactions[outcome.name].report(report)
-                page = self.redactions[outcome.name].text(page)
+                page = self.redactions[outcome.name].page(page)
             yield replace(outcome, report=report, page=page)
 
     def _notes(self, document: str) -> tuple[str, ...]:
