@@ -80,6 +80,8 @@ class _Run:
         from headwright.course.sheet import read_sheet
 
         self._settings = settings
+        self._paths: tuple[str, ...] = ()
+        self._whole_class = True
         self._manifest = _read(settings["manifest_file"], read_manifest)
         self._bank = bank if self._manifest is None else self._manifest.questions(bank)
         self._outputs = Outputs()
@@ -125,6 +127,7 @@ class _Run:
         from headwright.cli.check.marking import marked
         from headwright.course.gradebook import students_of_rows
 
+        self._paths = paths
         known = self._class(paths)
         if self._gradebook is not None:
             in_class = [*known.students.values(), *(self._roster or ())]
@@ -133,7 +136,7 @@ class _Run:
         if not self._settings["dry_run"]:
             self._write(result)
         if self._old is not None:
-            return self._changes(result, paths)
+            return self._changes(result)
         order = [question.id for question in self._bank]
         if self._settings["dry_run"]:
             return _Verdicts(
@@ -143,6 +146,8 @@ class _Run:
         def render(console: Any) -> None:
             view.verdicts(console, result.reports, order)
             course_view.around(console, result.data)
+            if not self._whole_class:
+                course_view.part_of_a_class(console)
 
         return _Verdicts(result, result.data, render, self._outputs)
 
@@ -215,10 +220,20 @@ class _Run:
                 graded = graded_of(known, reports, self._rubric)
                 in_a_course = self._roster is not None or bool(self._settings["rubric_file"])
                 folder.complete(marks_of(folder.entries, graded, in_a_course=in_a_course))
-                folder.finish(class_index(folder.entries, known, graded, self._bank, self._roster))
+                index = class_index(folder.entries, known, graded, self._bank, self._roster)
+                self._finish(folder, index)
 
         self._outputs.attempt(write_pages)
         return reports + [outcome.report for outcome in left]
+
+    def _finish(self, folder: Any, index: str) -> None:
+        """One student of a class may be looked at again: the pages of the others stay."""
+        if self._roster is None or self._settings["anonymous"]:
+            folder.finish(index)
+            return
+        self._whole_class = folder.finish_part(
+            index, lambda name: Path(name).is_file() and not given.is_below(name, self._paths)
+        )
 
     # ------------------------------------------------------------------------------- outputs
 
@@ -258,11 +273,11 @@ class _Run:
         self._outputs.attempt(lambda: write_bytes(settings["out_file"], written))
         result.data["gradebook"] = filled.told()
 
-    def _changes(self, result: Any, paths: tuple[str, ...]) -> Reply:
+    def _changes(self, result: Any) -> Reply:
         from headwright.course.changes import changes
 
         assert self._old is not None
-        found = changes(self._old, result.data, paths)
+        found = changes(self._old, result.data, self._paths)
         data = {"changes": found, "run": result.data["run"]}
         return _Verdicts(result, data, lambda c: course_view.changes(c, found), self._outputs)
 

@@ -63,6 +63,11 @@ def _worth(row: Any) -> str:
     return row["status"] if points is None else f"{row['status']} ({points:g})"
 
 
+def part_of_a_class(console: Console) -> None:
+    words = "no other page was changed; check all documents to renew the index"
+    console.print(Text(words, style="dim"))
+
+
 def around(console: Console, data: Any) -> None:
     """What there is to say beside the verdicts."""
     _unmatched(console, data["unmatched"])
