@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from headwright.course.marks import Graded
 from headwright.course.people import Student
 from headwright.course.rubric import Rubric, grade
-from headwright.homework.verdict import WHOLE, Report, Verdict
+from headwright.homework.verdict import Report, Verdict
 
 # The best first. Whatever was written counts before what is missing in another document.
 BEST_FIRST = ("correct", "incomplete", "wrong", "unread", "missing")
@@ -28,8 +28,8 @@ def hand_ins(
 
 
 def merged(reports: Sequence[Report]) -> Report:
-    """One report for all documents of a hand-in. A document that could not be read leaves the
-    questions to the others; where none could be, all of them wait for a person."""
+    """One report for all documents of a hand-in. That one of them could not be read stays in it:
+    what is missing in the others may stand there."""
     if len(reports) == 1:
         return reports[0]
     best: dict[str, Verdict] = {}
@@ -38,8 +38,6 @@ def merged(reports: Sequence[Report]) -> Report:
             known = best.setdefault(verdict.question, verdict)
             if BEST_FIRST.index(verdict.status) < BEST_FIRST.index(known.status):
                 best[verdict.question] = verdict
-    if len(best) > 1:
-        best.pop(WHOLE, None)
     names = ", ".join(report.document for report in reports)
     notes = tuple(note for report in reports for note in report.notes)
     return Report(names, tuple(best.values()), notes)

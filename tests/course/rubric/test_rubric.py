@@ -1,5 +1,6 @@
 import pytest
 
+from headwright.course.hand_ins import merged
 from headwright.course.marks import Graded, Mark
 from headwright.course.people import Student
 from headwright.course.rubric import grade, plain_rubric, read_rubric
@@ -110,6 +111,18 @@ def test_an_unreadable_document_waits_for_a_person():
 
     assert graded.points == 0
     assert graded.open_points == graded.max_points > 0
+
+
+def test_what_is_missing_beside_an_unreadable_document_waits_for_a_person():
+    """A scan beside the text may have the answer; what was not asked is not counted."""
+    rows = (Verdict("a.cond", "", "missing", ""), Verdict("b.q", "q = k_a", "wrong", "no"))
+    whole = merged([Report("hw.md", rows), unreadable("scan.pdf", "a scan")])
+    marks = {mark.question: mark for mark in grade(ANA, whole, plain_rubric(BANK)).marks}
+
+    assert marks.keys() == {"a.cond", "b.q"}
+    assert (marks["a.cond"].status, marks["a.cond"].points) == ("unread", None)
+    assert (marks["b.q"].status, marks["b.q"].points) == ("wrong", 0)
+    assert whole.unread == ""
 
 
 def test_unread_may_be_worth_something(tmp_path):

@@ -13,7 +13,7 @@ from typing import Any
 
 from headwright.course.marks import VISIBLE, Graded, Mark
 from headwright.course.packs import told
-from headwright.homework.verdict import WHOLE, Verdict
+from headwright.homework.verdict import Verdict
 
 # Students may see all that stands in the results, so that no mark goes with them unseen
 _KEPT = ("version", "bank", "rubric", "variant")
@@ -35,7 +35,7 @@ def results(
             said = told.sentences(mark, verdicts.get(mark.question))
             lines.append(f"{told.name(mark, titles)}: {said[0]}")
     number = len(counted)
-    unread = [verdict.reason for verdict in graded.report.verdicts if verdict.question == WHOLE]
+    unread = [graded.report.unread] if graded.report.unread else []
     return {
         "gradable": not unread,
         "score": graded.points / graded.max_points if graded.max_points else 0.0,
