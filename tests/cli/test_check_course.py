@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -78,6 +79,41 @@ def test_the_page_of_the_class_has_names_and_leads_to_each_students_own_text(cou
         assert "ana lima" not in page
         assert "index.html" not in page
     assert "Eve Ray" in index.partition("Nothing handed in: 1")[2]
+
+
+def test_a_students_page_has_the_marks_and_nothing_of_a_hidden_question(course):
+    rubric = course / "rubric.toml"
+    rubric.write_text(rubric.read_text() + OVERRIDE)
+    one = course / "class" / "u1"
+    check(one, *known(course), "--html", course / "pages")
+    (page,) = (file for file in (course / "pages").glob("u1-*.html"))
+    assert "3 of 4 points" in page.read_text()
+    assert "Points given by a person: oral exam" in page.read_text()
+
+    rubric.write_text('[question."b.q"]\nvisibility = "hidden"\n')
+    check(one, *known(course), "--html", course / "pages")
+    text = page.read_text()
+    assert "b.q" not in text
+    assert "<article" not in text
+    assert "points" not in text
+
+
+def test_one_student_again_leaves_the_pages_of_the_others(course):
+    pages = course / "pages"
+    check(course / "class", *known(course), "--html", pages)
+    before = {file.name: file.read_bytes() for file in pages.iterdir()}
+    (course / "class" / "u1" / "hw5.md").write_text(RIGHT)
+    again = check(course / "class" / "u1", *known(course), "--html", pages)
+
+    after = {file.name: file.read_bytes() for file in pages.iterdir()}
+    changed = [name for name in before if after.get(name) != before[name]]
+    assert [name[:3] for name in changed] == ["u1-"]
+    assert "check all documents to renew the index" in again.output
+
+    shutil.rmtree(course / "class" / "u2")
+    check(course / "class", *known(course), "--html", pages)
+    assert not list(pages.glob("u2-*"))
+    assert "Nothing handed in: 2" in (pages / "index.html").read_text()
 
 
 def test_marks_go_into_the_gradebook_and_an_override_stays(course):

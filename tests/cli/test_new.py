@@ -60,6 +60,7 @@ def test_everyone_is_judged_by_their_own_sheet(course, tmp_path):
     shutil.copy(course / "keys" / "u3.md", class_ / "u1" / "hw.md")  # a neighbour's answers
     shutil.copy(course / "keys" / "u3.md", class_ / "whose.md")  # known by its code alone
     (class_ / "nobody.md").write_text("(a) i. They sum to one.\n")
+    shutil.copy(course / "keys" / "u3.md", class_ / "u1" / "u3.md")  # two students in one path
     foreign = tmp_path / "roster2.csv"
     foreign.write_text("id\nu3\n")
     assert new(foreign, tmp_path / "other", "--seed", "1").exit_code == 0
@@ -80,6 +81,8 @@ def test_everyone_is_judged_by_their_own_sheet(course, tmp_path):
     assert "a sheet of another student" in owner[os.path.join("u1", "hw.md")]["note"]
     assert "a sheet of another course" in owner[os.path.join("u3", "hw.md")]["note"]
     assert status["nobody.md"] == {"*": "unread"}
+    assert status[os.path.join("u1", "u3.md")] == {"*": "unread"}
+    assert result["unmatched"]["several"] == [str(class_ / "u1" / "u3.md")]
     assert result["unmatched"]["students"] == ["a/.."]
 
 
@@ -176,3 +179,16 @@ def test_without_tex_a_pdf_is_refused(roster, tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert "wanted pdflatex for --pdf" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_points_by_hand_for_nobody_with_a_sheet_are_refused(course, tmp_path):
+    rubric = tmp_path / "rubric.toml"
+    rubric.write_text('[[override]]\nstudent = "u99"\nquestion = "b.q"\npoints = 1\nreason = "x"\n')
+    refused = run(
+        check_command,
+        course / "keys",
+        *("--manifest", course / "manifest.json", "--rubric", rubric),
+    )
+
+    assert refused.exit_code == 2
+    assert "one for u99 in line 1" in refused.output

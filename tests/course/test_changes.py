@@ -73,6 +73,42 @@ def test_one_student_again_says_nothing_of_the_others():
     assert changes(run(), run(students=("joe",))) == []
 
 
+def test_who_is_gone_from_a_folder_that_is_looked_at_again_is_told():
+    found = changes(run(), run(students=("joe",)), folders=("ana.md",))
+
+    assert [(c.student, c.after, c.causes) for c in found] == [("ana", None, ("document",))] * 2
+
+
+def test_of_two_documents_the_row_that_counts_is_compared():
+    """Ana corrects one of her documents; the other one has nothing under b.q."""
+    runs = [run(), changed(status="wrong", points=0.0)]
+    for one in runs:
+        empty = {"student": "ana", "document": "more.md", "question": "b.q", "status": "missing"}
+        one["verdicts"].append(empty | {"points": None, "max_points": 0.0})
+        one["documents"].append({"document": "more.md", "digest": "d-more", "bank": "b1"})
+    runs[1]["documents"][0]["digest"] = "other"
+    (change,) = changes(*runs)
+
+    assert (change.before["status"], change.after["status"]) == ("correct", "wrong")
+    assert change.causes == ("document",)
+
+
+def test_a_new_name_is_no_other_question():
+    new = changed(status="wrong")
+    new["documents"][0].update(document="ana-2.md", digest="other")
+    for row in new["verdicts"][:2]:
+        row["document"] = "ana-2.md"
+
+    assert changes(run(), new)[0].causes == ("document",)
+
+
+def test_points_for_steps_change_with_the_document():
+    new = changed(points=0.25)
+    new["documents"][0]["digest"] = "other"
+
+    assert changes(run(), new)[0].causes == ("document",)
+
+
 def test_rows_that_came_and_went():
     new = run()
     new["verdicts"][1]["question"] = "c.q"
@@ -81,7 +117,19 @@ def test_rows_that_came_and_went():
     assert found == {"c.q": (True, False), "b.q": (False, True)}
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"verdicts": [3]}', '{"verdicts": [{}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"verdicts": [3]}',
+        '{"verdicts": [{}]}',
+        '{"verdicts": [{"document": [], "question": {}, "status": 1}]}',
+        '{"verdicts": [], "documents": [{}]}',
+        '{"verdicts": [], "run": []}',
+    ],
+)
 def test_what_is_no_run_is_refused(tmp_path, text):
     file = tmp_path / "old.json"
     file.write_text(text)

@@ -1,6 +1,8 @@
 """The manifest: written, read, and refused where it was changed or is of other questions."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -77,3 +79,11 @@ def test_another_seed_is_another_course(manifest):
 
     assert other.course != manifest.course
     assert other.bank == manifest.bank
+
+
+def test_who_reads_a_manifest_needs_no_engines():
+    """Every `check` does; the engines' imports are half a second of processor time."""
+    said = "import sys, headwright.course.manifest; print('headwright.noise' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"

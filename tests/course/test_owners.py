@@ -42,8 +42,31 @@ def test_a_path_that_names_nobody_or_two_is_listed(document):
     assert len(found.without) == 3
 
 
-def test_an_id_in_the_path_counts_before_a_name():
-    assert owners(["Ana Lima/u2.md"], CLASS).by_document == {"Ana Lima/u2.md": JOERG}
+@pytest.mark.parametrize(
+    "document",
+    ["c/u17/u2.md", "c/Ana Lima_5512_assignsubmission_file_/u2.md", "c/limaana_5_6_u2.md"],
+)
+def test_a_file_that_bears_another_students_name_reaches_neither(document):
+    """Students choose the names of their files; the other document is there to share the folder."""
+    found = owners([document, "c/u1/answers.md"], CLASS)
+
+    assert found.by_document == {"c/u1/answers.md": EVA}
+    assert found.several == (document,)
+    assert owners([document], CLASS).several == (document,)
+
+
+def test_an_id_tells_two_students_of_one_name_apart():
+    twins = [Student("u1", "Ana Lima"), Student("u2", "Ana Lima")]
+
+    assert owners(["Ana Lima/u2.md"], twins).by_document == {"Ana Lima/u2.md": twins[1]}
+
+
+def test_what_all_documents_share_names_nobody():
+    """The home of a teacher, and the number of the exercise, may look like students."""
+    students = [Student("groß"), Student("5"), Student("17")]
+    documents = ["/home/groß/all/17/hw-5.md", "/home/groß/all/guest/hw-5.md"]
+
+    assert owners(documents, students).by_document == {documents[0]: students[2]}
 
 
 def test_a_name_that_two_students_share_names_neither():

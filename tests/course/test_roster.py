@@ -27,6 +27,11 @@ def roster(tmp_path, text, encoding="utf-8"):
             "Vorname;Nachname;Matrikelnummer;E-Mail\nJörg;Groß;4711;j@x.org\n",
             Student("4711", "Jörg Groß", "j@x.org"),
         ),
+        (
+            "Student,ID,SIS User ID,HW (7)\n    Points Possible,,,10\nAna,12,u9,\n"
+            '"Student, Test",99,,\n',
+            Student("u9", "Ana", "", ("12",)),
+        ),
         ("name\temail\nAna\tana@x.org\n", Student("ana@x.org", "Ana", "ana@x.org")),
     ],
 )

@@ -67,3 +67,10 @@ def test_lines_are_counted_across_quoted_line_ends(tmp_path):
     file.write_bytes(b'id,mark\n"a\nb",1\n\nc,2\n')
 
     assert [line for line, _ in read_sheet(file).lines()] == [2, 5]
+
+
+def test_a_quote_that_nothing_closes_costs_no_letter(tmp_path):
+    file = tmp_path / "marks.csv"
+    file.write_text('id,name\nu1,"Ana\nu2,Joe\n')
+
+    assert [cells for _, cells in read_sheet(file).lines()] == [["u1", '"Ana'], ["u2", "Joe"]]

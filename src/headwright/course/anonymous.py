@@ -21,6 +21,10 @@ from headwright.result import plain
 
 _KEY_BYTES = 32
 _SHOWN = 10  # hexadecimal digits: two of a million students share them once in two trillion pairs
+# Of a page: its tags, its styles and what stands in comments; and the titles in tags, which quote
+_TAGS = re.compile(r"(<!--.*?-->|<style.*?</style>|<script.*?</script>|<[^>]*>)", re.DOTALL)
+_TITLE = re.compile(r'(?:title|aria-label)="[^"]*"')
+_OUR_WORDS = ("question", "status", "student", "document")
 _SHORTEST = 4  # letters of a name that are taken out of texts; fewer are part of other words
 
 
@@ -58,17 +62,25 @@ def hidden_student(key: bytes, student: Student) -> Student:
 
 
 class Redaction:
-    """Takes what names one student out of texts."""
+    """Takes what names one student out of texts, and out of nothing else: Mark and Read are names,
+    and words of our own, too."""
 
     def __init__(self, student: Student, instead: str) -> None:
         self._instead = instead
-        words = _naming(student)
-        self._pattern = (
-            re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
-        )
+        words = [_whole(word) for word in _naming(student)]
+        self._pattern = re.compile("|".join(words), re.IGNORECASE) if words else None
 
     def text(self, text: str) -> str:
         return text if self._pattern is None else self._pattern.sub(self._instead, text)
+
+    def page(self, html: str) -> str:
+        """What a reader of the page sees: words between tags, and the words of a title."""
+        pieces = _TAGS.split(html)
+        shown = pieces[0::2]
+        tags = [_TITLE.sub(lambda title: self.text(title[0]), tag) for tag in pieces[1::2]]
+        pieces[0::2] = [self.text(words) for words in shown]
+        pieces[1::2] = tags
+        return "".join(pieces)
 
     def report(self, report: Report) -> Report:
         return restored(self._record(plain(report)))
@@ -77,15 +89,31 @@ class Redaction:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {key: self._record(entry) for key, entry in value.items()}
+            return {
+                key: entry if key in _OUR_WORDS else self._record(entry)
+                for key, entry in value.items()
+            }
         if isinstance(value, (list, tuple)):
             return [self._record(entry) for entry in value]
         return value
 
 
+def _whole(word: str) -> str:
+    """Not within a longer word; digits may stand beside letters (lima2.md), not beside digits."""
+    letter = r"[^\W\d_]"
+    letter_or_digit = r"[^\W_]"
+    before = letter_or_digit if word[0].isdigit() else letter
+    behind = letter_or_digit if word[-1].isdigit() else letter
+    return f"(?<!{before}){re.escape(word)}(?!{behind})"
+
+
 def _naming(student: Student) -> Sequence[str]:
-    """The longest first, so that a full name goes before its parts."""
-    whole = [student.name, student.email, student.id, *student.names]
-    parts = re.split(r"[\s,]+", student.name)
-    found = {word for word in (*whole, *parts) if len(word) >= _SHORTEST}
-    return sorted(found, key=len, reverse=True)
+    """The longest first, so that a full name goes before its parts. A short id counts where it
+    cannot be a part of a formula: u7, but not 12."""
+    parts = [part for part in re.split(r"[\s,]+", student.name) if part]
+    joined = ["".join(parts), "".join(reversed(parts))]
+    ids = [student.id, *student.names]
+    found = {word for word in (student.name, student.email, *ids, *parts, *joined) if word}
+    long = {word for word in found if len(word) >= _SHORTEST}
+    short = {word for word in ids if re.fullmatch(r"(?=.*\d)(?=.*[^\W\d_])\w{2,3}", word)}
+    return sorted(long | short, key=len, reverse=True)

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from headwright.course.marks import Graded
 from headwright.course.people import Student
 from headwright.course.rubric import Rubric, grade
-from headwright.homework.verdict import WHOLE, Report, Verdict
+from headwright.homework.verdict import Report, Verdict
 
 # The best first. Whatever was written counts before what is missing in another document.
-_ORDER = ("correct", "incomplete", "wrong", "unread", "missing")
+BEST_FIRST = ("correct", "incomplete", "wrong", "unread", "missing")
 
 
 def hand_ins(
@@ -28,18 +28,16 @@ def hand_ins(
 
 
 def merged(reports: Sequence[Report]) -> Report:
-    """One report for all documents of a hand-in. A document that could not be read leaves the
-    questions to the others; where none could be, all of them wait for a person."""
+    """One report for all documents of a hand-in. That one of them could not be read stays in it:
+    what is missing in the others may stand there."""
     if len(reports) == 1:
         return reports[0]
     best: dict[str, Verdict] = {}
     for report in reports:
         for verdict in report.verdicts:
             known = best.setdefault(verdict.question, verdict)
-            if _ORDER.index(verdict.status) < _ORDER.index(known.status):
+            if BEST_FIRST.index(verdict.status) < BEST_FIRST.index(known.status):
                 best[verdict.question] = verdict
-    if len(best) > 1:
-        best.pop(WHOLE, None)
     names = ", ".join(report.document for report in reports)
     notes = tuple(note for report in reports for note in report.notes)
     return Report(names, tuple(best.values()), notes)

@@ -7,9 +7,12 @@ says how much is still open.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 from headwright.course.people import Student
 from headwright.homework.verdict import Report
+
+VISIBLE = "visible"  # to the student; everything else is not, or not yet
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Mark:
     points: float | None
     max_points: float
     text: str = ""
-    visibility: str = "visible"
+    visibility: str = VISIBLE
     by_hand: str = ""
 
 
@@ -37,13 +40,13 @@ class Graded:
     @property
     def points(self) -> float:
         """What is certain already."""
-        return sum(mark.points for mark in self.marks if mark.points is not None)
+        return fsum(mark.points for mark in self.marks if mark.points is not None)
 
     @property
     def open_points(self) -> float:
         """What a person may still give."""
-        return sum(mark.max_points for mark in self.marks if mark.points is None)
+        return fsum(mark.max_points for mark in self.marks if mark.points is None)
 
     @property
     def max_points(self) -> float:
-        return sum(mark.max_points for mark in self.marks)
+        return fsum(mark.max_points for mark in self.marks)

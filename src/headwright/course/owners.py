@@ -5,6 +5,9 @@ roster says who there is.
     submissions/hw5-u17.md                                   an id in the name
     submissions/limaana_1234_998_hw5.md                      Canvas: name, id, number of the hand-in
     submissions/Ana Lima_5512_assignsubmission_file_/hw5.md  Moodle: a folder with the name
+
+Students choose the names of their files. So a path in which two students are named is nobody's: a
+file u18.md in the folder of u17 must not reach the report of u18.
 """
 
 from __future__ import annotations
@@ -27,8 +30,9 @@ class Owners:
     """Students by document, in the order of the documents."""
 
     by_document: Mapping[str, Student]
-    nobody: tuple[str, ...]  # documents of nobody in the roster, or of two students at once
+    nobody: tuple[str, ...]  # documents of nobody in the roster, or of several at once
     without: tuple[Student, ...]  # students of the roster who have no document
+    several: tuple[str, ...] = ()  # those of `nobody` whose path names more than one student
 
 
 def owners(documents: Sequence[str], roster: Sequence[Student] | None = None) -> Owners:
@@ -37,17 +41,34 @@ def owners(documents: Sequence[str], roster: Sequence[Student] | None = None) ->
     if roster is None:
         told = _told_apart(documents)
         return Owners({name: Student(told[name]) for name in documents}, (), ())
-    register = _Register(roster)
-    found = {name: register.owner(PurePath(name)) for name in documents}
-    there = {student.id for student in found.values() if student is not None}
+    named = _named_in(documents, _Register(roster))
+    by_id = {student.id: student for student in roster}
+    found = {name: by_id[next(iter(ids))] for name, ids in named.items() if len(ids) == 1}
+    there = {student.id for student in found.values()}
     return Owners(
-        {name: student for name, student in found.items() if student is not None},
-        tuple(name for name, student in found.items() if student is None),
+        found,
+        tuple(name for name in documents if name not in found),
         tuple(student for student in roster if student.id not in there),
+        tuple(name for name, ids in named.items() if len(ids) > 1),
     )
 
 
 # --------------------------------------------------------------------------------- with a roster
+
+
+def _named_in(documents: Sequence[str], register: _Register) -> dict[str, set[str]]:
+    """Who is named in each path, by id. Folders further up, such as the home of a teacher with a
+    student's name, count only where nothing below them names anybody."""
+    paths = {name: PurePath(name) for name in documents}
+    shared = _shared_folders([path.parent.parts for path in paths.values()])
+    same_name = len(paths) > 1 and len({path.stem for path in paths.values()}) == 1
+    found = {}
+    for name, path in paths.items():
+        folders = path.parts[max(0, shared - 1) : -1]
+        found[name] = register.agreed(folders if same_name else (*folders, path.stem))
+    if any(found.values()):
+        return found
+    return {name: register.nearest(path) for name, path in paths.items()}
 
 
 class _Register:
@@ -56,7 +77,6 @@ class _Register:
     def __init__(self, roster: Sequence[Student]) -> None:
         self._by_word: dict[str, set[str]] = {}
         self._by_name: dict[str, set[str]] = {}
-        self._students = {student.id: student for student in roster}
         for student in roster:
             for word in (student.id, *student.names, student.email):
                 self._note(self._by_word, _joined(word), student)
@@ -68,28 +88,37 @@ class _Register:
         if word:
             known.setdefault(word, set()).add(student.id)
 
-    def owner(self, path: PurePath) -> Student | None:
-        """The deepest part of the path that names exactly one student decides; an id counts before
-        a name."""
-        parts = [path.stem, *reversed(path.parts[:-1])]
-        for known in (self._by_word, self._by_name):
-            for part in parts:
-                named = _named(part, known)
-                if len(named) == 1:
-                    return self._students[next(iter(named))]
-                if named:
-                    return None
-        return None
+    def agreed(self, parts: Sequence[str]) -> set[str]:
+        """Who is named by these parts of a path: an id tells two students of one name apart; parts
+        that do not agree name all of theirs."""
+        named = [ids for part in parts for ids in self._named(part)]
+        if not named:
+            return set()
+        return set.intersection(*named) or set.union(*named)
+
+    def nearest(self, path: PurePath) -> set[str]:
+        """Who is named by the deepest part of the path that names anybody."""
+        parts = (path.stem, *reversed(path.parts[:-1]))
+        return next((ids for part in parts if (ids := self.agreed([part]))), set())
+
+    def _named(self, part: str) -> list[set[str]]:
+        """Who is named by ids in this part of a path, and who by a name beside them."""
+        words = [word for word in _BETWEEN.split(_folded(part)) if word]
+        found = [_taken(words, known) for known in (self._by_word, self._by_name)]
+        return [ids for ids in found if ids]
 
 
-def _named(part: str, known: Mapping[str, set[str]]) -> set[str]:
-    """Who is named by a run of words in this part of a path; the longest run counts."""
-    words = [word for word in _BETWEEN.split(_folded(part)) if word]
+def _taken(words: list[str], known: Mapping[str, set[str]]) -> set[str]:
+    """Who is named by a run of words; the longest run counts. Its words are taken out: the name
+    within an address is no second name."""
     for length in range(len(words), 0, -1):
-        runs = ["".join(words[start : start + length]) for start in range(len(words) - length + 1)]
-        found = [known[run] for run in runs if run in known]
+        runs = [slice(start, start + length) for start in range(len(words) - length + 1)]
+        fitting = [run for run in runs if all(words[run]) and "".join(words[run]) in known]
+        found = set().union(*(known["".join(words[run])] for run in fitting))
+        for run in fitting:
+            words[run] = [""] * length
         if found:
-            return set().union(*found)
+            return found
     return set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from headwright.course.gradebook.columns import platforms
 from headwright.course.people import Student
 from headwright.course.sheet import Sheet, read_sheet
 from headwright.errors import InputError
@@ -31,6 +32,8 @@ def read_roster(path: str | Path) -> list[Student]:
     found: dict[str, tuple[int, Student]] = {}
     twice: list[str] = []
     for line, cells in sheet.lines():
+        if cells[0].lower() in _about_nobody():
+            continue
         student = _student(sheet, columns, line, cells)
         known = found.setdefault(student.id, (line, student))
         if known[0] != line:
@@ -46,6 +49,11 @@ def read_roster(path: str | Path) -> list[Student]:
             wanted="at least one student", got=f"none in {sheet.name}", attempt="export the roster"
         )
     return [student for _, student in found.values()]
+
+
+def _about_nobody() -> set[str]:
+    """What the first cell says in rows of a gradebook that are about no student."""
+    return {words for platform in platforms() for words in platform.skip}
 
 
 def _columns(sheet: Sheet) -> dict[str, int]:

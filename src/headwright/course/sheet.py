@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        if self.raw.startswith('"'):
+        if len(self.raw) > 1 and self.raw.startswith('"') and self.raw.endswith('"'):
             return self.raw[1:-1].replace('""', '"').strip()
         return self.raw.strip()
 
@@ -146,6 +146,8 @@ def _rows(text: str, separator: str) -> list[list[Cell]]:
         place = found.end()
         if found.group(2) != separator:
             rows.append([])
+    if text.endswith(separator):
+        rows[-1].append(Cell("", ""))  # an empty cell is the last thing in the file
     if not rows[-1]:
         rows.pop()
     return rows

@@ -65,7 +65,7 @@ def judge_many(
 ) -> Iterator[JudgedDocument]:
     """Judged documents in the order of the documents, each as soon as those before it are done, by
     this many `workers` here or by any `executor`. Options: `workers`, `seconds` of processor time
-    and `memory` in bytes for a document, `pages`."""
+    and `memory` in bytes for a document, `pages`, and the questions `hidden` on them."""
     request = _Request(bank, **options)
     with _executor(executor, request.workers, len(documents)) as ready:
         yield from _Judging(request, ready, store).outcomes(documents)
@@ -99,11 +99,13 @@ class _Request:
         seconds: float = limits.SECONDS,
         memory: int | None = None,
         pages: bool = False,
+        hidden: Sequence[str] = (),
     ) -> None:
         self._bank = bank
         self._written: tuple[Bank, str] | None = None
         self.workers = workers
         self.pages = pages
+        self._hidden = list(hidden) if pages else []
         self.allowance = Allowance(seconds, memory or limits.WORKER_MEMORY)
 
     def point(self, source: Source) -> dict[str, Any]:
@@ -119,6 +121,7 @@ class _Request:
             "refused": refused,
             "bank": self._bank_of(source),
             "page": "drawn" if self.pages else "",
+            **({"hidden": self._hidden} if self._hidden else {}),
         }
 
     def _bank_of(self, source: Source) -> str | None:

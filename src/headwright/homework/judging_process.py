@@ -18,8 +18,11 @@ from headwright.homework.showing import pages
 from headwright.result import plain
 
 
-def judged(*, bank: str | None, page: str, **document: Any) -> dict[str, Any]:
-    """The report on one document, and its page where one is wanted: `drawn`, or as `text`."""
+def judged(
+    *, bank: str | None, page: str, hidden: Sequence[str] = (), **document: Any
+) -> dict[str, Any]:
+    """The report on one document, and its page where one is wanted: `drawn`, or as `text`, without
+    the `hidden` questions."""
     questions = _bank(bank)
     content = one_document.Content(**{**document, "data": b64decode(document["data"])})
     report, text = one_document.judge_content(content, questions)
@@ -27,7 +30,7 @@ def judged(*, bank: str | None, page: str, **document: Any) -> dict[str, Any]:
     if page:
         titles = {question.id: question.title for question in questions}
         draw = pages.drawn if page == "drawn" else pages.as_text
-        answer["page"] = pages.document_page(report, text, titles, draw=draw)
+        answer["page"] = pages.document_page(report, text, titles, draw=draw, hidden=hidden)
     return answer
 
 

@@ -62,6 +62,12 @@ class Report:
     student: str = ""
 
     @property
+    def unread(self) -> str:
+        """Why nothing in it could be read; empty where something could."""
+        reasons = [v.reason for v in self.verdicts if v.question == WHOLE]
+        return reasons[0] if reasons and len(reasons) == len(self.verdicts) else ""
+
+    @property
     def holds(self) -> bool:
         """Nothing wrong, incomplete or missing was found."""
         return all(v.status in ("correct", "unread") for v in self.verdicts)

@@ -84,6 +84,13 @@ def test_who_is_missing_and_whose_nobody_knows_is_listed(large):
     assert html.count("of nobody in the roster") == 1
 
 
+def test_a_hand_in_on_another_sheet_is_noted_with_the_name(large):
+    one = large[0].graded[0]
+    record = ClassRecord([one], {}, notes={one.student.id: "written on a sheet of another course"})
+
+    assert Table(index_page(record, BANK)).rows[1][0].endswith("on a sheet of another course")
+
+
 def test_nothing_outside_is_needed_and_no_other_name_is_shown(large):
     _, html = large
     assert not re.search(r"https?:|//[a-z]|@import|url\(", html)

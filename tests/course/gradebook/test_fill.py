@@ -114,7 +114,29 @@ def test_a_name_that_two_students_share_names_neither(tmp_path):
     result = fill(sheet(tmp_path, "name,mark\nAna Lima,\n"), [graded(ANA, 1), graded(twin, 2)])
 
     assert result.unmatched_students == ("u1", "u3")
-    assert result.unmatched_rows == ("Ana Lima",)
+    assert result.unclear_rows == ("Ana Lima",)
+
+
+def test_a_namesake_who_handed_in_nothing_gets_no_mark(tmp_path):
+    text = "Student,ID,SIS User ID,Attention\n"
+    rows = '"Lima, Ana",12,u1,\n"Lima, Ana",18,u8,\n'
+    result = fill(sheet(tmp_path, text + rows), [graded(ANA, 7)], [ANA, Student("u8", "Ana Lima")])
+
+    assert (result.filled, result.unmatched_rows) == (("u1",), ("18",))
+    assert result.sheet.written().endswith(b'u1,7\n"Lima, Ana",18,u8,\n')
+
+
+def test_a_platforms_number_that_is_another_students_id_gives_nobody_a_mark(tmp_path):
+    text = 'Student,ID,SIS User ID,Attention\n"Lima, Ana",u2,u1,\n'
+    result = fill(sheet(tmp_path, text), [graded(ANA, 7), graded(JOERG, 3)])
+
+    assert (result.filled, result.unclear_rows) == ((), ("u2",))
+
+
+def test_the_last_cell_of_a_file_without_a_last_line_end_is_filled(tmp_path):
+    result = fill(sheet(tmp_path, "id,name,mark\nu1,Ana,"), [graded(ANA, 7)])
+
+    assert result.sheet.written() == b"id,name,mark\nu1,Ana,7"
 
 
 @pytest.mark.parametrize(

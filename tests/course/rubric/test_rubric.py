@@ -1,5 +1,7 @@
 import pytest
 
+from headwright.course.hand_ins import merged
+from headwright.course.marks import Graded, Mark
 from headwright.course.people import Student
 from headwright.course.rubric import grade, plain_rubric, read_rubric
 from headwright.course.rubric.grading import strangers
@@ -111,6 +113,18 @@ def test_an_unreadable_document_waits_for_a_person():
     assert graded.open_points == graded.max_points > 0
 
 
+def test_what_is_missing_beside_an_unreadable_document_waits_for_a_person():
+    """A scan beside the text may have the answer; what was not asked is not counted."""
+    rows = (Verdict("a.cond", "", "missing", ""), Verdict("b.q", "q = k_a", "wrong", "no"))
+    whole = merged([Report("hw.md", rows), unreadable("scan.pdf", "a scan")])
+    marks = {mark.question: mark for mark in grade(ANA, whole, plain_rubric(BANK)).marks}
+
+    assert marks.keys() == {"a.cond", "b.q"}
+    assert (marks["a.cond"].status, marks["a.cond"].points) == ("unread", None)
+    assert (marks["b.q"].status, marks["b.q"].points) == ("wrong", 0)
+    assert whole.unread == ""
+
+
 def test_unread_may_be_worth_something(tmp_path):
     text = RUBRIC.replace("incomplete = 0.4", "unread = 0.0")
 
@@ -168,3 +182,10 @@ def test_two_overrides_for_one_answer_are_refused(tmp_path):
 def test_what_is_no_rubric_is_one_clear_line(tmp_path, text):
     with pytest.raises(InputError):
         read_rubric(written(tmp_path, text), BANK)
+
+
+def test_a_total_is_the_number_that_a_person_would_write():
+    points = (1.0, 1.2, 1.0, 2.0, 3.0, 1.2, 2.0, 2.0, 2.0)
+    marks = tuple(Mark(f"q{k}", "correct", one, 3.0) for k, one in enumerate(points))
+
+    assert Graded(Student("u1"), Report("u1.md", ()), marks).points == 15.4

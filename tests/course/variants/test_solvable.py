@@ -2,7 +2,8 @@
 
 import pytest
 
-from headwright.course.variants import drawn, prove_solvable, solvable
+from headwright.course.variants import drawn, solvable
+from headwright.course.variants.solvable import prove_solvable
 from headwright.errors import HeadwrightError
 
 

@@ -22,6 +22,8 @@ def test_encodings_keep_words_and_formulas(encoding):
         ("вектор запроса намного больше остальных", "cp1251"),
         ("größer für alle Schlüssel, süß", "cp1252"),
         ("훨씬 더 크다 그래서 가중치", "cp949"),
+        ("SID;Name\n1;Chloé Sánchez\n2;Søren Østergård\n", "cp1252"),
+        ("id;name\n1;Müller\n2;Jürgen", "cp1252"),
     ],
 )
 def test_legacy_encodings_are_guessed_and_noted(text, encoding):

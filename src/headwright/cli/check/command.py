@@ -73,16 +73,22 @@ class _Run:
 
     def __init__(self, bank: Any, settings: dict[str, Any]) -> None:
         from headwright.course.changes import read_run
+        from headwright.course.handouts.handed_in import class_of_manifest
         from headwright.course.manifest import read_manifest
         from headwright.course.roster import read_roster
         from headwright.course.rubric import plain_rubric, read_rubric
         from headwright.course.sheet import read_sheet
 
         self._settings = settings
+        self._paths: tuple[str, ...] = ()
+        self._whole_class = True
         self._manifest = _read(settings["manifest_file"], read_manifest)
         self._bank = bank if self._manifest is None else self._manifest.questions(bank)
         self._outputs = Outputs()
-        self._roster = _read(settings["roster_file"], read_roster)
+        roster = _read(settings["roster_file"], read_roster)
+        if self._manifest is not None:
+            roster = class_of_manifest(self._manifest, roster)
+        self._roster = roster
         self._old = _read(settings["against_file"], read_run)
         self._gradebook = _read(settings["gradebook_file"], read_sheet)
         rubric_file = settings["rubric_file"]
@@ -98,7 +104,7 @@ class _Run:
         refuse_two_places(settings["workers"], settings["cluster"])
         for override in strangers(self._rubric, self._roster) if self._roster is not None else ():
             raise InputError(
-                wanted="overrides for students of the roster",
+                wanted="overrides for students of the class",
                 got=f"one for {override.student} in line {override.line} of the rubric",
                 attempt="correct the id, or add the student to the roster",
             )
@@ -119,8 +125,13 @@ class _Run:
 
     def reply(self, paths: tuple[str, ...]) -> Reply:
         from headwright.cli.check.marking import marked
+        from headwright.course.gradebook import students_of_rows
 
+        self._paths = paths
         known = self._class(paths)
+        if self._gradebook is not None:
+            in_class = [*known.students.values(), *(self._roster or ())]
+            students_of_rows(self._gradebook, in_class, self._settings["column"])
         result = marked(known, self._reports(known), self._rubric, self._bank)
         if not self._settings["dry_run"]:
             self._write(result)
@@ -135,6 +146,8 @@ class _Run:
         def render(console: Any) -> None:
             view.verdicts(console, result.reports, order)
             course_view.around(console, result.data)
+            if not self._whole_class:
+                course_view.part_of_a_class(console)
 
         return _Verdicts(result, result.data, render, self._outputs)
 
@@ -142,16 +155,15 @@ class _Run:
         """Whose documents they are; under pseudonyms where that was asked for."""
         from headwright.cli.check.marking import class_of, hidden, on_sheets
         from headwright.course.anonymous import read_key
-        from headwright.course.handouts.handed_in import claimed, class_of_manifest
+        from headwright.course.handouts.handed_in import claimed
         from headwright.course.owners import owners
 
         documents = given.documents(paths)
-        names = [one.name for one in documents]
+        found = owners([one.name for one in documents], self._roster)
         if self._manifest is None:
-            known = class_of(documents, owners(names, self._roster))
+            known = class_of(documents, found)
         else:
-            roster = class_of_manifest(self._manifest, self._roster)
-            found = claimed(documents, owners(names, roster), self._manifest)
+            found = claimed(documents, found, self._manifest)
             known = on_sheets(class_of(documents, found), self._manifest, self._bank)
         if self._settings["anonymous"]:
             known = hidden(known, read_key(self._settings["key_file"]))
@@ -171,11 +183,19 @@ class _Run:
             store_of(settings["store"], "check") as store,
         ):
             how = {"executor": executor, "store": store, "workers": settings["workers"]}
-            judged = judge_many(known.documents, self._banks(known), pages=bool(folder), **how)
+            shown = {"pages": bool(folder), "hidden": self._hidden()}
+            judged = judge_many(known.documents, self._banks(known), **shown, **how)
             outcomes = known.signed(counted(judged, "checking", tally))
             if folder:
                 return self._with_pages(Path(folder), known, outcomes)
             return [outcome.report for outcome in outcomes]
+
+    def _hidden(self) -> list[str]:
+        """Questions that the rubric does not show to students."""
+        from headwright.course.marks import VISIBLE
+
+        worth = self._rubric.questions.items()
+        return [question for question, one in worth if one.visibility != VISIBLE]
 
     def _banks(self, known: Any) -> Any:
         """One bank for all, or each student's own."""
@@ -186,8 +206,8 @@ class _Run:
     def _with_pages(self, path: Path, known: Any, left: Iterator[Any]) -> list[Any]:
         """The reports, with pages written on the way; what cannot be written is noted once and
         costs no verdict."""
-        from headwright.cli.check.class_index import class_index
-        from headwright.course.hand_ins import hand_ins
+        from headwright.cli.check.class_index import class_index, marks_of
+        from headwright.cli.check.marking import graded_of
         from headwright.homework.showing import page_folder
 
         reports: list[Any] = []
@@ -197,11 +217,23 @@ class _Run:
                 for outcome in left:
                     reports.append(outcome.report)
                     folder.add(outcome.report, outcome.page)
-                graded = hand_ins(reports, known.students, self._rubric)
-                folder.finish(class_index(folder.entries, known, graded, self._bank, self._roster))
+                graded = graded_of(known, reports, self._rubric)
+                in_a_course = self._roster is not None or bool(self._settings["rubric_file"])
+                folder.complete(marks_of(folder.entries, graded, in_a_course=in_a_course))
+                index = class_index(folder.entries, known, graded, self._bank, self._roster)
+                self._finish(folder, index)
 
         self._outputs.attempt(write_pages)
         return reports + [outcome.report for outcome in left]
+
+    def _finish(self, folder: Any, index: str) -> None:
+        """One student of a class may be looked at again: the pages of the others stay."""
+        if self._roster is None or self._settings["anonymous"]:
+            folder.finish(index)
+            return
+        self._whole_class = folder.finish_part(
+            index, lambda name: Path(name).is_file() and not given.is_below(name, self._paths)
+        )
 
     # ------------------------------------------------------------------------------- outputs
 
@@ -233,6 +265,7 @@ class _Run:
         filled = fill(
             self._gradebook,
             result.graded,
+            self._roster or (),
             column=settings["column"],
             overwrite=settings["overwrite"],
         )
@@ -244,7 +277,7 @@ class _Run:
         from headwright.course.changes import changes
 
         assert self._old is not None
-        found = changes(self._old, result.data)
+        found = changes(self._old, result.data, self._paths)
         data = {"changes": found, "run": result.data["run"]}
         return _Verdicts(result, data, lambda c: course_view.changes(c, found), self._outputs)
 

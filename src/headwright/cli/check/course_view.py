@@ -8,11 +8,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from headwright.cli.check.view import STYLES
+from headwright.cli.check.view import MOST_LISTED, STYLES
 
 _LEFT = {
     "unmatched_students": "handed in, but not in the gradebook",
     "unmatched_rows": "in the gradebook, but nothing was handed in",
+    "unclear_rows": "not entered: the row's cells name several students",
     "still_open": "not entered: some points wait for a person",
     "other_mark": "not entered: another mark stands there (--overwrite replaces it)",
     "locked": "not entered: the platform locked the row",
@@ -62,9 +63,17 @@ def _worth(row: Any) -> str:
     return row["status"] if points is None else f"{row['status']} ({points:g})"
 
 
+def part_of_a_class(console: Console) -> None:
+    words = "no other page was changed; check all documents to renew the index"
+    console.print(Text(words, style="dim"))
+
+
 def around(console: Console, data: Any) -> None:
     """What there is to say beside the verdicts."""
     _unmatched(console, data["unmatched"])
+    on_others = [row["student"] for row in data["documents"] if row.get("note")]
+    if on_others and len(data["documents"]) > MOST_LISTED:
+        console.print(Text(f"written on another sheet than their own: {_listed(on_others)}"))
     if "gradebook" in data:
         _gradebook(console, data["gradebook"])
 
@@ -77,8 +86,12 @@ def _gradebook(console: Console, told: Any) -> None:
 
 
 def _unmatched(console: Console, names: Any) -> None:
-    if names.get("documents"):
-        console.print(Text(f"of nobody in the roster: {_listed(names['documents'])}"))
+    several = names.get("several", ())
+    nobody = [name for name in names.get("documents", ()) if name not in several]
+    if nobody:
+        console.print(Text(f"of nobody in the roster: {_listed(nobody)}"))
+    if several:
+        console.print(Text(f"names several students, so nobody's: {_listed(several)}"))
     if names.get("students"):
         console.print(Text(f"nothing handed in: {_listed(names['students'])}"))
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 from headwright.errors import InputError
 
 _STANDARD_INPUT = "-"
+
+
+def is_below(document: str, paths: Sequence[str]) -> bool:
+    """Is it one of the documents that these paths name?"""
+    return any(PurePath(document).is_relative_to(path) for path in paths)
 
 
 def documents(paths: tuple[str, ...]) -> list[Any]:

@@ -42,7 +42,7 @@ class Class:
             page = outcome.page
             if self.redactions is not None:
                 report = self.redactions[outcome.name].report(report)
-                page = self.redactions[outcome.name].text(page)
+                page = self.redactions[outcome.name].page(page)
             yield replace(outcome, report=report, page=page)
 
     def _notes(self, document: str) -> tuple[str, ...]:
@@ -54,7 +54,8 @@ def class_of(documents: Sequence[Source], found: Owners) -> Class:
     """A student for every document; one that is nobody's goes by its own name."""
     students = {one.name: found.by_document.get(one.name, Student(one.name)) for one in documents}
     without = [student.id for student in found.without]
-    return Class(documents, students, {"documents": found.nobody, "students": without})
+    unmatched = {"documents": found.nobody, "several": found.several, "students": without}
+    return Class(documents, students, unmatched)
 
 
 def on_sheets(known: Class, manifest: Manifest, sheet: Bank) -> Class:
@@ -90,6 +91,7 @@ def hidden(known: Class, key: bytes) -> Class:
             sheets[name] = known.sheets[source.name]
     unmatched = {
         "documents": [renamed[name] for name in known.unmatched["documents"]],
+        "several": [renamed[name] for name in known.unmatched["several"]],
         "students": [pseudonym(key, id) for id in known.unmatched["students"]],
     }
     return Class(documents, students, unmatched, redactions, sheets)
@@ -113,9 +115,7 @@ class Marked:
 
 
 def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) -> Marked:
-    graded = hand_ins(reports, known.students, rubric)
-    if known.redactions is not None:
-        graded = [_without_reasons(one) for one in graded]
+    graded = graded_of(known, reports, rubric)
     data = {
         "verdicts": _rows(reports, graded),
         "students": [_total(one) for one in graded],
@@ -124,6 +124,11 @@ def marked(known: Class, reports: Sequence[Report], rubric: Rubric, bank: Bank) 
         "unmatched": {what: list(names) for what, names in known.unmatched.items()},
     }
     return Marked(reports, graded, data)
+
+
+def graded_of(known: Class, reports: Sequence[Report], rubric: Rubric) -> list[Graded]:
+    graded = hand_ins(reports, known.students, rubric)
+    return graded if known.redactions is None else [_without_reasons(one) for one in graded]
 
 
 def _without_reasons(one: Graded) -> Graded:

@@ -22,7 +22,7 @@ STYLES = {
     "missing": "dim",
     "unread": "dim",
 }
-_MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
+MOST_LISTED = 3  # documents listed in full; a larger class gets one line each
 _MOST_FAULTS = 5  # of a class
 _COLUMN = 7  # characters per question in the table of a class
 _NAME = 16  # characters that a document's name has at least
@@ -33,7 +33,7 @@ _MORE = "more: --html DIR (pages), --csv FILE, --human FILE (what to read yourse
 
 
 def verdicts(console: Console, reports: Sequence[Any], order: Sequence[str]) -> None:
-    if len(reports) > _MOST_LISTED:
+    if len(reports) > MOST_LISTED:
         _class(console, reports, order)
         return
     for report in reports:

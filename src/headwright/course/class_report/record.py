@@ -12,12 +12,14 @@ from headwright.course.people import Student
 @dataclass(frozen=True)
 class ClassRecord:
     """`pages` are the files of a student's pages, by id; `nobody` are ids of hand-ins that belong
-    to nobody in the roster; `without` are students who handed in nothing."""
+    to nobody in the roster; `without` are students who handed in nothing; `notes`, by id,
+    say what is odd about the sheet that a hand-in was written on."""
 
     graded: Sequence[Graded]
     pages: Mapping[str, Sequence[str]]
     nobody: frozenset[str] = frozenset()
     without: Sequence[Student] = field(default=())
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def shown_name(student: Student) -> str:

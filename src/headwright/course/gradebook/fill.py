@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwright.course.gradebook.columns import Columns, columns
@@ -22,6 +23,7 @@ class Filled:
     filled: tuple[str, ...]  # ids
     unmatched_students: tuple[str, ...]  # handed in, and not in the sheet
     unmatched_rows: tuple[str, ...]  # in the sheet, and nothing was handed in
+    unclear_rows: tuple[str, ...]  # their cells name several students
     still_open: tuple[str, ...]  # some points wait for a person
     other_mark: tuple[str, ...]  # another mark stands there already
     locked: tuple[str, ...]  # the platform takes no mark for this row
@@ -33,19 +35,29 @@ class Filled:
 
 
 def fill(
-    sheet: Sheet, graded: Sequence[Graded], *, column: str | None = None, overwrite: bool = False
+    sheet: Sheet,
+    graded: Sequence[Graded],
+    others: Sequence[Student] = (),
+    *,
+    column: str | None = None,
+    overwrite: bool = False,
 ) -> Filled:
     """A mark that a person wrote into the sheet stays, unless `overwrite`; a total that is not
-    settled yet is not written."""
+    settled yet is not written. `others` are in the class, too: the row of a student who handed in
+    nothing is not that of a namesake who did."""
     meaning = columns(sheet, column)
     rows = [list(row) for row in sheet.rows]
     left = _Left()
-    matched = _matched(sheet, meaning, graded)
-    for place, one in matched.items():
-        cells = rows[place]
+    by_id = {one.student.id: one for one in graded}
+    students = [*(one.student for one in graded), *others]
+    matched = students_of_rows(sheet, students, column)
+    for place, ids in matched.items():
+        one = by_id.get(next(iter(ids))) if len(ids) == 1 else None
         if one is None:
-            left.unmatched_rows.append(_named(sheet, meaning, place))
+            rest = left.unclear_rows if len(ids) > 1 else left.unmatched_rows
+            rest.append(_named(sheet, meaning, place))
             continue
+        cells = rows[place]
         cell = cells[meaning.mark]
         mark = _number(one.points, sheet)
         if _is_locked(meaning, [c.text for c in cells]):
@@ -59,15 +71,11 @@ def fill(
             if not _same_number(cell.text, mark):
                 cells[meaning.mark] = cell.with_text(mark)
 
-    there = {one.student.id for one in matched.values() if one is not None}
+    there = {id for ids in matched.values() if len(ids) == 1 for id in ids}
     return Filled(
         Sheet(sheet.name, sheet.mark, sheet.encoding, rows),
-        tuple(left.filled),
-        tuple(one.student.id for one in graded if one.student.id not in there),
-        tuple(left.unmatched_rows),
-        tuple(left.still_open),
-        tuple(left.other_mark),
-        tuple(left.locked),
+        unmatched_students=tuple(id for id in by_id if id not in there),
+        **{kind: tuple(names) for kind, names in vars(left).items()},
     )
 
 
@@ -77,6 +85,7 @@ class _Left:
     def __init__(self) -> None:
         self.filled: list[str] = []
         self.unmatched_rows: list[str] = []
+        self.unclear_rows: list[str] = []
         self.still_open: list[str] = []
         self.other_mark: list[str] = []
         self.locked: list[str] = []
@@ -85,24 +94,28 @@ class _Left:
 # ------------------------------------------------------------------------------- who a row is about
 
 
-def _matched(sheet: Sheet, meaning: Columns, graded: Sequence[Graded]) -> dict[int, Graded | None]:
-    """The hand-in that belongs to each row of a student; None where there is none."""
-    by_name = _by_name(graded)
-    rows: dict[int, Graded | None] = {}
+def students_of_rows(
+    sheet: Sheet, students: Sequence[Student], column: str | None = None
+) -> dict[int, set[str]]:
+    """Who each row may be about, by id: nobody that is known, one student, or several. A student
+    with two rows is refused."""
+    meaning = columns(sheet, column)
+    by_name = _by_name(students)
+    rows: dict[int, set[str]] = {}
     for place, row in enumerate(sheet.rows[1:], 1):
         cells = [cell.text for cell in row]
         if not any(cells) or cells[0].lower() in meaning.platform.skip:
             continue
-        if len(cells) <= meaning.mark:
+        if len(cells) <= max(meaning.mark, *meaning.identity):
             raise InputError(
                 wanted=f"{len(sheet.header)} cells in every row of {sheet.name}",
                 got=f"{len(cells)} in row {place + 1}",
                 attempt="export the sheet again",
             )
-        rows[place] = _student_of(cells, meaning, by_name)
+        rows[place] = _named_in(cells, meaning, by_name)
 
-    owners = [one.student.id for one in rows.values() if one is not None]
-    twice = sorted({id for id in owners if owners.count(id) > 1})
+    known = Counter(next(iter(ids)) for ids in rows.values() if len(ids) == 1)
+    twice = sorted(id for id, number in known.items() if number > 1)
     if twice:
         raise InputError(
             wanted="one row for each student",
@@ -112,12 +125,12 @@ def _matched(sheet: Sheet, meaning: Columns, graded: Sequence[Graded]) -> dict[i
     return rows
 
 
-def _by_name(graded: Iterable[Graded]) -> dict[str, list[Graded]]:
-    """Who may be meant by a cell. What is said of two students names neither."""
-    known: dict[str, list[Graded]] = {}
-    for one in graded:
-        for name in _names(one.student):
-            known.setdefault(name, []).append(one)
+def _by_name(students: Iterable[Student]) -> dict[str, set[str]]:
+    """Who may be meant by a cell."""
+    known: dict[str, set[str]] = {}
+    for student in students:
+        for name in _names(student):
+            known.setdefault(name, set()).add(student.id)
     return known
 
 
@@ -132,14 +145,14 @@ def _turned(name: str) -> str:
     return f"{last}, {first}" if first else ""
 
 
-def _student_of(
-    cells: Sequence[str], meaning: Columns, by_name: dict[str, list[Graded]]
-) -> Graded | None:
-    for place in meaning.identity:
-        candidates = by_name.get(_folded(cells[place]), [])
-        if cells[place] and len(candidates) == 1:
-            return candidates[0]
-    return None
+def _named_in(cells: Sequence[str], meaning: Columns, by_name: Mapping[str, set[str]]) -> set[str]:
+    """Whom all cells agree on, such as one of two namesakes by the number; everybody that is named
+    where they do not agree: one platform's number may be another student's id."""
+    named = [by_name.get(_folded(cells[place]), set()) for place in meaning.identity]
+    found = [ids for ids in named if ids]
+    if not found:
+        return set()
+    return set.intersection(*found) or set.union(*found)
 
 
 def _folded(name: str) -> str:

@@ -42,18 +42,20 @@ def _with_names(student: Student, listed: Student | None) -> Student:
 
 
 def claimed(documents: Sequence[Source], found: Owners, manifest: Manifest) -> Owners:
-    """Documents that nobody's name is on belong to the student whose code is."""
+    """Documents that nobody's name is on belong to the student whose code is; a path that names two
+    students stays nobody's."""
     by_code = {str(marker(manifest.course, id)): id for id in manifest.by_student}
     owned = dict(found.by_document)
     for source in documents:
-        if source.name not in owned:
+        if source.name not in owned and source.name not in found.several:
             student = by_code.get(str(marker_in(_beginning(source))))
             if student is not None:
                 owned[source.name] = manifest.by_student[student].student
     there = {student.id for student in owned.values()}
     nobody = tuple(name for name in found.nobody if name not in owned)
     without = tuple(student for student in found.without if student.id not in there)
-    return Owners({d.name: owned[d.name] for d in documents if d.name in owned}, nobody, without)
+    in_order = {d.name: owned[d.name] for d in documents if d.name in owned}
+    return Owners(in_order, nobody, without, found.several)
 
 
 def judged_by(

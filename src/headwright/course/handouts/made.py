@@ -10,7 +10,8 @@ from headwright.course.handouts.names import file_names
 from headwright.course.handouts.text import SheetText
 from headwright.course.manifest import Entry, Manifest, bank_digest, course_id
 from headwright.course.people import Student
-from headwright.course.variants import drawn, prove_solvable, sheet_bank, variant_bank
+from headwright.course.variants import drawn, sheet_bank, variant_bank
+from headwright.course.variants.solvable import prove_solvable
 from headwright.exercise.bank import Bank
 
 MANIFEST = "manifest.json"

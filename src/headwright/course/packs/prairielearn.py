@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headwright.course.marks import Graded, Mark
+from headwright.course.marks import VISIBLE, Graded, Mark
 from headwright.course.packs import told
-from headwright.homework.verdict import WHOLE, Verdict
+from headwright.homework.verdict import Verdict
 
 # Students may see all that stands in the results, so that no mark goes with them unseen
 _KEPT = ("version", "bank", "rubric", "variant")
@@ -27,7 +27,7 @@ def results(
 ) -> dict[str, Any]:
     """One submission; `extra` is kept by the platform with it, `notes` are for the student."""
     verdicts = {verdict.question: verdict for verdict in graded.report.verdicts}
-    shown = [mark for mark in graded.marks if mark.visibility == told.VISIBLE]
+    shown = [mark for mark in graded.marks if mark.visibility == VISIBLE]
     counted = [mark for mark in shown if mark.max_points]
     lines = [*told.opening(graded), *notes]
     for mark in shown:
@@ -35,7 +35,7 @@ def results(
             said = told.sentences(mark, verdicts.get(mark.question))
             lines.append(f"{told.name(mark, titles)}: {said[0]}")
     number = len(counted)
-    unread = [verdict.reason for verdict in graded.report.verdicts if verdict.question == WHOLE]
+    unread = [graded.report.unread] if graded.report.unread else []
     return {
         "gradable": not unread,
         "score": graded.points / graded.max_points if graded.max_points else 0.0,

@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headwright.course.changes import Change, changes
-from headwright.course.marks import Graded
-from headwright.course.packs.told import VISIBLE
+from headwright.course.marks import VISIBLE, Graded
 from headwright.course.rubric import Rubric
 from headwright.crew.function import engine_version
 from headwright.homework.limits import MOST_BYTES

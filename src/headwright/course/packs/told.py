@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headwright.course.marks import Graded, Mark
-from headwright.homework.verdict import WHOLE, Verdict
+from headwright.course.marks import VISIBLE, Graded, Mark
+from headwright.homework.verdict import Verdict
 
-VISIBLE = "visible"
 _OPENING = "Judged by computation."
 _OPEN = "{points:g} of {most:g} points wait for a person."
 _WAITS = "(a person will read it)"
@@ -43,8 +42,8 @@ def opening(graded: Graded) -> list[str]:
     if open_points:
         most = sum(mark.max_points for mark in seen)
         lines.append(_OPEN.format(points=open_points, most=most))
-    unread = [verdict for verdict in graded.report.verdicts if verdict.question == WHOLE]
-    lines += [f"{graded.report.document}: {verdict.reason}" for verdict in unread]
+    if graded.report.unread:
+        lines.append(f"{graded.report.document}: {graded.report.unread}")
     return lines
 
 

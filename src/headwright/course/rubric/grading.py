@@ -12,16 +12,25 @@ from headwright.homework.verdict import WHOLE, Report, Verdict
 
 
 def grade(student: Student, report: Report, rubric: Rubric) -> Graded:
-    """A mark for every question that counts. In a document that could not be read at all every
-    question of the rubric waits for a person."""
+    """A mark for every question that counts. Where a document could not be read at all, every
+    question that has no answer elsewhere waits for a person."""
     verdicts = {verdict.question: verdict for verdict in report.verdicts}
     by_hand = _by_hand(student, rubric.overrides)
     marks = []
     for question, worth in rubric.questions.items():
-        verdict = verdicts.get(question, verdicts.get(WHOLE))
+        asked = question in verdicts or rubric.all_count or bool(report.unread)
+        verdict = _verdict(verdicts, question) if asked else None
         if rubric.all_count or verdict is not None or question in by_hand:
             marks.append(_mark(question, worth, verdict, by_hand.get(question)))
     return Graded(student, report, tuple(marks))
+
+
+def _verdict(verdicts: Mapping[str, Verdict], question: str) -> Verdict | None:
+    """On the question, or on a document that could not be read and may have the answer."""
+    found = verdicts.get(question)
+    if found is None or found.status == "missing":
+        return verdicts.get(WHOLE, found)
+    return found
 
 
 def strangers(rubric: Rubric, students: Sequence[Student]) -> list[Override]:

@@ -11,13 +11,19 @@ _BYTE_ORDER_MARKS = (
 )
 
 # Candidates where it is not Unicode, each with the letters it is for. Hangul first: its bytes are
-# Chinese characters, too.
+# Chinese characters, too. Cyrillic words have no Latin letters in them; the accents of the West
+# stand among Latin letters.
 _LETTERS = {
     "cp949": re.compile("[\uac00-\ud7a3]"),
     "gb18030": re.compile("[\u4e00-\u9fa5，。：；（）、]"),
-    "cp1251": re.compile("[а-яё]"),
-    "cp1252": re.compile("[äöüßéèêàçñáíóúãõâôÄÖÜÉ–’“”]"),
+    "cp1251": re.compile("(?<![A-Za-z])[а-яё](?![A-Za-z])"),
+    "cp1252": re.compile(
+        "[äöüßéèêàçñáíóúãõâôÄÖÜÉ–’“”]|(?<=[A-Za-z])[À-ÖØ-öø-ÿ]|[À-ÖØ-öø-ÿ](?=[A-Za-z])"
+    ),
 }
+# Where a letter is two bytes: both of them are above ASCII but for rare signs.
+_TWO_BYTES = ("cp949", "gb18030")
+_ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _SAMPLE = 200_000  # bytes that tell the encoding
 _SHORT_SAMPLE = 4000  # bytes that tell UTF-16 by its zeros
 
@@ -49,4 +55,6 @@ def _plausible(data: bytes, encoding: str) -> float:
     foreign = sum(1 for c in text if ord(c) > 127) or 1
     likely = len(_LETTERS[encoding].findall(text))
     broken = text.count("\ufffd")
+    if encoding in _TWO_BYTES:
+        broken += len(_ALONE.findall(data))
     return (likely - 3 * broken) / foreign

@@ -4,10 +4,11 @@ pages there."""
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import BinaryIO
 from headwright.errors import InputError
 from headwright.files import write_text
 from headwright.homework.reading.sources import printable
-from headwright.homework.showing.pages import DESCRIPTION
+from headwright.homework.showing.pages import DESCRIPTION, PLACE_OF_MARKS
 from headwright.homework.verdict import Report
 
 _LOCK = ".headwright-check.lock"
+_RECORD = ".headwright-pages.json"
 _HEAD = 2_000  # bytes of a page in which its description stands
 _LONGEST = 50  # characters of a name that stand in a page's: 255 bytes are the most a file has
 
@@ -44,13 +46,46 @@ class PageFolder:
         self.entries.append(entry)
         write_text(self.path / entry.file, html)
 
+    def complete(self, marks: Callable[[Report], str]) -> None:
+        """Put the marks into the pages, once all documents of a student are judged."""
+        for entry in self.entries:
+            file = self.path / entry.file
+            html = file.read_text("utf-8")
+            write_text(file, html.replace(PLACE_OF_MARKS, marks(entry.report), 1))
+
     def finish(self, index: str) -> None:
         """The index of these pages; those of an earlier, longer run go."""
         write_text(self.path / "index.html", index)
-        written = {entry.file for entry in self.entries}
+        self._clear({entry.file for entry in self.entries})
+
+    def finish_part(self, index: str, others: Callable[[str], bool]) -> bool:
+        """The same in a course, where this run may be about a part of the class: pages of documents
+        that are `others` stay, and with them the index of the whole class. Is it the whole?"""
+        record = self.path / _RECORD
+        written = {entry.file: entry.report.document for entry in self.entries}
+        left = {file: document for file, document in _recorded(record).items() if others(document)}
+        pages = {**left, **written}
+        whole = len(pages) == len(written)
+        if whole:
+            write_text(self.path / "index.html", index)
+        write_text(record, json.dumps(pages, indent=1, sort_keys=True))
+        self._clear(pages.keys())
+        return whole
+
+    def _clear(self, pages: Collection[str]) -> None:
         for file in self.path.glob("*.html"):
-            if file.name not in written and _is_ours(file):
+            if file.name not in pages and _is_ours(file):
                 file.unlink(missing_ok=True)
+
+
+def _recorded(record: Path) -> dict[str, str]:
+    """Which document each page was of, as far as that was written down and the page is there."""
+    try:
+        pages = json.loads(record.read_text("ascii"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    known = pages.items() if isinstance(pages, dict) else ()
+    return {str(file): str(document) for file, document in known if _is_ours(record.parent / file)}
 
 
 def _page_name(report: Report) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -24,6 +25,8 @@ Titles = Mapping[str, str]  # question id -> what it asks about
 Draw = Callable[[str], str]  # LaTeX -> HTML
 # Of a document's page, by which it is known again
 DESCRIPTION = "Written answers judged by computation"
+# Where a course puts the marks of the hand-in; no document can write it, its "<" would be escaped
+PLACE_OF_MARKS = "<!-- marks -->"
 _MOST_TEXT = 200_000  # characters of a document shown on its page
 CSS = """
 <style>
@@ -66,7 +69,17 @@ def drawn(latex: str) -> str:
     return as_text(latex)
 
 
-def document_page(report: Report, text: str, titles: Titles, *, draw: Draw = as_text) -> str:
+def document_page(
+    report: Report,
+    text: str,
+    titles: Titles,
+    *,
+    draw: Draw = as_text,
+    hidden: Collection[str] = (),
+) -> str:
+    """`hidden` are questions that the student is told nothing about."""
+    told = tuple(verdict for verdict in report.verdicts if verdict.question not in hidden)
+    report = replace(report, verdicts=told)
     name = Path(report.document).name or report.document
     counts = Counter(verdict.status for verdict in report.verdicts)
     notes = [f'<p class="soft">{escape(note)}</p>' for note in report.notes]
@@ -74,7 +87,8 @@ def document_page(report: Report, text: str, titles: Titles, *, draw: Draw = as_
         _card(i, verdict, titles.get(verdict.question, ""), draw)
         for i, verdict in enumerate(report.verdicts)
     ]
-    body = [CSS, f"<h1>{escape(name)}</h1>", f"<p>{counted(counts)}</p>", *notes, *cards]
+    heading = [f"<h1>{escape(name)}</h1>", f"<p>{counted(counts)}</p>", *notes]
+    body = [CSS, *heading, PLACE_OF_MARKS, *cards]
     if text:
         source = f'<div class="source">{_marked(report, text)}</div>'
         body.append(f"<h2>The document</h2><section>{source}</section>")
