@@ -1,0 +1,1 @@
+"""Properties of any attention layer, found by running it (`hw.xray`)."""

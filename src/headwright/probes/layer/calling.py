@@ -1,0 +1,78 @@
+"""One call of somebody's code: in silence, on copies, within the time, and told apart from ours.
+
+Only the callable that was given runs. What it prints is dropped, what it raises becomes a
+`Refusal`, and whether it wrote into its input is remembered (`Caller.wrote`).
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headwright.probes.layer.layer import OutOfTime, Refusal
+from headwright.probes.layer.library import is_array, numbers
+
+_LONGEST = 160  # characters of a reason
+
+
+@dataclass
+class Caller:
+    """Counts and limits the calls of one layer. `deadline` is a reading of time.monotonic."""
+
+    deadline: float = float("inf")
+    calls: int = 0
+    wrote: bool = False  # it has changed an array that it was given
+    _before: list[tuple[Any, np.ndarray]] = field(default_factory=list, repr=False)
+
+    def call(self, function: Callable[..., Any], *arrays: Any, **words: Any) -> Any:
+        if time.monotonic() > self.deadline:
+            raise OutOfTime("the time allowed is over")
+        self.calls += 1
+        before = [numbers(array).copy() for array in arrays]
+        try:
+            with _silence():
+                made = function(*arrays, **words)
+        except OutOfTime:
+            raise
+        except Exception as reason:  # whatever the user's code raises, the answer is the same
+            raise Refusal(_line(reason)) from reason
+        after = [numbers(array) for array in arrays]
+        pairs = zip(before, after, strict=True)
+        self.wrote |= any(not np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+        return made
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    nowhere = io.StringIO()
+    with redirect_stdout(nowhere), redirect_stderr(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _line(reason: Exception) -> str:
+    lines = str(reason).splitlines() or [""]
+    return f"{type(reason).__name__}: {lines[0][:_LONGEST]}"
+
+
+def first_array(made: Any) -> Any:
+    """The output in what a layer returned: itself, the first array of a tuple, or of a record."""
+    if is_array(made):
+        return made
+    if hasattr(made, "last_hidden_state"):
+        return made.last_hidden_state
+    parts = made.values() if isinstance(made, dict) else made
+    try:
+        for part in parts:
+            if is_array(part):
+                return part
+    except TypeError:
+        pass
+    raise Refusal(f"returned {type(made).__name__}, which holds no array")

@@ -1,0 +1,171 @@
+"""From what the user has to a layer that probes can run: an object, a class, a factory without
+arguments, or `module:name`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headwright.errors import InputError
+from headwright.probes.layer.function import AttentionFunction
+from headwright.probes.layer.hidden import HiddenStates
+from headwright.probes.layer.layer import Layer, OutOfTime, Refusal, Sizes
+from headwright.probes.layer.library import Library, is_torch_module, libraries_of
+from headwright.probes.layer.signature import signature
+
+_EXAMPLE = "headwright xray mylayers:attention --shape 6,32"
+_TOKENS = 6
+# Widths that layers without parameters may want; those of parameters come first.
+_WIDTHS = (8, 16, 32, 64, 4, 12, 24, 48, 96, 128, 256, 512, 768, 1024, 10, 20, 6, 2, 1)
+
+
+def named(name: str) -> Any:
+    """What `module:name` is, also from the working directory."""
+    module, colon, attribute = name.partition(":")
+    parts = [*module.split("."), *attribute.split(".")]
+    if not colon or not all(part.isidentifier() for part in parts):
+        raise InputError(wanted="module:name", got=repr(name), attempt=_EXAMPLE)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        thing = importlib.import_module(module)
+        for part in attribute.split("."):
+            thing = getattr(thing, part)
+    except Exception as reason:  # whatever the user's module raises, the answer is the same
+        raise InputError(
+            wanted=f"an importable {name}",
+            got=f"{type(reason).__name__}: {reason}",
+            attempt="check module and name, and start from its folder",
+        ) from None
+    return thing
+
+
+def layer_of(
+    thing: Any, *, name: str = "", shape: tuple[int, int] | None = None, dtype: str | None = None
+) -> Layer:
+    """`shape` is tokens and width (head size for a function of q, k and v)."""
+    thing = _made(thing)
+    label = name or getattr(thing, "__name__", type(thing).__name__)
+    forms = [form for lib in libraries_of(thing, dtype) for form in _forms(label, thing, lib)]
+    return _that_runs(forms, shape)
+
+
+def _forms(label: str, thing: Any, lib: Library) -> list[Any]:
+    """What it may be, the likeliest first."""
+    takes = signature(thing)
+    is_module = is_torch_module(thing)
+    times = max(len(takes.required), 1) if is_module and takes.wants_three else 1
+    turned = not getattr(thing, "batch_first", True)
+    hidden = HiddenStates(label, thing, lib, takes, times=times, tokens_first=turned)
+    if not takes.wants_three:
+        return [hidden]
+    function = AttentionFunction(label, thing, lib, takes)
+    return [hidden, function] if is_module else [function]
+
+
+def _made(thing: Any) -> Any:
+    """An instance, where a class or a factory without arguments was given."""
+    if isinstance(thing, str):
+        thing = named(thing)
+    if not callable(thing):
+        raise InputError(
+            wanted="a function or a module", got=type(thing).__name__, attempt=_EXAMPLE
+        )
+    if is_torch_module(thing):
+        return thing
+    makes = isinstance(thing, type) or _takes_nothing(thing)
+    if not makes:
+        return thing
+    try:
+        made = thing()
+    except Exception as reason:  # the user's own code
+        raise InputError(
+            wanted=f"{getattr(thing, '__name__', 'the layer')}() to make a layer",
+            got=f"{type(reason).__name__}: {reason}",
+            attempt="give an instance, or a function without arguments that makes one",
+        ) from None
+    if not callable(made):
+        raise InputError(
+            wanted="a factory that returns a layer", got=type(made).__name__, attempt=_EXAMPLE
+        )
+    return made
+
+
+def _takes_nothing(thing: Any) -> bool:
+    """A factory has no parameter at all; `def layer(*args)` is a layer."""
+    try:
+        return not inspect.signature(thing).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _that_runs(forms: list[Any], shape: tuple[int, int] | None) -> Layer:
+    """The first form and size on which the layer answers with one row per token."""
+    reason = "nothing was tried"
+    for form in forms:
+        for sizes in _sizes(form, shape):
+            trial = replace(form, sizes=sizes)
+            try:
+                reason = _refused(trial) or ""
+            except OutOfTime:
+                raise
+            except Refusal as refusal:
+                reason = str(refusal)
+            if not reason:
+                return _oriented(trial)
+    raise InputError(
+        wanted="a layer that runs on (batch, tokens, width), or a function of (q, k, v)",
+        got=reason,
+        attempt="--shape TOKENS,WIDTH with the sizes it wants",
+    )
+
+
+def _refused(layer: Any) -> str | None:
+    given = layer.draw(np.random.default_rng(0), replace(layer.sizes, batch=2))
+    output = layer.run(given)
+    rows = output.shape[0] == given.batch and output.shape[-2] == given.tokens
+    return None if rows else f"an output of shape {output.shape} for {given.tokens} tokens"
+
+
+def _oriented(layer: Any) -> Layer:
+    """A function that mixes along the axis of heads and not along the axis of tokens has them the
+    other way round."""
+    if layer.form != "qkv" or layer.sizes.tokens == 1:
+        return layer
+    given = layer.draw(np.random.default_rng(0), replace(layer.sizes, batch=1, heads=3))
+    other = given["v"].copy()
+    other[:, 0, 0] += 1
+    try:
+        moved = layer.run(given) != layer.run(given.replaced(v=other))
+    except Refusal:
+        return layer
+    along_heads = bool(moved[:, 1:].any())
+    along_tokens = bool(moved[:, :, 1:].any())
+    return layer.with_tokens_first() if along_heads and not along_tokens else layer
+
+
+def _sizes(layer: Any, shape: tuple[int, int] | None) -> Iterator[Sizes]:
+    if shape is not None:
+        tokens, width = shape
+        yield replace(layer.sizes, tokens=tokens, width=width)
+        return
+    widths = dict.fromkeys([*_parameter_widths(layer.function), *_WIDTHS])
+    if layer.form == "qkv":
+        widths = dict.fromkeys((8, *widths))
+    for width in widths:
+        yield replace(layer.sizes, tokens=_TOKENS, width=width)
+
+
+def _parameter_widths(thing: Any) -> list[int]:
+    """The last axes of its weights, in order: the first that is used takes the hidden states."""
+    if not is_torch_module(thing):
+        return []
+    return [int(p.shape[-1]) for p in thing.parameters() if p.ndim >= 2]

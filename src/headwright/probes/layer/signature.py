@@ -1,0 +1,99 @@
+"""The names by which libraries call what probes may pass: found in the callable's own signature."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwright.probes.layer.layer import (
+    CACHE,
+    CAUSAL,
+    MASK,
+    PAIRS,
+    POSITIONS,
+    WEIGHTS,
+    Options,
+)
+from headwright.probes.layer.library import Library
+
+# What a probe means -> the keywords that mean it, the most usual first.
+KEYWORDS = {
+    MASK: ("attention_mask", "padding_mask", "key_padding_mask"),
+    PAIRS: ("attn_mask", "mask"),
+    POSITIONS: ("position_ids", "positions", "input_pos"),
+    CAUSAL: ("is_causal", "causal"),
+    CACHE: ("past_key_values", "past_key_value", "layer_past", "cache", "kv_cache"),
+    WEIGHTS: ("need_weights", "output_attentions", "return_attention_scores"),
+}
+# Of these True means a token that is NOT real.
+HIDING = ("key_padding_mask",)
+SWITCH_OF_CACHE = "use_cache"
+GROUPED_SWITCH = "enable_gqa"
+
+_QUERIES = ("q", "query", "queries", "xq", "Q")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """`required` parameters by position, and the keyword for each option that is taken."""
+
+    required: tuple[str, ...]
+    known: dict[str, str]
+    names: frozenset[str]
+
+    @property
+    def wants_three(self) -> bool:
+        """Queries, keys and values apart."""
+        return len(self.required) >= 3 or (bool(self.required) and self.required[0] in _QUERIES)
+
+    def words(self, options: Options, lib: Library) -> dict[str, Any]:
+        """The keywords of one call."""
+        made = {}
+        for meaning in (MASK, PAIRS, POSITIONS):
+            array = getattr(options, meaning)
+            if array is not None:
+                made[self.known[meaning]] = self._array(meaning, array, lib)
+        for meaning in (CAUSAL, WEIGHTS):
+            switch = getattr(options, meaning)
+            if switch is not None:
+                made[self.known[meaning]] = switch
+        return made
+
+    def _array(self, meaning: str, array: np.ndarray, lib: Library) -> Any:
+        """Padding as 1 for a real token, as the libraries write it, or as their opposite flags."""
+        keyword = self.known[meaning]
+        if keyword in HIDING:
+            return lib.whole(~array.astype(bool))
+        return lib.whole(array.astype(bool) if meaning == PAIRS else array.astype(np.int64))
+
+
+def signature(thing: Any) -> Signature:
+    """Of a function, or of a module's `forward`. What is written in C has none: three arrays."""
+    function = getattr(thing, "forward", thing)
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return _documented(function)
+    by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = tuple(p.name for p in by_place if p.default is p.empty)
+    return _with_names(required, frozenset(p.name for p in parameters))
+
+
+def _documented(function: Any) -> Signature:
+    """The names stand at the head of the description, as for PyTorch's own functions."""
+    head = (getattr(function, "__doc__", None) or "").partition("->")[0]
+    inside = head.partition("(")[2].rpartition(")")[0]
+    names = frozenset(part.partition("=")[0].strip(" *\n") for part in inside.split(","))
+    return _with_names(("query", "key", "value"), names)
+
+
+def _with_names(required: tuple[str, ...], names: frozenset[str]) -> Signature:
+    known = {}
+    for meaning, keywords in KEYWORDS.items():
+        found = next((word for word in keywords if word in names), None)
+        if found is not None:
+            known[meaning] = found
+    return Signature(required, known, names)

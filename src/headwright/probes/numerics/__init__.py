@@ -1,0 +1,1 @@
+"""How well it computes: `numbers` against exact references, `gradients` against differences."""
