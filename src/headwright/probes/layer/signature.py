@@ -11,6 +11,7 @@ import numpy as np
 from headwright.probes.layer.layer import (
     CACHE,
     CAUSAL,
+    DOCUMENTS,
     MASK,
     PAIRS,
     POSITIONS,
@@ -24,6 +25,7 @@ KEYWORDS = {
     MASK: ("attention_mask", "padding_mask", "key_padding_mask"),
     PAIRS: ("attn_mask", "mask"),
     POSITIONS: ("position_ids", "positions", "input_pos"),
+    DOCUMENTS: ("document_ids", "doc_ids", "segment_ids", "document_id", "documents"),
     CAUSAL: ("is_causal", "causal"),
     CACHE: ("past_key_values", "past_key_value", "layer_past", "cache", "kv_cache"),
     WEIGHTS: ("need_weights", "output_attentions", "return_attention_scores"),
@@ -52,7 +54,7 @@ class Signature:
     def words(self, options: Options, lib: Library) -> dict[str, Any]:
         """The keywords of one call."""
         made = {}
-        for meaning in (MASK, PAIRS, POSITIONS):
+        for meaning in (MASK, PAIRS, POSITIONS, DOCUMENTS):
             array = getattr(options, meaning)
             if array is not None:
                 made[self.known[meaning]] = self._array(meaning, array, lib)
