@@ -44,3 +44,7 @@ class Examination:
         if key not in self._known:
             self._known[key] = find()
         return self._known[key]
+
+    def known(self, key: str, otherwise: T) -> T:
+        """What was found under this key, if a probe got that far."""
+        return self._known.get(key, otherwise)
