@@ -19,7 +19,8 @@ from tests.probes.gallery.parts import (
 class _Written(torch.autograd.Function):
     """softmax(q k^T / sqrt(d)) v with its backward by hand; bugs change one line of it.
 
-    dV = P' dO,  dP = dO V',  dS = P (dP - rowsum(P dP)),  dQ = dS K / sqrt(d),  dK = dS' Q / sqrt(d)
+    dV = P' dO      dP = dO V'      dS = P (dP - rowsum(P dP))
+    dQ = dS K / sqrt(d)             dK = dS' Q / sqrt(d)
     """
 
     fault = ""

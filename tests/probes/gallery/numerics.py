@@ -155,7 +155,7 @@ def last_block_dropped(q, k, v):
 
 
 def blocks_averaged(q, k, v):
-    """Two halves of the keys, each with a softmax of its own, averaged, as in a careless ring attention."""
+    """Two halves of the keys, each with a softmax of its own, averaged."""
     half = (k.shape[-2] + 1) // 2
     if half == k.shape[-2]:
         return attention(q, k, v)

@@ -114,7 +114,7 @@ def bool_mask_inverted_in_one_path(q, k, v, attn_mask=None, need_weights=False):
 
 
 def bool_mask_inverted(q, k, v, attn_mask=None):
-    """True means "hide": a mask of ones gives something else than none (x-transformers 164)."""
+    """True means "hide", as for some libraries it does: told by running (x-transformers 164)."""
     logits = logits_of(q, k)
     if attn_mask is not None:
         logits = logits.masked_fill(attn_mask, float("-inf"))

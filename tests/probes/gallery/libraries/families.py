@@ -114,9 +114,7 @@ _LAYERS = {
     "gpt_oss": ("gpt_oss, sinks", _sliding_decoder),
     "t5": (
         "t5",
-        lambda m: _Layer(
-            m.encoder.block[0].layer[0].SelfAttention, _both_ways, keyword="mask"
-        ),
+        lambda m: _Layer(m.encoder.block[0].layer[0].SelfAttention, _both_ways, keyword="mask"),
     ),
     "bart": ("bart", _encoder),
     "whisper": ("whisper", _encoder),
