@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError
+from headwright.probes.layer.layer import Options
 from headwright.result import to_numpy
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
@@ -67,6 +68,21 @@ def numbers(array: Any) -> np.ndarray:
     return to_numpy(array).astype(float)
 
 
+def placed(array: np.ndarray, lib: Library, options: Options) -> Any:
+    """A NumPy array as the layer's own: contiguous, or a strided view such as the split of a fused
+    projection gives, with a gradient recorded or not."""
+    if not options.strided or lib.name == "jax":
+        made = lib.floats(array)
+    else:
+        # Every other one along the last axis, and the axes next to last laid out in another order.
+        wide = np.repeat(np.swapaxes(array, -2, -3) if array.ndim > 2 else array, 2, axis=-1)
+        made = lib.floats(wide)[..., ::2]
+        made = made.swapaxes(-2, -3) if array.ndim > 2 else made
+    if lib.name == "torch":
+        made.requires_grad_(options.gradient)
+    return made
+
+
 def is_array(thing: Any) -> bool:
     return hasattr(thing, "shape") and hasattr(thing, "dtype") and hasattr(thing, "ndim")
 
@@ -93,6 +109,12 @@ def _own(module: Any, dtype: str | None) -> Library:
     first = next((p for p in module.parameters() if p.is_floating_point()), None)
     if first is None:
         return Library("torch", dtype or "float32")
+    if first.device.type == "meta":
+        raise InputError(
+            wanted="a module with weights",
+            got="parameters on the meta device, which has none",
+            attempt="load the weights first, or module.to_empty(device='cpu') and initialise them",
+        )
     own = str(first.dtype).removeprefix("torch.")
     if dtype not in (None, own):
         raise InputError(

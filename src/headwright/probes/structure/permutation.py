@@ -29,7 +29,6 @@ from headwright.symmetry.group import Group, group
 from headwright.symmetry.trials import Trials
 
 NAME = "permutation"
-KEY = "group"
 _STREAM = 300
 
 
@@ -72,7 +71,8 @@ class Reordered:
 def probe(exam: Examination) -> Finding:
     seen = found(exam)
     trials, have = _trials(exam)
-    exam.once(KEY, lambda: str(have))
+    exam.group = str(have)
+    exam.blocks = have.blocks
     if not seen.moves_at_all:
         why = f"{have}, but no output moves with another token: nothing could be seen"
         return Finding(NAME, UNCLEAR, why)
@@ -120,7 +120,9 @@ def _smaller(exam: Examination, trials: Trials, have: Group, expected: Group) ->
         return Finding(NAME, UNCLEAR, f"{have}, where {expected} is expected")
     bound = Rounding(trials.claim.rounding)
     if bound.verdict(shown.error) != BROKEN:
-        why = f"{have}, but the difference of {shown.error:.2g} is near rounding ({bound.bound:.2g})"
+        why = (
+            f"{have}, but the difference of {shown.error:.2g} is near rounding ({bound.bound:.2g})"
+        )
         return Finding(NAME, UNCLEAR, why)
     words = f"{have}, where {expected} is expected: {_hint(exam, have)}"
     return Finding(NAME, BROKEN, words, _counterexample(exam, trials))

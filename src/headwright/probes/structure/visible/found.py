@@ -122,9 +122,7 @@ def _within(distance: int, queries: int, keys: int) -> np.ndarray:
 
 def _fades(reach: int, pictures: list[Picture]) -> bool:
     """A window has a sharp edge: between what moves and what is still, nothing is faint."""
-    return reach > 0 and any(
-        one.faint.any() for one in pictures if one.any_moved.shape[1] >= reach
-    )
+    return reach > 0 and any(one.faint.any() for one in pictures if one.any_moved.shape[1] >= reach)
 
 
 def _in_documents(pictures: list[Picture]) -> AnyShape | None:

@@ -50,9 +50,7 @@ def leak(exam: Examination, seen: Found, options: Options) -> Leak | None:
     return _by_scale(exam, one, hides, options) or _by_design(exam, one, hides, options)
 
 
-def _by_scale(
-    exam: Examination, one: Picture, hides: np.ndarray, options: Options
-) -> Leak | None:
+def _by_scale(exam: Examination, one: Picture, hides: np.ndarray, options: Options) -> Leak | None:
     """Random inputs made louder."""
     columns = [int(j) for j in np.flatnonzero(hides.any(axis=0))]
     for factor in _FACTORS[exam.layer.form]:
@@ -69,9 +67,7 @@ def _by_scale(
     return None
 
 
-def _by_design(
-    exam: Examination, one: Picture, hides: np.ndarray, options: Options
-) -> Leak | None:
+def _by_design(exam: Examination, one: Picture, hides: np.ndarray, options: Options) -> Leak | None:
     """For each row the visible keys at -L and the hidden ones at +L."""
     if exam.layer.form != "qkv":
         return None
@@ -109,9 +105,7 @@ def _seen_through(
     return None
 
 
-def _moved(
-    exam: Examination, y: Inputs, before: np.ndarray, row: int, options: Options
-) -> float:
+def _moved(exam: Examination, y: Inputs, before: np.ndarray, row: int, options: Options) -> float:
     after = exam.layer.run(y, options)
     return float(apart_by_row(after, before)[..., row].max())
 

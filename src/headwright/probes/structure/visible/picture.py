@@ -82,9 +82,7 @@ class Picture:
         return max(reversed(tried), key=lambda one: one.difference[..., i, j].max() / one.bound)
 
 
-def picture(
-    exam: Examination, sizes: Sizes, scenes: Iterable[Scene], options: Options
-) -> Picture:
+def picture(exam: Examination, sizes: Sizes, scenes: Iterable[Scene], options: Options) -> Picture:
     """All scenes of one size together."""
     moves = []
     bases: dict[int, Base] = {}
@@ -109,9 +107,7 @@ class Base:
     bound: float
 
 
-def base_of(
-    exam: Examination, scene: Scene, options: Options, exact: bool = False
-) -> Base:
+def base_of(exam: Examination, scene: Scene, options: Options, exact: bool = False) -> Base:
     """`bound` is 8 eps L |f(x)| sqrt(n), with L the size of the logits; for hidden states, whose
     logits are not known, it is measured. `exact`: rows that do not depend on a token stay the same
     to the last bit, as seen at ordinary logits, so that the rounding of large ones explains

@@ -87,9 +87,7 @@ def documents(moved: np.ndarray) -> Documents | None:
     """The blocks of a square picture, where it has two or more: a border is where no token before
     moves any token after it, or the other way round."""
     n = len(moved)
-    borders = tuple(
-        b for b in range(1, n) if not moved[b:, :b].any() and not moved[:b, b:].any()
-    )
+    borders = tuple(b for b in range(1, n) if not moved[b:, :b].any() and not moved[:b, b:].any())
     if not borders or len(borders) == n - 1:
         return None
     for causal in (False, True):

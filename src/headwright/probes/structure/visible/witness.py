@@ -76,9 +76,7 @@ def of_leak(one: Leak, options: Options) -> Counterexample:
     return Counterexample(words, script, one.difference, one.bound)
 
 
-def _script(
-    row: int, token: int, lines: str, options: Options, relation: str, bound: float
-) -> str:
+def _script(row: int, token: int, lines: str, options: Options, relation: str, bound: float) -> str:
     given = options_line(options)
     return (
         f"i = {row}\nj = {token}\n{lines}"
