@@ -10,7 +10,7 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.inputs import number
-from headwright.probes.agreement import determinism
+from headwright.probes.agreement import batch, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
@@ -22,6 +22,10 @@ Probe = Callable[[Examination], Finding]
 # In the order in which they run; the table has the order of PROPERTIES.
 PROBES: dict[str, Probe] = {
     determinism.NAME: determinism.probe,
+    history.NAME: history.probe,
+    paths.NAME: paths.probe,
+    padding.NAME: padding.probe,
+    batch.NAME: batch.probe,
 }
 SECONDS = 60.0
 
