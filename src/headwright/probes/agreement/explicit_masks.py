@@ -11,6 +11,7 @@ from headwright.probes.agreement.causal import sees
 from headwright.probes.agreement.questions import Questions
 from headwright.probes.layer.layer import CAUSAL, MASK, PAIRS, Options
 from headwright.probes.layer.masks import FLAGS, HIDES, SHOWN, MaskForm, effect_of
+from headwright.probes.layer.signature import keywords_of
 from headwright.probes.record import HOLDS
 
 _PLAIN = Options()
@@ -28,8 +29,9 @@ def ask_about_masks(asked: Questions) -> list[str]:
     if CAUSAL in layer.takes:
         _switch(asked)
     if {MASK, PAIRS} <= layer.takes:
-        columns = Options(pairs=seen_alike(asked, _end_hidden(asked)[:1]))
-        own = Options(pairs=columns.pairs & _own(asked))
+        hidden = seen_alike(asked, _end_hidden(asked)[:1])
+        columns = Options(pairs=hidden)
+        own = Options(pairs=hidden & _own(asked))
         masked = Options(mask=_end_hidden(asked))
         rows = asked.given.tokens - _HIDDEN
         either(asked, "tokens hidden by a mask of pairs", masked, (columns, own), rows)
@@ -75,14 +77,14 @@ def seen_alike(asked: Questions, tokens: np.ndarray) -> np.ndarray:
 
 
 def _of_tokens(asked: Questions) -> None:
-    keyword = asked.exam.layer.signature.known[MASK]
+    keyword = keywords_of(asked.exam.layer).known[MASK]
     ones = Options(mask=np.ones((asked.given.batch, asked.given.tokens), bool))
     asked.agree(f"{keyword} that hides nothing, and none", _PLAIN, ones)
 
 
 def _of_pairs(asked: Questions) -> list[str]:
     layer = asked.exam.layer
-    keyword = layer.signature.known[PAIRS]
+    keyword = keywords_of(layer).known[PAIRS]
     n = asked.given.tokens
     shown = Options(pairs=np.ones((1, 1, n, n), bool))
     words = f"{keyword} that hides nothing, and none"
@@ -91,7 +93,7 @@ def _of_pairs(asked: Questions) -> list[str]:
         asked.found.append(first)
     else:
         either(asked, words, _PLAIN, (shown, Options(pairs=_own(asked))))
-    form = layer.signature.form(PAIRS)
+    form = keywords_of(layer).form(PAIRS)
     remarks = [] if form.axes == "bn" else [f"{keyword}: {form.words}"]
     return remarks + _as_numbers(asked, form)
 
@@ -99,7 +101,7 @@ def _of_pairs(asked: Questions) -> list[str]:
 def _as_numbers(asked: Questions, form: MaskForm) -> list[str]:
     """Flags against numbers to add, where both hide what they say."""
     layer = asked.exam.layer
-    keyword = layer.signature.known[PAIRS]
+    keyword = keywords_of(layer).known[PAIRS]
     is_flags = form.kind in (FLAGS, HIDES)
     if not is_flags or effect_of(layer, PAIRS, Options(additive=True)) != SHOWN:
         return []
@@ -120,7 +122,7 @@ def _said_of_masks(n: int) -> list[tuple[str, np.ndarray]]:
 def _switch(asked: Questions) -> None:
     """The causal switch: what the plain call has, and what it means beside a mask."""
     takes = asked.exam.layer.takes
-    keyword = asked.exam.layer.signature.known[CAUSAL]
+    keyword = keywords_of(asked.exam.layer).known[CAUSAL]
     on = Options(causal=True)
     either(asked, f"{keyword} given, and none", _PLAIN, (Options(causal=False), on))
     n = asked.given.tokens

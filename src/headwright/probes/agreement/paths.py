@@ -14,7 +14,7 @@ from headwright.probes.agreement.explicit_masks import ask_about_masks, bases
 from headwright.probes.agreement.questions import Questions
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import TRAINING, WEIGHTS, Options, Refusal
-from headwright.probes.layer.signature import SWITCH_OF_CACHE
+from headwright.probes.layer.signature import SWITCH_OF_CACHE, keywords_of
 from headwright.probes.record import NOT_APPLICABLE, Finding
 from headwright.probes.rounding import apart
 
@@ -55,10 +55,10 @@ def _ways(exam: Examination) -> dict[str, dict[str, object]]:
         ways["with gradients recorded"] = {"gradient": True}
     if TRAINING in layer.takes and _is_steady(exam):
         ways["in training mode with dropout 0"] = {"training": True}
-    names = getattr(getattr(layer, "signature", None), "names", frozenset())
-    switches = {SWITCH_OF_CACHE: "use_cache"} if SWITCH_OF_CACHE in names else {}
+    keywords = keywords_of(layer)
+    switches = {SWITCH_OF_CACHE: "use_cache"} if SWITCH_OF_CACHE in keywords.names else {}
     if WEIGHTS in layer.takes:
-        switches[layer.signature.known[WEIGHTS]] = "weights"
+        switches[keywords.known[WEIGHTS]] = "weights"
     for keyword, field in switches.items():
         for value in (True, False):
             ways[f"{keyword}={value}"] = {field: value}
@@ -93,4 +93,4 @@ def _same_question(exam: Examination, asked: Questions) -> bool:
 def _rows(difference: np.ndarray) -> np.ndarray:
     """Which outputs moved, heads taken together."""
     wide = np.moveaxis(np.abs(difference) > 0, -2, 0)
-    return wide.reshape(len(wide), -1).any(axis=1)
+    return np.any(wide.reshape(len(wide), -1), axis=1)
