@@ -88,7 +88,20 @@ class CacheNeverCleared(SelfAttention):
 
 
 class MaskRemembered(MaskedAttention):
-    """The first padding mask of a shape is kept for later calls."""
+    """A padding mask stays for later calls of the same length that come without one."""
+
+    def __init__(self):
+        super().__init__()
+        self.known = {}
+
+    def forward(self, x, attention_mask=None):
+        if attention_mask is not None:
+            self.known[x.shape[:2]] = attention_mask
+        return super().forward(x, self.known.get(x.shape[:2]))
+
+
+class MaskOfTheFirstCall(MaskedAttention):
+    """The first padding mask of a shape is kept for all later calls of that shape."""
 
     def __init__(self):
         super().__init__()

@@ -147,7 +147,7 @@ class MaskTiled(MaskedAttention):
 
 
 class AbsoluteFromTheEdge(AbsoluteRight):
-    """Learned positions counted from the edge of the array, padding included."""
+    """Learned positions counted from the edge of the array: right for padding on the right only."""
 
     def count(self, attention_mask):
         return torch.arange(attention_mask.shape[1]).expand_as(attention_mask)
