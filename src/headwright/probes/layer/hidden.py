@@ -25,6 +25,8 @@ _PLAIN = Options()
 
 # More keywords for a call on such an input: what a model passes to its layers.
 Extra = Callable[[Inputs, Options], dict[str, Any]]
+# Hidden states of a shape, where normal numbers would not do: embeddings of random tokens.
+Drawn = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]
 
 
 @dataclass
@@ -39,6 +41,7 @@ class HiddenStates:
     times: int = 1  # how often the hidden states are passed
     tokens_first: bool = False  # (tokens, batch, width)
     extra: Extra | None = None
+    drawn: Drawn | None = None
     caller: Caller = field(default_factory=Caller)
     form: str = "hidden"
 
@@ -61,7 +64,9 @@ class HiddenStates:
 
     def draw(self, rng: np.random.Generator, sizes: Sizes | None = None) -> Inputs:
         s = sizes or self.sizes
-        return Inputs({"x": self.lib.rounded(rng.standard_normal((s.batch, s.tokens, s.width)))})
+        shape = (s.batch, s.tokens, s.width)
+        states = rng.standard_normal(shape) if self.drawn is None else self.drawn(rng, shape)
+        return Inputs({"x": self.lib.rounded(states)})
 
     def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
         output = first_array(self.raw(given, options))
