@@ -24,6 +24,11 @@ class Examination:
     expect: Intent | None = None
     scale: float | None = None  # of the logits, where it is not 1 / sqrt(d) on purpose
     seed: int = 0
+    # Set by `pattern` and `permutation`: what the whole record shows beside its table.
+    depends: np.ndarray | None = None  # (n, m), True where output i moves with token j
+    pattern: str = ""  # in a few words: "causal", "window=4"
+    group: str = ""  # "S_5 on tokens 0-4, token 5 fixed"
+    blocks: tuple[tuple[int, ...], ...] = ()  # tokens that may change places with one another
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def draw(self, stream: int, sizes: Sizes | None = None) -> Inputs:

@@ -2,37 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from headwright.errors import InputError
+from headwright.inputs import number
 from headwright.probes.agreement import determinism
 from headwright.probes.examination import Examination
-from headwright.probes.intent import intent
+from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
-from headwright.probes.layer.layer import OutOfTime, Refusal
-from headwright.probes.record import BROKEN, UNCLEAR, Finding, XRay
+from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
 
 Probe = Callable[[Examination], Finding]
 
+# In the order in which they run; the table has the order of PROPERTIES.
 PROBES: dict[str, Probe] = {
     determinism.NAME: determinism.probe,
 }
+SECONDS = 60.0
 
 
 def xray(
     layer: Any,
     *,
-    expect: str | None = None,
+    expect: str | Intent | None = None,
     shape: tuple[int, int] | None = None,
     dtype: str | None = None,
+    scale: float | None = None,
+    inputs: Any = None,
     seed: int = 0,
+    timeout: float | None = SECONDS,
+    only: str | Sequence[str] | None = None,
 ) -> XRay:
-    """What is true of this attention layer? Found by running it."""
-    found = layer_of(layer, shape=shape, dtype=dtype)
-    exam = Examination(found, intent(expect), seed=seed)
-    findings = tuple(_found(name, probe, exam) for name, probe in PROBES.items())
-    holds = not any(finding.status == BROKEN for finding in findings)
-    return XRay(found.name, found.form, findings, "", "", holds)
+    """What is true of this attention layer? Found by running it.
+
+    `layer` is a function of (q, k, v), a torch module on hidden states, a class or a factory that
+    makes one, or "module:name". `expect` is what a token should see: full, causal, window=W,
+    prefix=P or documents. `shape` is tokens and width where they are not to be found by trying.
+    `scale` is the factor of the logits where it is not 1 / sqrt(d) on purpose. `inputs` are
+    captured ones: a safetensors file, or arrays by name. `timeout` is in seconds, for everything;
+    `only` names the properties that are wanted.
+    """
+    names = wanted_properties(only)
+    meant = intent(expect)
+    factor = None if scale is None else number("scale", scale)
+    seconds = float("inf") if timeout is None else number("timeout", timeout, low=1e-3)
+    deadline = time.monotonic() + seconds
+    try:
+        found = layer_of(layer, shape=shape, dtype=dtype, inputs=inputs, deadline=deadline)
+    except OutOfTime:
+        raise InputError(
+            wanted=f"a first answer of the layer within {seconds:g} s",
+            got="none",
+            attempt=f"--timeout {10 * seconds:g}, or --shape with smaller sizes",
+        ) from None
+    exam = Examination(found, meant, scale=factor, seed=seed)
+    file = str(inputs) if isinstance(inputs, (str, Path)) else ""
+    said = str(meant) if meant else ""
+    asked = Asked(source_of(layer), said, shape, dtype, file, seed)
+    return record_of(exam, names, asked)
+
+
+def record_of(exam: Examination, names: Sequence[str], asked: Asked) -> XRay:
+    """The probes of these names on one layer, and the whole record."""
+    findings = {name: _found(name, probe, exam) for name, probe in PROBES.items() if name in names}
+    ordered = tuple(findings[name] for name in PROPERTIES if name in findings)
+    layer = exam.layer
+    depends = exam.depends
+    meant = None if exam.expect is None or depends is None else exam.expect.sees(*depends.shape)
+    return XRay(
+        layer=layer.name,
+        form=layer.form,
+        properties=ordered,
+        group=exam.group,
+        pattern=exam.pattern,
+        holds=not any(finding.status == BROKEN for finding in ordered),
+        depends=depends,
+        wanted=meant,
+        blocks=exam.blocks,
+        dtype=layer.dtype,
+        tokens=layer.sizes.tokens,
+        width=layer.sizes.width,
+        notes=_notes(layer),
+        asked=asked,
+    )
+
+
+def wanted_properties(only: str | Sequence[str] | None) -> tuple[str, ...]:
+    """All of them, or those named: "pattern,cache" or a list."""
+    if only is None:
+        return PROPERTIES
+    names = tuple(only.split(",")) if isinstance(only, str) else tuple(only)
+    unknown = [name for name in names if name not in PROPERTIES]
+    if unknown or not names:
+        got = repr(unknown[0]) if unknown else "none"
+        known = ", ".join(PROPERTIES)
+        raise InputError(wanted=f"properties: {known}", got=got, attempt="only='pattern,cache'")
+    return names
+
+
+def source_of(layer: Any) -> str:
+    """`module:name` of a function or a class that an import finds again; empty for anything
+    else."""
+    if isinstance(layer, str):
+        return layer
+    module = getattr(layer, "__module__", None) or ""
+    name = getattr(layer, "__qualname__", "")
+    thing = sys.modules.get(module) if module != "__main__" else None
+    for part in name.split("."):
+        thing = getattr(thing, part, None)
+    return f"{module}:{name}" if name and thing is layer else ""
 
 
 def _found(name: str, probe: Probe, exam: Examination) -> Finding:
@@ -42,3 +125,10 @@ def _found(name: str, probe: Probe, exam: Examination) -> Finding:
         return Finding(name, UNCLEAR, "the time allowed was over before this was tried")
     except Refusal as reason:
         return Finding(name, UNCLEAR, f"the layer did not answer: {reason}")
+
+
+def _notes(layer: Layer) -> tuple[str, ...]:
+    """What a caller of the layer should know besides."""
+    caller = getattr(layer, "caller", None)
+    wrote = caller is not None and caller.wrote
+    return ("It writes into the arrays it is given.",) if wrote else ()

@@ -7,7 +7,6 @@ Only the callable that was given runs. What it prints is dropped, what it raises
 from __future__ import annotations
 
 import io
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from headwright.probes.alarm import alarm, check
 from headwright.probes.layer.layer import OutOfTime, Refusal
 from headwright.probes.layer.library import is_array, numbers
 
@@ -32,16 +32,16 @@ class Caller:
     _before: list[tuple[Any, np.ndarray]] = field(default_factory=list, repr=False)
 
     def call(self, function: Callable[..., Any], *arrays: Any, **words: Any) -> Any:
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time allowed is over")
+        check(self.deadline)
         self.calls += 1
         before = [numbers(array).copy() for array in arrays]
         try:
-            with _silence():
+            with _silence(), alarm(self.deadline):
                 made = function(*arrays, **words)
         except OutOfTime:
             raise
-        except Exception as reason:  # whatever the user's code raises, the answer is the same
+        # Whatever the user's code raises, the answer is the same; an end of the program, too.
+        except (Exception, SystemExit) as reason:
             raise Refusal(_line(reason)) from reason
         after = [numbers(array) for array in arrays]
         pairs = zip(before, after, strict=True)
@@ -57,7 +57,7 @@ def _silence() -> Iterator[None]:
         yield
 
 
-def _line(reason: Exception) -> str:
+def _line(reason: BaseException) -> str:
     lines = str(reason).splitlines() or [""]
     return f"{type(reason).__name__}: {lines[0][:_LONGEST]}"
 
@@ -65,14 +65,22 @@ def _line(reason: Exception) -> str:
 def first_array(made: Any) -> Any:
     """The output in what a layer returned: itself, the first array of a tuple, or of a record."""
     if is_array(made):
-        return made
+        return _with_numbers(made)
     if hasattr(made, "last_hidden_state"):
-        return made.last_hidden_state
+        return _with_numbers(made.last_hidden_state)
     parts = made.values() if isinstance(made, dict) else made
     try:
         for part in parts:
             if is_array(part):
-                return part
+                return _with_numbers(part)
     except TypeError:
         pass
     raise Refusal(f"returned {type(made).__name__}, which holds no array")
+
+
+def _with_numbers(array: Any) -> Any:
+    if getattr(array, "is_meta", False):
+        raise Refusal("returned an array on the meta device, which has no numbers")
+    if "complex" in str(array.dtype):
+        raise Refusal(f"returned {array.dtype} numbers")
+    return array

@@ -10,6 +10,7 @@ import numpy as np
 
 from headwright.probes.layer import layer as words
 from headwright.probes.layer.calling import Caller, first_array
+from headwright.probes.layer.drawing import Source, normal
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Options, Refusal, Sizes
 from headwright.probes.layer.library import Library, numbers
@@ -29,6 +30,7 @@ class AttentionFunction:
     signature: Signature
     sizes: Sizes = field(default_factory=lambda: Sizes(batch=1, heads=2, tokens=6, width=8))
     tokens_first: bool = False  # (batch, tokens, heads, head size)
+    source: Source = normal
     caller: Caller = field(default_factory=Caller)
     form: str = "qkv"
 
@@ -49,7 +51,7 @@ class AttentionFunction:
         return frozenset(self.signature.known) - {words.CACHE}
 
     def draw(self, rng: np.random.Generator, sizes: Sizes | None = None) -> Inputs:
-        """Normal numbers: logits of deviation 1 under the usual scale."""
+        """From the layer's source, rounded to its dtype."""
         s = sizes or self.sizes
         keys = s.tokens if s.keys is None else s.keys
         key_heads = s.heads if s.key_heads is None else s.key_heads
@@ -59,8 +61,8 @@ class AttentionFunction:
             "k": (s.batch, key_heads, keys, s.width),
             "v": (s.batch, key_heads, keys, value_width),
         }
-        drawn = {n: self.lib.rounded(rng.standard_normal(shape)) for n, shape in shapes.items()}
-        return Inputs(drawn)
+        drawn = self.source(rng, shapes)
+        return Inputs({name: self.lib.rounded(array) for name, array in drawn.items()})
 
     def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
         output = first_array(self.raw(given, options))

@@ -14,14 +14,20 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError
+from headwright.probes.alarm import alarm
+from headwright.probes.layer.drawing import Captured, captured
 from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal, Sizes
 from headwright.probes.layer.library import Library, is_torch_module, libraries_of
+from headwright.probes.layer.mode import seeded
 from headwright.probes.layer.signature import signature
 
 _EXAMPLE = "headwright xray mylayers:attention --shape 6,32"
+_LONGEST = 200  # characters of a reason
 _TOKENS = 6
+# Of captured inputs, where no shape is given: probes are many, and a stretch shows as much.
+_MOST_CAPTURED = 12
 # Widths that layers without parameters may want; those of parameters come first.
 _WIDTHS = (8, 16, 32, 64, 4, 12, 24, 48, 96, 128, 256, 512, 768, 1024, 10, 20, 6, 2, 1)
 
@@ -39,23 +45,46 @@ def named(name: str) -> Any:
         thing = importlib.import_module(module)
         for part in attribute.split("."):
             thing = getattr(thing, part)
-    except Exception as reason:  # whatever the user's module raises, the answer is the same
+    # Whatever the user's module raises, the answer is the same; an end of the program, too.
+    except (Exception, SystemExit) as reason:
         raise InputError(
             wanted=f"an importable {name}",
-            got=f"{type(reason).__name__}: {reason}",
+            got=f"{type(reason).__name__}: {reason}"[:_LONGEST],
             attempt="check module and name, and start from its folder",
         ) from None
     return thing
 
 
 def layer_of(
-    thing: Any, *, name: str = "", shape: tuple[int, int] | None = None, dtype: str | None = None
+    thing: Any,
+    *,
+    name: str = "",
+    shape: tuple[int, int] | None = None,
+    dtype: str | None = None,
+    inputs: Any = None,
+    deadline: float = float("inf"),
 ) -> Layer:
-    """`shape` is tokens and width (head size for a function of q, k and v)."""
-    thing = _made(thing)
+    """`shape` is tokens and width (head size for a function of q, k and v); `inputs` are captured
+    ones, a safetensors file or arrays by name; `deadline` is a reading of time.monotonic."""
+    source = captured(inputs)
+    with alarm(deadline):
+        thing = _made(thing)
     label = name or getattr(thing, "__name__", type(thing).__name__)
     forms = [form for lib in libraries_of(thing, dtype) for form in _forms(label, thing, lib)]
-    return _that_runs(forms, shape)
+    for form in forms:
+        form.caller.deadline = deadline
+    return _that_runs(forms if source is None else _fed(forms, source), shape)
+
+
+def _fed(forms: list[Any], source: Captured) -> list[Any]:
+    """The forms that take what was captured; its width is the one to try."""
+    wanted = "qkv" if "q" in source.arrays else "hidden"
+    able = [replace(form, source=source) for form in forms if form.form == wanted]
+    if not able:
+        got = f"{', '.join(source.arrays)} for {forms[0].name}"
+        attempt = "x for a module on hidden states; q, k and v for a function of them"
+        raise InputError(wanted="captured inputs that the layer takes", got=got, attempt=attempt)
+    return able
 
 
 def _forms(label: str, thing: Any, lib: Library) -> list[Any]:
@@ -85,11 +114,14 @@ def _made(thing: Any) -> Any:
     if not makes:
         return thing
     try:
-        made = thing()
+        with seeded():
+            made = thing()
+    except OutOfTime:
+        raise
     except Exception as reason:  # the user's own code
         raise InputError(
             wanted=f"{getattr(thing, '__name__', 'the layer')}() to make a layer",
-            got=f"{type(reason).__name__}: {reason}",
+            got=f"{type(reason).__name__}: {reason}"[:_LONGEST],
             attempt="give an instance, or a function without arguments that makes one",
         ) from None
     if not callable(made):
@@ -153,6 +185,8 @@ def _oriented(layer: Any) -> Layer:
 
 
 def _sizes(layer: Any, shape: tuple[int, int] | None) -> Iterator[Sizes]:
+    if shape is None and isinstance(layer.source, Captured):
+        shape = (min(layer.source.tokens, _MOST_CAPTURED), layer.source.width)
     if shape is not None:
         tokens, width = shape
         yield replace(layer.sizes, tokens=tokens, width=width)

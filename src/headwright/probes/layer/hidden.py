@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from headwright.probes.layer.calling import Caller, first_array
+from headwright.probes.layer.drawing import Source, normal
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import TRAINING, Options, Refusal, Sizes
 from headwright.probes.layer.library import Library, is_torch_module, numbers
@@ -25,8 +26,6 @@ _PLAIN = Options()
 
 # More keywords for a call on such an input: what a model passes to its layers.
 Extra = Callable[[Inputs, Options], dict[str, Any]]
-# Hidden states of a shape, where normal numbers would not do: embeddings of random tokens.
-Drawn = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]
 
 
 @dataclass
@@ -41,7 +40,7 @@ class HiddenStates:
     times: int = 1  # how often the hidden states are passed
     tokens_first: bool = False  # (tokens, batch, width)
     extra: Extra | None = None
-    drawn: Drawn | None = None
+    source: Source = normal
     caller: Caller = field(default_factory=Caller)
     form: str = "hidden"
 
@@ -64,9 +63,8 @@ class HiddenStates:
 
     def draw(self, rng: np.random.Generator, sizes: Sizes | None = None) -> Inputs:
         s = sizes or self.sizes
-        shape = (s.batch, s.tokens, s.width)
-        states = rng.standard_normal(shape) if self.drawn is None else self.drawn(rng, shape)
-        return Inputs({"x": self.lib.rounded(states)})
+        drawn = self.source(rng, {"x": (s.batch, s.tokens, s.width)})
+        return Inputs({"x": self.lib.rounded(drawn["x"])})
 
     def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
         output = first_array(self.raw(given, options))

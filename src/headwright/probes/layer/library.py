@@ -93,6 +93,12 @@ def _own(module: Any, dtype: str | None) -> Library:
     first = next((p for p in module.parameters() if p.is_floating_point()), None)
     if first is None:
         return Library("torch", dtype or "float32")
+    if first.device.type == "meta":
+        raise InputError(
+            wanted="a module with weights",
+            got="parameters on the meta device, which has none",
+            attempt="load the weights first, or module.to_empty(device='cpu') and initialise them",
+        )
     own = str(first.dtype).removeprefix("torch.")
     if dtype not in (None, own):
         raise InputError(

@@ -1,11 +1,14 @@
 """A torch module in evaluation mode, or in training mode with every dropout at 0; afterwards it is
-as it was. A function has no mode."""
+as it was. A function has no mode. Weights that are made on the way are the same every time."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from headwright.probes.layer.layer import Options
 from headwright.probes.layer.library import is_torch_module
@@ -38,3 +41,21 @@ def _dropout_rates(module: Any) -> Iterator[tuple[Any, str, float]]:
             is_rate = "dropout" in name or (is_dropout and name == "p")
             if is_rate and isinstance(value, float):
                 yield part, name, value
+
+
+@contextmanager
+def seeded() -> Iterator[None]:
+    """The generators that weights are drawn from start at 0 and go on afterwards as if nothing had
+    been drawn."""
+    torch = sys.modules.get("torch")
+    numpy_state = np.random.get_state()  # noqa: NPY002 (the generator that others use)
+    torch_state = None if torch is None else torch.get_rng_state()
+    np.random.seed(0)  # noqa: NPY002
+    if torch is not None:
+        torch.default_generator.manual_seed(0)
+    try:
+        yield
+    finally:
+        np.random.set_state(numpy_state)  # noqa: NPY002
+        if torch is not None:
+            torch.set_rng_state(torch_state)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from headwright.probes.layer.drawing import Shapes
 from headwright.probes.layer.hidden import HiddenStates
-from headwright.probes.layer.layer import CACHE, POSITIONS, Options, Refusal, Sizes
+from headwright.probes.layer.layer import CACHE, MASK, POSITIONS, Options, Refusal, Sizes
 from headwright.probes.layer.library import Library
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, Signature
 from headwright.probes.models.calls import Calls, Place
@@ -82,22 +83,22 @@ def module_layer(place: Place, calls: Calls, tokens: int = _TOKENS) -> HiddenSta
     return layer
 
 
-def whole_layer(calls: Calls, tokens: int = _TOKENS) -> HiddenStates:
-    """The model on embeddings of random tokens."""
+def whole_layer(calls: Calls, tokens: int = _TOKENS, *, causal: bool = True) -> HiddenStates:
+    """The model on embeddings of random tokens; only one that is causal has a use for a cache."""
     stack = calls.stack
     if not stack.reads_texts:
         raise Refusal(f"{type(stack.model).__name__} reads {stack.model.main_input_name}, no text")
 
-    def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return stack.embeddings(rng, shape[0], shape[1])
+    def embedded(rng: np.random.Generator, shapes: Shapes) -> dict[str, np.ndarray]:
+        return {name: stack.embeddings(rng, *shape[:2]) for name, shape in shapes.items()}
 
     return HiddenStates(
         f"{stack.name} ({calls.setting.implementation})",
         Whole(calls),
         _library(stack),
-        _signature(EMBEDDINGS, stack.takes),
+        _signature(EMBEDDINGS, {m: word for m, word in stack.takes.items() if causal or m != CACHE}),
         sizes=Sizes(tokens=tokens, width=stack.width),
-        drawn=drawn,
+        source=embedded,
     )
 
 
@@ -112,14 +113,14 @@ def _library(stack: Stack) -> Library:
 
 
 def _reads_positions(layer: HiddenStates) -> bool:
-    """Are outputs others where positions are further apart?"""
+    """Are outputs others where positions are further apart? With a mask of ones, for without one
+    the library takes a jump of positions for the beginning of another document."""
     given = layer.draw(np.random.default_rng(0))
     near = np.arange(given.tokens)[None]
+    real = np.ones_like(near) if MASK in layer.takes else None
     try:
-        moved = apart(
-            layer.run(given, Options(positions=near)), layer.run(given, Options(positions=2 * near))
-        )
+        usual = layer.run(given, Options(mask=real, positions=near))
+        apart_positions = layer.run(given, Options(mask=real, positions=2 * near))
     except Refusal:
         return False
-    return moved > 0
-
+    return apart(usual, apart_positions) > 0
