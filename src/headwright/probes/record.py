@@ -65,7 +65,8 @@ class Finding:
 @dataclass(frozen=True)
 class Asked:
     """How the X-ray was asked for: what a script needs to repeat it. `source` is `module:name`,
-    empty for an object that no import finds; `inputs` is the file of captured inputs."""
+    empty for an object that no import finds; `inputs` is the file of captured inputs; `made` is the
+    Python that makes a part of a model."""
 
     source: str = ""
     expect: str = ""
@@ -73,6 +74,7 @@ class Asked:
     dtype: str | None = None
     inputs: str = ""
     seed: int = 0
+    made: str = ""
 
 
 @dataclass(frozen=True, repr=False)

@@ -122,7 +122,8 @@ def _place(index: int, name: str, size: Any, module: Any, arguments: Any, words:
         return Place(index, name, module, skipped="it reads the states of another stack")
     turned = size is not None and tuple(states.shape[:2]) == (size[1], size[0])
     if size is not None and not turned and tuple(states.shape[:2]) != size:
-        return Place(index, name, module, skipped="its hidden states are not (texts, tokens, width)")
+        shape = tuple(states.shape)
+        return Place(index, name, module, skipped=f"its hidden states have the shape {shape}")
     return Place(index, name, module, width=int(states.shape[-1]), tokens_first=turned)
 
 

@@ -26,7 +26,7 @@ def layer_intent(config: Any, place: Place) -> Intent | None:
     if kind == _FULL:
         return Intent("causal" if causal else "full")
     # A window to both sides has no name.
-    window = shortened(_window(config))
+    window = shortened(configured_window(config))
     return Intent("window", window) if causal and window else None
 
 
@@ -38,20 +38,17 @@ def _kind(config: Any, index: int) -> str:
     local = getattr(config, "attention_layers", None)  # GPT-Neo
     if local:
         return _SLIDING if local[index] == "local" else _FULL
-    return _SLIDING if _window(config) else _FULL
+    return _SLIDING if configured_window(config) else _FULL
 
 
-def _window(config: Any) -> int | None:
+def configured_window(config: Any) -> int | None:
+    """Keys that a layer with a window sees, its own among them."""
     config = config.get_text_config()
     if getattr(config, "attention_layers", None):
         return config.window_size
     window = getattr(config, "sliding_window", None)
-    return window if isinstance(window, int) and getattr(config, "use_sliding_window", True) else None
-
-
-def longest_window(config: Any) -> int:
-    """As probes use it; 0 where no layer has one."""
-    return shortened(_window(config)) or 0
+    is_used = isinstance(window, int) and getattr(config, "use_sliding_window", True)
+    return window if is_used else None
 
 
 def whole_intent(intents: list[Intent | None]) -> Intent | None:

@@ -92,11 +92,12 @@ def whole_layer(calls: Calls, tokens: int = _TOKENS, *, causal: bool = True) -> 
     def embedded(rng: np.random.Generator, shapes: Shapes) -> dict[str, np.ndarray]:
         return {name: stack.embeddings(rng, *shape[:2]) for name, shape in shapes.items()}
 
+    known = {means: word for means, word in stack.takes.items() if causal or means != CACHE}
     return HiddenStates(
         f"{stack.name} ({calls.setting.implementation})",
         Whole(calls),
         _library(stack),
-        _signature(EMBEDDINGS, {m: word for m, word in stack.takes.items() if causal or m != CACHE}),
+        _signature(EMBEDDINGS, known),
         sizes=Sizes(tokens=tokens, width=stack.width),
         source=embedded,
     )
