@@ -34,7 +34,8 @@ class Caller:
     def call(self, function: Callable[..., Any], *arrays: Any, **words: Any) -> Any:
         check(self.deadline)
         self.calls += 1
-        before = [numbers(array).copy() for array in arrays]
+        given = [*arrays, *(word for word in words.values() if is_array(word))]
+        before = [numbers(array).copy() for array in given]
         try:
             with _silence(), alarm(self.deadline):
                 made = function(*arrays, **words)
@@ -43,7 +44,7 @@ class Caller:
         # Whatever the user's code raises, the answer is the same; an end of the program, too.
         except (Exception, SystemExit) as reason:
             raise Refusal(_line(reason)) from reason
-        after = [numbers(array) for array in arrays]
+        after = [numbers(array) for array in given]
         pairs = zip(before, after, strict=True)
         self.wrote |= any(not np.array_equal(a, b, equal_nan=True) for a, b in pairs)
         return made

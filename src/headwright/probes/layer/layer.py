@@ -38,6 +38,9 @@ class Options:
     training: bool = False
     gradient: bool = False  # run where the library records gradients
     strided: bool = False  # inputs as strided views of a larger array
+    additive: bool = False  # masks as numbers that are added to the logits
+    unbatched: bool = False  # one text without the axis of texts
+    use_cache: bool | None = None  # ask for the keys and values of this call
 
 
 @dataclass(frozen=True)
@@ -84,4 +87,8 @@ class Layer(Protocol):
 
     def raw(self, given: Inputs, options: Options = ..., **words: Any) -> Any:
         """What the layer itself returns, with more keywords of its own."""
+        ...
+
+    def output(self, made: Any, options: Options = ...) -> np.ndarray:
+        """The output in what `raw` returned, as `run` has it."""
         ...

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError
+from headwright.probes.layer.layer import Options
 from headwright.result import to_numpy
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
@@ -67,6 +68,21 @@ def numbers(array: Any) -> np.ndarray:
     return to_numpy(array).astype(float)
 
 
+def placed(array: np.ndarray, lib: Library, options: Options) -> Any:
+    """A NumPy array as the layer's own: contiguous, or a strided view such as the split of a fused
+    projection gives, with a gradient recorded or not."""
+    if not options.strided or lib.name == "jax":
+        made = lib.floats(array)
+    else:
+        # Every other one along the last axis, and the axes next to last laid out in another order.
+        wide = np.repeat(np.swapaxes(array, -2, -3) if array.ndim > 2 else array, 2, axis=-1)
+        made = lib.floats(wide)[..., ::2]
+        made = made.swapaxes(-2, -3) if array.ndim > 2 else made
+    if lib.name == "torch":
+        made.requires_grad_(options.gradient)
+    return made
+
+
 def is_array(thing: Any) -> bool:
     return hasattr(thing, "shape") and hasattr(thing, "dtype") and hasattr(thing, "ndim")
 
@@ -74,10 +90,7 @@ def is_array(thing: Any) -> bool:
 def libraries_of(thing: Any, dtype: str | None) -> list[Library]:
     """A module's own library, dtype and device; for a function those it may want, the likeliest
     first."""
-    if dtype is not None and dtype not in DTYPES:
-        raise InputError(
-            wanted=f"a dtype: {', '.join(DTYPES)}", got=repr(dtype), attempt="--dtype float32"
-        )
+    refuse_unknown(dtype)
     if is_torch_module(thing):
         return [_own(thing, dtype)]
     made = []
@@ -87,6 +100,13 @@ def libraries_of(thing: Any, dtype: str | None) -> list[Library]:
         else:
             made.append(Library(name, dtype or "float32"))
     return made
+
+
+def refuse_unknown(dtype: str | None) -> None:
+    if dtype is not None and dtype not in DTYPES:
+        raise InputError(
+            wanted=f"a dtype: {', '.join(DTYPES)}", got=repr(dtype), attempt="--dtype float32"
+        )
 
 
 def _own(module: Any, dtype: str | None) -> Library:

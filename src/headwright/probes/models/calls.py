@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from headwright.probes.layer.layer import MASK, POSITIONS, Refusal
+from headwright.probes.layer.layer import MASK, POSITIONS, Options, Refusal
+from headwright.probes.layer.mode import in_mode
 from headwright.probes.models.settings import Setting
 from headwright.probes.models.stacks import EMBEDDINGS, Stack
 from headwright.trained.library import torch
@@ -100,7 +101,7 @@ class Calls:
         for means, value in options.items():
             if value is not None:
                 given[self.stack.takes[means]] = value
-        with self.setting.in_place(), torch.no_grad():
+        with self.setting.in_place(), in_mode(model, Options()), torch.no_grad():
             model(**given)
 
     def places(self) -> list[Place]:

@@ -9,12 +9,13 @@ from typing import Any
 from headwright.errors import InputError
 from headwright.probes.intent import Intent
 from headwright.probes.layer.hidden import HiddenStates
+from headwright.probes.layer.library import refuse_unknown
 from headwright.probes.models.calls import Calls, Place
 from headwright.probes.models.intents import configured_window, layer_intent, whole_intent
 from headwright.probes.models.settings import implementations, setting, shortened
 from headwright.probes.models.stacks import Stack, stacks
 from headwright.probes.models.subjects import module_layer, whole_layer
-from headwright.trained.library import transformers
+from headwright.trained.library import torch, transformers
 from headwright.trained.loading.load import load, quiet
 
 # Tokens of a text: six, and so many past the longest window.
@@ -60,9 +61,11 @@ class Opened:
         return whole_layer(self.calls, self.tokens, causal=causal)
 
 
-def opened_model(model: Any) -> Any:
+def opened_model(model: Any, dtype: str | None = None) -> Any:
     """The model without the head on top, which has no attention; by its name where it is one."""
-    if isinstance(model, str) or hasattr(model, "__fspath__"):
+    refuse_unknown(dtype)
+    placed = is_place(model)
+    if placed:
         model, _ = load(model)
     model = getattr(model, "base_model", model)
     if not isinstance(model, transformers.PreTrainedModel):
@@ -71,7 +74,22 @@ def opened_model(model: Any) -> Any:
             got=type(model).__name__,
             attempt="pass a folder",
         )
-    return model.eval()
+    own = str(model.dtype).removeprefix("torch.")
+    if dtype is None or dtype == own:
+        return model
+    if not placed:
+        # It belongs to the caller, and would come back changed.
+        raise InputError(
+            wanted=f"the dtype of the model, {own}",
+            got=dtype,
+            attempt=f"pass the model as model.to(torch.{dtype})",
+        )
+    return model.to(getattr(torch, dtype))
+
+
+def is_place(model: Any) -> bool:
+    """Where a model lies, and no model itself."""
+    return isinstance(model, str) or hasattr(model, "__fspath__")
 
 
 def opened_stacks(model: Any) -> Iterator[list[Opened]]:
@@ -100,3 +118,10 @@ def part_of(
 def part_line(stack: str, layer: int | None, implementation: str, name: str = "layer") -> str:
     """The Python that makes it."""
     return f"{name} = part_of(model, {stack!r}, {layer}, {implementation!r})"
+
+
+def opening_line(source: str, dtype: str | None) -> str:
+    """The Python that opens the model; an object that no name finds is the reader's to fill in."""
+    given = repr(source) if source else "YOUR_MODEL"
+    given += "" if dtype is None else f", {dtype!r}"
+    return f"model = opened_model({given})"

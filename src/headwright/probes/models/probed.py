@@ -19,7 +19,14 @@ from headwright.probes.models.calls import Place
 from headwright.probes.models.explained import Design, explained
 from headwright.probes.models.implementations import compared
 from headwright.probes.models.merged import merged
-from headwright.probes.models.parts import Opened, opened_model, opened_stacks, part_line
+from headwright.probes.models.parts import (
+    Opened,
+    is_place,
+    opened_model,
+    opened_stacks,
+    opening_line,
+    part_line,
+)
 from headwright.probes.record import (
     BROKEN,
     HOLDS,
@@ -37,7 +44,6 @@ _PATHS = "paths"
 _CACHE = "cache"
 # What can be asked of a model as a whole: the rest is about one layer.
 _OF_A_WHOLE = (_PATHS, "pattern", "shift", "padding", "batch", _CACHE, "history", "determinism")
-_ALL_OF_A_MODEL = 600.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class _Question:
     names: tuple[str, ...]
     seed: int
     deadline: float
+    opening: str  # the Python that opens the model
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,8 @@ def xray_model(
     layer: int | None = None,
     expect: str | Intent | None = None,
     seed: int = 0,
-    timeout: float | None = _ALL_OF_A_MODEL,
+    timeout: float | None = None,
+    dtype: str | None = None,
     only: str | Sequence[str] | None = None,
     step: Step | None = None,
 ) -> XRay:
@@ -89,9 +97,10 @@ def xray_model(
     """
     seconds = float("inf") if timeout is None else number("timeout", timeout, low=1e-3)
     deadline = time.monotonic() + seconds
-    question = _Question(intent(expect), wanted_properties(only), seed, deadline)
-    named = isinstance(model, str) or hasattr(model, "__fspath__")
-    found = opened_model(model)
+    source = str(model) if is_place(model) else ""
+    made = opening_line(source, dtype)
+    question = _Question(intent(expect), wanted_properties(only), seed, deadline, made)
+    found = opened_model(model, dtype)
     stacks = list(opened_stacks(found))
     tasks = [task for each in stacks for task in _tasks(each, layer)]
     if not tasks:
@@ -102,9 +111,7 @@ def xray_model(
         if step is not None:
             step(done + 1, len(tasks))
 
-    source = str(model) if named else ""
     meant = "" if question.expect is None else str(question.expect)
-    made = f"model = opened_model({source!r})" if named else ""
     asked = Asked(source, meant, seed=seed, made=made)
     return merged(source or type(found).__name__, parts, _notes(stacks, layer), asked)
 
@@ -126,7 +133,8 @@ def _part(task: _Task, question: _Question) -> Part:
     exam = task.subject(opened, question)
     names = [name for name in question.names if name in _names(task)]
     made = part_line(opened.stack.name, task.layer, opened.implementation)
-    record = record_of(exam, names, Asked(seed=question.seed, made=made))
+    asked = Asked(seed=question.seed, made=f"{question.opening}\n{made}")
+    record = record_of(exam, names, asked)
     if task.beside is not None and _PATHS in names:
         other = task.subject(task.beside, question)
         line = part_line(opened.stack.name, task.layer, task.beside.implementation, "other")
