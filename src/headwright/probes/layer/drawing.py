@@ -11,7 +11,7 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,7 @@ _FORMS = "q, k and v (batch, heads, tokens, head size), or x (batch, tokens, wid
 _SAVE = "safetensors.numpy.save_file({'x': hidden_states}, 'F.safetensors')"
 
 
+@runtime_checkable
 class Source(Protocol):
     def __call__(self, rng: np.random.Generator, shapes: Shapes) -> dict[str, np.ndarray]:
         """An array of every shape."""

@@ -7,7 +7,7 @@ dtype and device. Probes ask what it takes (`takes`) before they use an option.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class OutOfTime(HeadwrightError):
     """The time allowed for the whole X-ray is over."""
 
 
+@runtime_checkable
 class Layer(Protocol):
     """What every form of layer can do."""
 
