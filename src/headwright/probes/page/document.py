@@ -63,7 +63,7 @@ def _counterexamples(record: Any) -> str:
     return (
         "<section><h2>Smallest counterexamples</h2>"
         "<p>Each ends in an assertion that fails while the layer is broken; before it:</p>"
-        f"<pre>{escape(preamble(record))}</pre>{shown}</section>"
+        f'<pre tabindex="0">{escape(preamble(record))}</pre>{shown}</section>'
     )
 
 
@@ -72,13 +72,14 @@ STYLE = """<style>
 .found{width:100%}
 .found td{padding:.4rem .9rem .4rem 0}
 .found td:nth-child(2){white-space:nowrap}
-.found td:first-child{min-width:7.5rem;width:30%}
+.found td:first-child{min-width:7.5rem;width:34%}
 .meaning{display:block;color:var(--soft);font-size:.82rem;line-height:1.3}
 .soft-row td{color:var(--soft)}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;padding:0;margin:.6rem 0 .2rem;
 font-size:.88rem}
 .legend svg{display:inline-block;vertical-align:-.2em;margin-right:.25rem}
-pre{background:var(--paper);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}
+pre{background:var(--paper);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem;
+white-space:pre;overflow-x:auto}
 @media(max-width:34rem){.found thead{display:none}
 .found tr{display:grid;grid-template-columns:1fr auto;border-bottom:1px solid var(--line);
 padding:.45rem 0}

@@ -97,5 +97,5 @@ def _counterexample(name: str, example: Counterexample) -> str:
         )
     return (
         f"<h3>{escape(name)}</h3><p>{escape(example.words)}</p>{explained}"
-        f"<pre>{escape(example.script.rstrip())}</pre>"
+        f'<pre tabindex="0">{escape(example.script.rstrip())}</pre>'
     )
