@@ -23,7 +23,7 @@ from headwright.probes.record import (
     Finding,
 )
 from headwright.probes.rounding import Rounding, apart_by_row
-from headwright.probes.structure.positions import NONE, RELATIVE, places
+from headwright.probes.structure.positions import ABSOLUTE, RELATIVE, places
 from headwright.probes.structure.visible.found import Found, found
 from headwright.symmetry.group import Group, group
 from headwright.symmetry.trials import Trials
@@ -112,9 +112,10 @@ def _smaller(exam: Examination, trials: Trials, have: Group, expected: Group) ->
         if moving == expected:
             why = f"{moving}, when position numbers move along with their tokens; else {have}"
             return Finding(NAME, HOLDS, why)
-    if places(exam).kind == RELATIVE:
-        why = f"{have}: positions in the logits tell tokens apart"
-        return Finding(NAME, NOT_APPLICABLE, why)
+    how = places(exam).kind
+    if how == RELATIVE or (how == ABSOLUTE and exam.layer.form == "hidden"):
+        where = "in the logits" if how == RELATIVE else "in the values, absolute ones,"
+        return Finding(NAME, NOT_APPLICABLE, f"{have}: positions {where} tell tokens apart")
     shown = trials.broken
     if shown is None:
         return Finding(NAME, UNCLEAR, f"{have}, where {expected} is expected")
@@ -139,9 +140,9 @@ def _hint(exam: Examination, have: Group) -> str:
     fixed = [block[0] for block in have.blocks if len(block) == 1]
     if len(fixed) == 1 and len(have.blocks) == 2:
         return f"is token {fixed[0]} treated differently?"
-    if places(exam).kind == NONE:
-        return "are heads merged without a transpose, or tokens told apart after the weights?"
-    return "are there absolute positions inside, or heads merged without a transpose?"
+    if places(exam).kind == ABSOLUTE:
+        return "are there absolute positions inside?"
+    return "are heads merged without a transpose, or tokens treated differently?"
 
 
 def _counterexample(exam: Examination, trials: Trials) -> Counterexample:

@@ -8,27 +8,33 @@ import numpy as np
 
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
+from headwright.probes.layer.layer import Refusal
 from headwright.probes.record import BROKEN, HOLDS
+from headwright.probes.rounding import FAR
 from headwright.probes.structure.visible.found import found
 from headwright.probes.structure.weights import weights
 
 _STREAM = 420
+# Smaller weights have lost digits in half precision.
+_SMALLEST = 1e-3
+# Of usual numbers of heads: where heads are merged wrongly, some rows come out equal.
+_MULTIPLES = (12, 16)
 NONE = "none"
 RELATIVE = "relative"
 ABSOLUTE = "absolute"
+UNEVEN = "uneven"
 UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class Places:
     """How places enter. `difference` is the largest departure from a function of the distance, in
-    logarithms of weights, at `row` and `token`; `bound` is what rounding explains."""
+    logarithms of weights, `bound` what rounding explains, and `script` shows it."""
 
     kind: str
     difference: float = 0.0
     bound: float = 0.0
-    row: int = 0
-    token: int = 0
+    script: str = ""
 
 
 def places(exam: Examination) -> Places:
@@ -36,9 +42,9 @@ def places(exam: Examination) -> Places:
     return exam.once("places", lambda: find(exam))
 
 
-def all_alike(given: Inputs) -> Inputs:
-    """Every token is the first one."""
-    return given.each(lambda a: np.repeat(a[..., :1, :], a.shape[-2], axis=-2))
+def all_alike(given: Inputs, tokens: int | None = None) -> Inputs:
+    """Every token is the first one; as many of them as there were, or `tokens`."""
+    return given.each(lambda a: np.repeat(a[..., :1, :], tokens or a.shape[-2], axis=-2))
 
 
 def _of_function(exam: Examination) -> Places:
@@ -47,22 +53,35 @@ def _of_function(exam: Examination) -> Places:
     sizes = found(exam).smallest.sizes
     given = exam.draw(_STREAM, sizes)
     matrix = weights(exam.layer, all_alike(given))
-    # So that products and differences of weights keep their digits in half precision.
-    smallest = 1e-3
-    visible = np.isfinite(matrix) & (matrix > smallest)
+    visible = np.isfinite(matrix) & (matrix > _SMALLEST)
     logs = np.log(np.where(visible, matrix, 1.0))
     bound = _roundings(exam, given)
 
     in_row = np.where(visible, logs, np.nan)
-    spread = _spread(in_row)
-    if spread.max(initial=0.0) <= bound:
-        return Places(NONE, float(spread.max(initial=0.0)), bound)
-    steps = in_row[..., 1:, 1:] - in_row[..., :-1, :-1]
-    largest = _spread(steps)
-    difference = float(largest.max(initial=0.0))
-    kind = RELATIVE if difference <= bound else ABSOLUTE if difference > 6 * bound else UNKNOWN
-    row = int(np.argmax(largest.max(axis=(0, 1)))) if largest.size else 0
-    return Places(kind, difference, bound, row)
+    spread = float(_spread(in_row).max(initial=0.0))
+    if spread <= bound:
+        return Places(NONE, spread, bound)
+    difference = float(_spread(in_row[..., 1:, 1:] - in_row[..., :-1, :-1]).max(initial=0.0))
+    if difference <= bound:
+        return Places(RELATIVE, difference, bound)
+    if difference <= FAR * bound:
+        return Places(UNKNOWN, difference, bound)
+    return Places(ABSOLUTE, difference, bound, _script(exam, bound))
+
+
+def _script(exam: Examination, bound: float) -> str:
+    sizes = found(exam).smallest.sizes
+    return (
+        "from headwright.probes.structure.positions import all_alike\n"
+        "from headwright.probes.structure.weights import weights\n"
+        f"x = all_alike({exam.draw_line(_STREAM, sizes)})\n"
+        "w = weights(layer, x)\n"
+        f"log = np.log(np.where(w > {_SMALLEST}, w, np.nan))\n"
+        "steps = log[..., 1:, 1:] - log[..., :-1, :-1]\n"
+        "spread = np.fmax.reduce(steps, axis=-1) - np.fmin.reduce(steps, axis=-1)\n"
+        f"assert np.nanmax(spread) <= {bound:.3g}, "
+        'f"at one distance, weights differ by a factor of {np.exp(np.nanmax(spread)):.3g}"\n'
+    )
 
 
 def _spread(rows: np.ndarray) -> np.ndarray:
@@ -80,8 +99,8 @@ def _roundings(exam: Examination, given: Inputs) -> float:
 
 
 def _of_hidden(exam: Examination) -> Places:
-    """Two tokens that a row sees change places: does the row move? And do equal tokens give equal
-    outputs? Then places enter the logits alone."""
+    """Two tokens that a row sees change places: does the row move? And what do equal tokens
+    give?"""
     seen = found(exam).smallest
     given = exam.draw(_STREAM, seen.sizes)
     bound = exam.rounding(given)
@@ -95,13 +114,29 @@ def _of_hidden(exam: Examination) -> Places:
     moved = np.abs(exam.layer.run(given.ordered(order)) - output)[:, row].max()
     if bound.verdict(float(moved)) == HOLDS:
         return Places(NONE, float(moved), bound.bound)
-    alike = all_alike(given)
-    rows = exam.layer.run(alike)
-    differ = float(np.nanmax(np.abs(rows - rows[:, -1:]), initial=0.0))
-    verdict = exam.rounding(alike).verdict(differ)
-    if verdict == BROKEN:
-        return Places(ABSOLUTE, differ, bound.bound, row, one)
-    return Places(RELATIVE if verdict == HOLDS else UNKNOWN, differ, bound.bound, row, one)
+    return Places(_of_equal_tokens(exam, given), float(moved), bound.bound)
+
+
+def _of_equal_tokens(exam: Examination, given: Inputs) -> str:
+    """Equal outputs: places enter the logits alone. All different: they enter the values too. Some
+    equal and some not: no positions do that, but heads and tokens that are mixed up, or one token
+    that is treated in its own way."""
+    kinds = set()
+    for tokens in (given.tokens, *_MULTIPLES):
+        alike = all_alike(given, tokens)
+        try:
+            rows = exam.layer.run(alike)[0]
+            bound = exam.rounding(alike)
+        except Refusal:
+            continue
+        apart = np.abs(rows[:, None] - rows[None, :]).max(axis=-1)
+        apart = apart[np.triu_indices(len(rows), 1)]
+        kinds |= {bound.verdict(float(one)) for one in apart}
+    if kinds == {HOLDS}:
+        return RELATIVE
+    if kinds == {BROKEN}:
+        return ABSOLUTE
+    return UNEVEN if kinds == {HOLDS, BROKEN} else UNKNOWN
 
 
 def _pair(depends: np.ndarray) -> tuple[int, int, int] | None:

@@ -22,7 +22,10 @@ from headwright.probes.structure.visible.scenes import IMPORT, loud_scene
 _STREAM = 210
 _LOUD = 256.0
 # Of logits, or of the squares of hidden states.
-_FACTORS = {"qkv": (10.0, 60.0), "hidden": (10.0, 60.0, 1e4, 1e6)}
+_FACTORS = (10.0, 60.0)
+# For hidden states, whose logits cannot be designed. The numbers of float16 end at 65504, and masks
+# with them: no mask hides larger logits there.
+_HUGE = (1e4, 1e6)
 _LOGITS = (1e4, 1e6, 1e10)
 # Nobody's logits are larger; a leak beyond is a remark, not a break.
 SERIOUS = 1e6
@@ -53,7 +56,8 @@ def leak(exam: Examination, seen: Found, options: Options) -> Leak | None:
 def _by_scale(exam: Examination, one: Picture, hides: np.ndarray, options: Options) -> Leak | None:
     """Random inputs made louder."""
     columns = [int(j) for j in np.flatnonzero(hides.any(axis=0))]
-    for factor in _FACTORS[exam.layer.form]:
+    huge = exam.layer.form == "hidden" and exam.layer.dtype != "float16"
+    for factor in (*_FACTORS, *_HUGE) if huge else _FACTORS:
         scene = loud_scene(exam, one.sizes, columns, factor)
         base = base_of(exam, scene, options, exact=one.exact)
         moves = moves_of(exam, scene, base, options)
