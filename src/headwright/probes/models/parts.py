@@ -34,8 +34,7 @@ class Opened:
 
     @property
     def tokens(self) -> int:
-        window = shortened(configured_window(self.stack.model.config))
-        return max(_TOKENS, window + _PAST_WINDOW if window else 0)
+        return self.calls.tokens
 
     @property
     def left_out(self) -> list[Place]:
@@ -99,7 +98,9 @@ def opened_stacks(model: Any) -> Iterator[list[Opened]]:
 
 
 def opened(stack: Stack, implementation: str) -> Opened:
-    calls = Calls(stack, setting(stack.model, implementation))
+    window = shortened(configured_window(stack.model.config))
+    tokens = max(_TOKENS, window + _PAST_WINDOW if window else 0)
+    calls = Calls(stack, setting(stack.model, implementation), tokens)
     with quiet():
         return Opened(stack, implementation, calls, calls.places())
 
