@@ -15,12 +15,14 @@ from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.numerics import numbers
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
 
 Probe = Callable[[Examination], Finding]
 
 # In the order in which they run; the table has the order of PROPERTIES.
 PROBES: dict[str, Probe] = {
+    numbers.NAME: numbers.probe,
     determinism.NAME: determinism.probe,
 }
 SECONDS = 60.0

@@ -32,6 +32,7 @@ class Options:
 
     mask: np.ndarray | None = None
     pairs: np.ndarray | None = None
+    added: np.ndarray | None = None  # like pairs: numbers to be added to the logits
     positions: np.ndarray | None = None
     causal: bool | None = None
     weights: bool | None = None

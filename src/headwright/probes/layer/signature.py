@@ -56,6 +56,8 @@ class Signature:
             array = getattr(options, meaning)
             if array is not None:
                 made[self.known[meaning]] = self._array(meaning, array, lib)
+        if options.added is not None:
+            made[self.known[PAIRS]] = lib.floats(options.added)
         for meaning in (CAUSAL, WEIGHTS):
             switch = getattr(options, meaning)
             if switch is not None:
