@@ -10,7 +10,7 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.inputs import number
-from headwright.probes.agreement import determinism
+from headwright.probes.agreement import batch, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
@@ -20,12 +20,19 @@ from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding
 
 Probe = Callable[[Examination], Finding]
 
-# In the order in which they run; the table has the order of PROPERTIES.
+# In the order in which they run; the table has the order of PROPERTIES. A random layer has no other
+# property that could be told, and what a layer keeps from earlier calls is seen best before there
+# are many of them.
 PROBES: dict[str, Probe] = {
-    numbers.NAME: numbers.probe,
     determinism.NAME: determinism.probe,
+    history.NAME: history.probe,
+    paths.NAME: paths.probe,
+    padding.NAME: padding.probe,
+    batch.NAME: batch.probe,
+    numbers.NAME: numbers.probe,
 }
 SECONDS = 60.0
+_RANDOM = "the layer is random; see determinism"
 
 
 def xray(
@@ -71,7 +78,7 @@ def xray(
 
 def record_of(exam: Examination, names: Sequence[str], asked: Asked) -> XRay:
     """The probes of these names on one layer, and the whole record."""
-    findings = {name: _found(name, probe, exam) for name, probe in PROBES.items() if name in names}
+    findings = _findings(exam, names)
     ordered = tuple(findings[name] for name in PROPERTIES if name in findings)
     layer = exam.layer
     depends = exam.depends
@@ -118,6 +125,19 @@ def source_of(layer: Any) -> str:
     for part in name.split("."):
         thing = getattr(thing, part, None)
     return f"{module}:{name}" if name and thing is layer else ""
+
+
+def _findings(exam: Examination, names: Sequence[str]) -> dict[str, Finding]:
+    """What is random is looked at first, also where it was not asked for: nothing else can be told
+    of such a layer."""
+    chance = _found(determinism.NAME, determinism.probe, exam)
+    is_random = chance.status == BROKEN
+    findings = {determinism.NAME: chance} if determinism.NAME in names else {}
+    for name, probe in PROBES.items():
+        if name in names and name not in findings:
+            told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
+            findings[name] = told
+    return findings
 
 
 def _found(name: str, probe: Probe, exam: Examination) -> Finding:

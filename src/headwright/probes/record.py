@@ -1,78 +1,31 @@
-"""What an X-ray returns: a finding per property, and the whole table.
-
-A finding is "holds" where the difference is explained by rounding, "broken" where it is far above
-it and a counterexample shows it, "unclear" between the two or where a probe could not have seen the
-break, "not applicable" where the layer has nothing of the kind.
-"""
+"""What an X-ray returns: the whole table, and what can be drawn of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from headwright.probes.finding import (
+    BROKEN,
+    HOLDS,
+    NOT_APPLICABLE,
+    PROPERTIES,
+    STATUSES,
+    UNCLEAR,
+    Asked,
+    Counterexample,
+    Finding,
+)
+from headwright.probes.page import document, notebook
+from headwright.probes.script import script
 from headwright.types import Bool
 
-HOLDS = "holds"
-BROKEN = "broken"
-UNCLEAR = "unclear"
-NOT_APPLICABLE = "not applicable"
-STATUSES = (BROKEN, UNCLEAR, HOLDS, NOT_APPLICABLE)
-
-# The order of the table, and the names in JSON.
-PROPERTIES = (
-    "paths",
-    "distribution",
-    "pattern",
-    "permutation",
-    "shift",
-    "padding",
-    "batch",
-    "cache",
-    "history",
-    "heads",
-    "numbers",
-    "gradients",
-    "determinism",
-)
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """The smallest input that shows a break.
-
-    `script` is Python that reproduces it, given the names that the file's head defines (see
-    `script.py`): `layer`, `np`, `Inputs`, `Options`, `Sizes`; it ends in an `assert` that fails
-    while the layer is broken.
-    """
-
-    words: str  # one sentence: what was done, and what happened
-    script: str
-    difference: float
-    rounding: float  # what rounding explains, in the same units
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One row of the table."""
-
-    name: str
-    status: str
-    evidence: str
-    counterexample: Counterexample | None = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """How the X-ray was asked for: what a script needs to repeat it. `source` is `module:name`,
-    empty for an object that no import finds; `inputs` is the file of captured inputs."""
-
-    source: str = ""
-    expect: str = ""
-    shape: tuple[int, int] | None = None
-    dtype: str | None = None
-    inputs: str = ""
-    seed: int = 0
+__all__ = [
+    "BROKEN", "HOLDS", "NOT_APPLICABLE", "PROPERTIES", "STATUSES", "UNCLEAR", "Asked",
+    "Counterexample", "Finding", "XRay",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,3 +70,38 @@ class XRay:
         counts[0] += named
         found = f", {self.pattern}" if self.pattern else ""
         return f"XRay of {self.layer}{found}: {', '.join(counts)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What `headwright xray --json` prints."""
+        return {
+            "layer": self.layer,
+            "form": self.form,
+            "dtype": self.dtype,
+            "shape": [self.tokens, self.width],
+            "expect": self.asked.expect or None,
+            "properties": self.properties,
+            "group": self.group,
+            "pattern": self.pattern,
+            "holds": self.holds,
+            "depends": self.depends,
+            "notes": self.notes,
+            "seed": self.asked.seed,
+        }
+
+    def script(self) -> str:
+        """A Python file that fails while the layer is broken; empty where nothing is."""
+        return script(self)
+
+    def to_html(self) -> str:
+        """One self-contained page, light and dark."""
+        return document.page_of(self)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the table and the pictures."""
+        return notebook.cell(self)
+
+    def plot(self) -> Any:
+        """What depends on what, as a figure of matplotlib."""
+        from headwright.probes.figure import dependency_figure
+
+        return dependency_figure(self)

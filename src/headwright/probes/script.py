@@ -6,12 +6,14 @@ property that is still broken ends it, and nothing is printed where all is repai
 
 from __future__ import annotations
 
-from headwright.probes.record import Finding, XRay
+from typing import Any
+
+from headwright.probes.finding import Finding
 
 _USED = ("Inputs", "Options", "Sizes")
 
 
-def script(record: XRay) -> str:
+def script(record: Any) -> str:
     """All broken properties of a record, one after another; empty where there is none."""
     shown = [finding for finding in record.broken if finding.counterexample is not None]
     if not shown:
@@ -20,20 +22,28 @@ def script(record: XRay) -> str:
     return "\n".join(parts)
 
 
-def _head(record: XRay, shown: list[Finding]) -> str:
+def _head(record: Any, shown: list[Finding]) -> str:
+    names = ", ".join(finding.name for finding in shown)
+    return (
+        f"# {record.layer}: {names}.\n"
+        "# Fails while the layer is broken; run it from the folder where the X-ray was taken.\n"
+        f"{preamble(record)}"
+    )
+
+
+def preamble(record: Any) -> str:
+    """The lines that make what counterexamples use."""
     asked = record.asked
-    bodies = "".join(finding.counterexample.script for finding in shown if finding.counterexample)
-    used = [name for name in _USED if name in bodies]
+    bodies = [one.counterexample.script for one in record.broken if one.counterexample]
+    used = [name for name in _USED if any(name in body for body in bodies)]
     settings = {"shape": asked.shape, "dtype": asked.dtype, "inputs": asked.inputs or None}
     words = [f"{name}={value!r}" for name, value in settings.items() if value is not None]
-    source = repr(asked.source) if asked.source else "YOUR_LAYER"
-    made = f"layer = layer_of({', '.join([source, *words])})"
+    source = f'"{asked.source}"' if asked.source else "YOUR_LAYER"
     here = "" if asked.source else "  # the function, the module, or 'module:name'"
     return (
-        f"# {record.layer}: {', '.join(finding.name for finding in shown)}.\n"
-        "# Fails while the layer is broken: run it from the folder where the layer can be imported."
-        f"\nimport numpy as np\n\n"
-        f"from headwright.probes import {', '.join([*used, 'layer_of'])}\n\n{made}{here}\n"
+        "import numpy as np\n\n"
+        f"from headwright.probes import {', '.join([*used, 'layer_of'])}\n\n"
+        f"layer = layer_of({', '.join([source, *words])}){here}\n"
     )
 
 

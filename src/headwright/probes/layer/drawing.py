@@ -7,11 +7,10 @@ arrays do not have in that length are filled by going round.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +25,7 @@ _FORMS = "q, k and v (batch, heads, tokens, head size), or x (batch, tokens, wid
 _SAVE = "safetensors.numpy.save_file({'x': hidden_states}, 'F.safetensors')"
 
 
+@runtime_checkable
 class Source(Protocol):
     def __call__(self, rng: np.random.Generator, shapes: Shapes) -> dict[str, np.ndarray]:
         """An array of every shape."""
@@ -92,15 +92,21 @@ def _checked(name: str, array: np.ndarray, axes: int) -> np.ndarray:
 
 
 def _read(path: Path) -> dict[str, np.ndarray]:
-    """Every array of the file; through torch where it is there, for NumPy has no bfloat16."""
-    from safetensors import safe_open
-
-    library = "numpy" if importlib.util.find_spec("torch") is None else "torch"
+    """Every array of the file; through torch where NumPy lacks the dtype, as it does bfloat16."""
     try:
-        with safe_open(str(path), framework=library) as bundle:
-            names = list(bundle.keys())
-            return {name: to_numpy(bundle.get_tensor(name)) for name in names}
+        try:
+            return _arrays(path, "numpy")
+        except (TypeError, AttributeError):
+            return _arrays(path, "torch")
     except Exception as reason:  # a missing or damaged file fails in many ways
         words = (str(reason).splitlines() or [type(reason).__name__])[0]
         got = f"{path}: {words[:120]}"
         raise InputError(wanted="a readable safetensors file", got=got, attempt=_SAVE) from None
+
+
+def _arrays(path: Path, library: str) -> dict[str, np.ndarray]:
+    from safetensors import safe_open
+
+    with safe_open(str(path), framework=library) as bundle:
+        names = list(bundle.keys())
+        return {name: to_numpy(bundle.get_tensor(name)) for name in names}

@@ -13,8 +13,7 @@ from headwright.probes.layer.calling import Caller, first_array
 from headwright.probes.layer.drawing import Source, normal
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Options, Refusal, Sizes
-from headwright.probes.layer.library import Library, numbers
-from headwright.probes.layer.placed import placed
+from headwright.probes.layer.library import Library, numbers, placed
 from headwright.probes.layer.signature import GROUPED_SWITCH, Signature
 
 _PLAIN = Options()
@@ -65,21 +64,27 @@ class AttentionFunction:
         return Inputs({name: self.lib.rounded(array) for name, array in drawn.items()})
 
     def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
-        output = first_array(self.raw(given, options))
-        if output.ndim != 4:
+        return self.output(self.raw(given, options), options)
+
+    def output(self, made: Any, options: Options = _PLAIN) -> np.ndarray:
+        output = first_array(made)
+        if output.ndim != (3 if options.unbatched else 4):
             raise Refusal(f"returned an array of shape {tuple(output.shape)}, not (b, h, t, d)")
-        return self._turned(numbers(output))
+        array = self._turned(numbers(output))
+        return array[None] if options.unbatched else array
 
     def raw(self, given: Inputs, options: Options = _PLAIN, **more: Any) -> Any:
         arrays = [self._turned(given[name]) for name in ("q", "k", "v")]
+        if options.unbatched:
+            arrays = [array[0] for array in arrays]
         tensors = [placed(array, self.lib, options) for array in arrays]
         if given["k"].shape[1] != given["q"].shape[1] and GROUPED_SWITCH in self.signature.names:
             more[GROUPED_SWITCH] = True
-        more |= self.signature.words(options, self.lib)
+        more |= self.signature.words(options, self.lib, given.tokens)
         return self.caller.call(self.function, *tensors, **more)
 
     def _turned(self, array: np.ndarray) -> np.ndarray:
-        return np.swapaxes(array, 1, 2) if self.tokens_first else array
+        return np.swapaxes(array, -3, -2) if self.tokens_first else array
 
     def with_tokens_first(self) -> AttentionFunction:
         return replace(self, tokens_first=True)

@@ -20,6 +20,7 @@ from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal, Sizes
 from headwright.probes.layer.library import Library, is_torch_module, libraries_of
+from headwright.probes.layer.masks import with_mask_forms
 from headwright.probes.layer.mode import seeded
 from headwright.probes.layer.signature import signature
 
@@ -140,22 +141,24 @@ def _takes_nothing(thing: Any) -> bool:
 
 
 def _that_runs(forms: list[Any], shape: tuple[int, int] | None) -> Layer:
-    """The first form and size on which the layer answers with one row per token."""
-    reason = "nothing was tried"
+    """The first form and size on which the layer answers with one row per token. Where none is,
+    the first reason tells most: the likeliest form comes first."""
+    reasons: list[str] = []
     for form in forms:
         for sizes in _sizes(form, shape):
             trial = replace(form, sizes=sizes)
             try:
-                reason = _refused(trial) or ""
+                reason = _refused(trial)
             except OutOfTime:
                 raise
             except Refusal as refusal:
                 reason = str(refusal)
-            if not reason:
-                return _oriented(trial)
+            if reason is None:
+                return with_mask_forms(_oriented(trial))
+            reasons.append(reason)
     raise InputError(
         wanted="a layer that runs on (batch, tokens, width), or a function of (q, k, v)",
-        got=reason,
+        got=reasons[0] if reasons else "nothing that could be tried",
         attempt="--shape TOKENS,WIDTH with the sizes it wants",
     )
 

@@ -17,9 +17,8 @@ from headwright.probes.layer.calling import Caller, first_array
 from headwright.probes.layer.drawing import Source, normal
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import TRAINING, Options, Refusal, Sizes
-from headwright.probes.layer.library import Library, is_torch_module, numbers
+from headwright.probes.layer.library import Library, is_torch_module, numbers, placed
 from headwright.probes.layer.mode import in_mode
-from headwright.probes.layer.placed import placed
 from headwright.probes.layer.signature import Signature
 
 _PLAIN = Options()
@@ -67,14 +66,19 @@ class HiddenStates:
         return Inputs({"x": self.lib.rounded(drawn["x"])})
 
     def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
-        output = first_array(self.raw(given, options))
-        if output.ndim != 3:
+        return self.output(self.raw(given, options), options)
+
+    def output(self, made: Any, options: Options = _PLAIN) -> np.ndarray:
+        output = first_array(made)
+        if output.ndim != (2 if options.unbatched else 3):
             raise Refusal(f"returned an array of shape {tuple(output.shape)}, not (b, n, w)")
-        return self._turned(numbers(output))
+        array = numbers(output)
+        return array[None] if options.unbatched else self._turned(array)
 
     def raw(self, given: Inputs, options: Options = _PLAIN, **more: Any) -> Any:
-        x = placed(self._turned(given["x"]), self.lib, options)
-        more |= self.signature.words(options, self.lib)
+        array = given["x"][0] if options.unbatched else self._turned(given["x"])
+        x = placed(array, self.lib, options)
+        more |= self.signature.words(options, self.lib, given.tokens)
         if self.extra is not None:
             more = self.extra(given, options) | more
         with in_mode(self.function, options), self._gradient(options):

@@ -7,7 +7,7 @@ dtype and device. Probes ask what it takes (`takes`) before they use an option.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -32,13 +32,15 @@ class Options:
 
     mask: np.ndarray | None = None
     pairs: np.ndarray | None = None
-    added: np.ndarray | None = None  # like pairs: numbers to be added to the logits
     positions: np.ndarray | None = None
     causal: bool | None = None
     weights: bool | None = None
     training: bool = False
     gradient: bool = False  # run where the library records gradients
     strided: bool = False  # inputs as strided views of a larger array
+    additive: bool = False  # masks as numbers that are added to the logits
+    unbatched: bool = False  # one text without the axis of texts
+    use_cache: bool | None = None  # ask for the keys and values of this call
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class OutOfTime(HeadwrightError):
     """The time allowed for the whole X-ray is over."""
 
 
+@runtime_checkable
 class Layer(Protocol):
     """What every form of layer can do."""
 
@@ -85,4 +88,8 @@ class Layer(Protocol):
 
     def raw(self, given: Inputs, options: Options = ..., **words: Any) -> Any:
         """What the layer itself returns, with more keywords of its own."""
+        ...
+
+    def output(self, made: Any, options: Options = ...) -> np.ndarray:
+        """The output in what `raw` returned, as `run` has it."""
         ...

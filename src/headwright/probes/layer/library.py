@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError
+from headwright.probes.layer.layer import Options
 from headwright.result import to_numpy
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
@@ -65,6 +66,21 @@ def numbers(array: Any) -> np.ndarray:
     if type(array).__module__.startswith("jax"):
         array = array.astype("float32") if "bfloat16" in str(array.dtype) else array
     return to_numpy(array).astype(float)
+
+
+def placed(array: np.ndarray, lib: Library, options: Options) -> Any:
+    """A NumPy array as the layer's own: contiguous, or a strided view such as the split of a fused
+    projection gives, with a gradient recorded or not."""
+    if not options.strided or lib.name == "jax":
+        made = lib.floats(array)
+    else:
+        # Every other one along the last axis, and the axes next to last laid out in another order.
+        wide = np.repeat(np.swapaxes(array, -2, -3) if array.ndim > 2 else array, 2, axis=-1)
+        made = lib.floats(wide)[..., ::2]
+        made = made.swapaxes(-2, -3) if array.ndim > 2 else made
+    if lib.name == "torch":
+        made.requires_grad_(options.gradient)
+    return made
 
 
 def is_array(thing: Any) -> bool:

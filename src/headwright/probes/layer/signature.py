@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from headwright.probes.layer.layer import (
     Options,
 )
 from headwright.probes.layer.library import Library
+from headwright.probes.layer.masks import ADDED, MaskForm, usual
 
 # What a probe means -> the keywords that mean it, the most usual first.
 KEYWORDS = {
@@ -38,38 +39,48 @@ _QUERIES = ("q", "query", "queries", "xq", "Q")
 
 @dataclass(frozen=True)
 class Signature:
-    """`required` parameters by position, and the keyword for each option that is taken."""
+    """`required` parameters by position, the keyword for each option that is taken, and the form
+    that its masks have."""
 
     required: tuple[str, ...]
     known: dict[str, str]
     names: frozenset[str]
+    forms: dict[str, MaskForm] = field(default_factory=dict)
 
     @property
     def wants_three(self) -> bool:
         """Queries, keys and values apart."""
         return len(self.required) >= 3 or (bool(self.required) and self.required[0] in _QUERIES)
 
-    def words(self, options: Options, lib: Library) -> dict[str, Any]:
-        """The keywords of one call."""
+    def form(self, meaning: str) -> MaskForm:
+        """How a mask is written: as was found, or as is usual."""
+        return self.forms.get(meaning) or usual(meaning, self.known[meaning] in HIDING)
+
+    def words(self, options: Options, lib: Library, queries: int) -> dict[str, Any]:
+        """The keywords of one call on so many queries."""
         made = {}
-        for meaning in (MASK, PAIRS, POSITIONS):
-            array = getattr(options, meaning)
-            if array is not None:
-                made[self.known[meaning]] = self._array(meaning, array, lib)
-        if options.added is not None:
-            made[self.known[PAIRS]] = lib.floats(options.added)
+        for meaning in (MASK, PAIRS):
+            seen = getattr(options, meaning)
+            if seen is not None:
+                form = self.form(meaning)
+                form = replace(form, kind=ADDED) if options.additive else form
+                array = form.written(seen.astype(bool), queries)
+                is_added = form.kind == ADDED
+                made[self.known[meaning]] = lib.floats(array) if is_added else lib.whole(array)
+        if options.positions is not None:
+            made[self.known[POSITIONS]] = lib.whole(options.positions.astype(np.int64))
         for meaning in (CAUSAL, WEIGHTS):
             switch = getattr(options, meaning)
             if switch is not None:
                 made[self.known[meaning]] = switch
+        if options.use_cache is not None:
+            made[SWITCH_OF_CACHE] = options.use_cache
         return made
 
-    def _array(self, meaning: str, array: np.ndarray, lib: Library) -> Any:
-        """Padding as 1 for a real token, as the libraries write it, or as their opposite flags."""
-        keyword = self.known[meaning]
-        if keyword in HIDING:
-            return lib.whole(~array.astype(bool))
-        return lib.whole(array.astype(bool) if meaning == PAIRS else array.astype(np.int64))
+
+def keywords_of(layer: Any) -> Signature:
+    """Of a layer in one of the two forms; empty where it is of another making."""
+    return getattr(layer, "signature", None) or Signature((), {}, frozenset())
 
 
 def signature(thing: Any) -> Signature:

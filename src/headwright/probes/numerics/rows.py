@@ -59,16 +59,15 @@ def _additive(exam: Examination, case: Case, seen: np.ndarray) -> Iterator[Judge
     """0 and -inf, added to the logits, where the keyword takes that: one of zeros changes
     nothing."""
     layer = exam.layer
-    zeros = np.zeros(seen.shape)
+    everything = Options(pairs=np.ones_like(seen), additive=True)
     try:
-        same = np.abs(layer.run(case.given, Options(added=zeros)) - layer.run(case.given)).max()
+        same = np.abs(layer.run(case.given, everything) - layer.run(case.given)).max()
         if not same < _SAME:
             return
-        hiding = np.where(seen, 0.0, -np.inf)
-        output = layer.run(case.given, Options(added=hiding))
+        output = layer.run(case.given, Options(pairs=seen, additive=True))
     except Refusal:
         return
-    yield _others(output, case, seen, "Options(added=np.where(seen, 0.0, -np.inf))")
+    yield _others(output, case, seen, "Options(pairs=seen, additive=True)")
 
 
 def _others(output: np.ndarray, case: Case, seen: np.ndarray, call: str) -> Judged:
