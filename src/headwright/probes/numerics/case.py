@@ -56,10 +56,12 @@ def drawn(exam: Examination, stream: int, words: str, sizes: Sizes) -> Case:
 def judged(exam: Examination, law: Law, case: Case, options: Options = _PLAIN) -> Judged:
     """The layer's output on it against the law."""
     output = exam.layer.run(case.given, options)
-    found = accuracy(output, law, case.given, exam.layer.dtype)
+    layer = exam.layer
+    single = layer.library != "numpy"
+    found = accuracy(output, law, case.given, layer.dtype, single=single)
     if found.status == HOLDS:
         return Judged(HOLDS, factor=found.factor)
-    words = _wrong(output, found, law, case, exam.layer.dtype)
+    words = _wrong(output, found, law, case, layer.dtype)
     if found.status != BROKEN:
         return Judged(found.status, words, found.factor)
     return Judged(BROKEN, words, found.factor, _counterexample(words, law, case, found))

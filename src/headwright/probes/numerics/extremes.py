@@ -15,6 +15,9 @@ from headwright.probes.numerics.law import Law
 from headwright.probes.record import BROKEN, HOLDS, Counterexample
 
 _LARGE = 1e4
+# With these a hidden key is set above the others; float16 ends at 65504.
+_LARGEST = (1e4, 1e6, 1e10)
+_LARGE_IN_HALF = (1e4,)
 _WIDE = 128  # a usual head size, at which products pass 65504 before they are scaled
 _STREAM = 1010
 # In these the logits of size 1e4 themselves are not known to better than 1: the output is only
@@ -31,7 +34,8 @@ def extremes(exam: Examination, law: Law, sizes: Sizes) -> Iterator[Judged]:
     yield _large(exam, law, _grown(drawn(exam, _STREAM, "", sizes), law, _LARGE))
     yield from _where_taken(_large_and_wide, exam, law, sizes)
     if not law.sees.all():
-        yield judged(exam, law, _hidden_above(exam, law, sizes))
+        for most in _LARGE_IN_HALF if exam.layer.dtype == "float16" else _LARGEST:
+            yield judged(exam, law, _hidden_above(exam, law, sizes, most))
 
 
 def _where_taken(check, exam: Examination, law: Law, sizes: Sizes) -> Iterator[Judged]:
@@ -93,11 +97,12 @@ def _large_and_wide(exam: Examination, law: Law, sizes: Sizes) -> Judged:
     return _large(exam, there, replace(case, words=words))
 
 
-def _hidden_above(exam: Examination, law: Law, sizes: Sizes) -> Case:
-    """The key that most queries do not see has the logit 1e4, all others -1e4."""
+def _hidden_above(exam: Examination, law: Law, sizes: Sizes, target: float) -> Case:
+    """The key that most queries do not see has this logit, all others its opposite: a mask of -1e9
+    for one of -inf shows."""
     case = drawn(exam, _STREAM + 4, "", sizes)
-    # Powers of two whose product brings the logits to 1e4 or a little above.
-    doublings = math.ceil(math.log2(_LARGE / abs(law.scale)))
+    # Powers of two whose product brings the logits there or a little above.
+    doublings = math.ceil(math.log2(target / abs(law.scale)))
     size = 2.0 ** (doublings // 2)
     column = int(np.argmin(law.sees.any(axis=0).sum(axis=0)))
     q = np.zeros_like(case.given["q"])
@@ -106,7 +111,7 @@ def _hidden_above(exam: Examination, law: Law, sizes: Sizes) -> Case:
     k[..., 0] = -size
     k[..., column, 0] = size
     most = abs(law.scale) * 2.0**doublings
-    words = f"where the key {column} has the logit {most:.0f} and all others -{most:.0f}"
+    words = f"where the key {column} has the logit {most:.2g} and all others -{most:.2g}"
     script = (
         f"{case.script}q, k = 0 * x['q'], 0 * x['k']\n"
         f"q[..., 0] = {float(q[..., 0].flat[0])!r}\n"

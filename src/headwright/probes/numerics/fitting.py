@@ -15,15 +15,13 @@ import numpy as np
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Layer, Refusal
 from headwright.probes.numerics.law import Law, products
-from headwright.probes.numerics.precision import to_dtype
 
 # Spare columns, so that the size of the values is neither that of the keys nor their number.
-_SPARE = 3
-# A law fits when what it leaves unexplained of the logits is below this share: log-weights are good
-# to the dtype's eps, and no law that is wrong comes near.
-_UNEXPLAINED = 1e-3
-_UNEXPLAINED_IN_HALF = 0.05
-_HALF = 2.0**-12  # eps above this is half precision
+SPARE = 7
+# A law is the right one when what it leaves unexplained of the logits is below this share, and near
+# enough to be judged by when it is below the second: half precision, a rough exponential.
+_EXACT = 1e-3
+_NEAR = 0.05
 _RANGE = (0.5, 2000.0)  # of soft caps
 _ROUND = 1e-5  # relative
 
@@ -40,6 +38,12 @@ class Sample:
         """(h, t, n): keys whose weight is above 0 in every draw."""
         return (self.weights > 0).all(axis=0)
 
+    def head(self, head: int) -> Sample:
+        """One head alone; grouped keys are those of the first head."""
+        q = self.given["q"][:, [head]]
+        k = self.given["k"][:, [min(head, self.given["k"].shape[1] - 1)]]
+        return Sample(self.given.replaced(q=q, k=k), self.weights[:, [head]])
+
     @property
     def unseen(self) -> np.ndarray:
         return (self.weights == 0).all(axis=0)
@@ -49,7 +53,7 @@ def effective_weights(layer: Layer, given: Inputs) -> np.ndarray:
     """(b, h, t, n): the identity as values, in stretches of the key size where a layer insists on
     values of that size."""
     keys = given["k"].shape[-2]
-    width = keys + _SPARE
+    width = keys + SPARE
     try:
         return _columns(layer, given, 0, width)[..., :keys]
     except Refusal:
@@ -72,25 +76,41 @@ def fitted(layer: Layer, usual: Inputs, large: Inputs) -> Law | None:
     first = samples[0]
     if not np.isfinite(first.weights).all() or not (first.seen | first.unseen).all():
         return None
-    coarse = layer.eps > _HALF or _in_half(first.weights)
-    share = _UNEXPLAINED_IN_HALF if coarse else _UNEXPLAINED
-    for normalised in (False, True):
-        found = _straight(first, normalised=normalised)
-        if found is None:
-            return None
-        law, unexplained = found
-        bends = not normalised and _misses(samples[1], law, share)
-        if bends:
-            law, unexplained = _bent(samples, law)
-        if unexplained <= share:
+    found = _candidates(samples)
+    for share in (_EXACT, _NEAR):
+        law = next((law for law, unexplained in found if unexplained <= share), None)
+        if law is not None:
             return _with_sink(replace(_snapped(law, first), eps=layer.eps), first, share)
     return None
 
 
-def _in_half(weights: np.ndarray) -> bool:
-    """Have they only the digits of a half type, whatever dtype they came in?"""
-    found = weights[weights > 2.0**-14]  # float16's least normal number
-    return any((to_dtype(found, dtype) == found).all() for dtype in ("bfloat16", "float16"))
+def _candidates(samples: list[Sample]) -> list[tuple[Law, float]]:
+    """Laws and the shares that they leave unexplained, the simplest first."""
+    made = []
+    for normalised in (False, True):
+        straight = _straight(samples[0], normalised=normalised)
+        if straight is None:
+            continue
+        law, unexplained = straight
+        bends = not normalised and _misses(samples[1], law)
+        bent = _bent(samples, law) if bends else None
+        # Logits that leave the line in another way are judged by the line.
+        made.append(bent if bent is not None and bent[1] <= _EXACT else (law, unexplained))
+    return [*made, *_by_head(samples[0])]
+
+
+def _by_head(sample: Sample) -> list[tuple[Law, float]]:
+    """A scale for each head."""
+    heads = range(sample.weights.shape[1])
+    found = [_straight(sample.head(head), normalised=False) for head in heads]
+    alone = [one for one in found if one is not None]
+    if len(alone) < len(found) or not alone:
+        return []
+    scales = np.array([law.scale for law, _ in alone])
+    bias = np.concatenate([law.bias for law, _ in alone])
+    usual = 1 / math.sqrt(sample.given["q"].shape[-1])
+    odd = scales[np.argmax(np.abs(scales - usual))]
+    return [(Law(float(odd), bias, head_scales=scales), max(share for _, share in alone))]
 
 
 def _snapped(law: Law, sample: Sample) -> Law:
@@ -126,10 +146,10 @@ def _settled(bias: np.ndarray, noise: float) -> np.ndarray:
     return np.zeros_like(bias) if np.abs(bias).max() <= 4 * noise + 1e-9 else bias
 
 
-def _misses(sample: Sample, law: Law, share: float) -> bool:
+def _misses(sample: Sample, law: Law) -> bool:
     """Do large products leave the straight line?"""
     told, wanted = _told_and_wanted(sample, law)
-    return _rms(told - wanted) > 2 * share * _rms(told)
+    return _rms(told - wanted) > 2 * _EXACT * _rms(told)
 
 
 def _told_and_wanted(sample: Sample, law: Law) -> tuple[np.ndarray, np.ndarray]:

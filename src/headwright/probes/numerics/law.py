@@ -24,13 +24,15 @@ class Law:
     sink: np.ndarray | None = None  # (h,)
     normalised: bool = False  # queries and keys are divided by their lengths first
     eps: float = 0.0  # of the dtype that it was fitted in
+    head_scales: np.ndarray | None = None  # (h,), where heads differ
 
     def products(self, given: Inputs) -> np.ndarray:
         """(b, h, t, n), in double precision."""
         return products(given["q"], given["k"], normalised=self.normalised)
 
     def logits(self, given: Inputs) -> np.ndarray:
-        scaled = self.scale * self.products(given)
+        scales = self.scale if self.head_scales is None else self.head_scales[:, None, None]
+        scaled = scales * self.products(given)
         bent = scaled if self.cap is None else self.cap * np.tanh(scaled / self.cap)
         return bent + self.bias
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from headwright.probes.examination import Examination
+from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Layer, Refusal, Sizes
 from headwright.probes.numerics.case import Case, Judged, drawn, judged
 from headwright.probes.numerics.fitting import effective_weights
@@ -23,9 +24,11 @@ from headwright.probes.record import BROKEN, HOLDS, Counterexample
 
 _RAGGED = (65, 137)
 _LONG = 1025
+_FEW = 5  # queries are enough there, if the layer takes fewer than keys
 _STREAM = 1030
 _VALUES = 5  # a size of values other than that of keys
 _PATIENCE = 0.5  # seconds, after which longer rows are not tried
+_PLACE = 1e-5  # in the mean place of keys; one key more or less moves it by 1 / (2 n)
 _UNEVEN = 0.01  # share by which weights of equal logits may differ
 
 
@@ -41,9 +44,19 @@ def lengths(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Iterator[
             if time.monotonic() - start > _PATIENCE:
                 yield Judged(HOLDS, f"more than {n} keys were not tried: the layer is slow")
                 return
-        yield from _long(exam, twin, law, replace(sizes, batch=1, heads=1, tokens=_LONG))
     except Refusal:
         return
+    if law.bias[law.sees].any():
+        return
+    for queries in (_FEW, _LONG):
+        there = replace(sizes, batch=1, heads=1, tokens=queries, keys=_LONG)
+        try:
+            found = _long(exam, twin, law, there)
+        except Refusal:
+            continue
+        if found is not None:
+            yield found
+            return
 
 
 def _ragged(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Judged:
@@ -52,7 +65,7 @@ def _ragged(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Judged:
     equal = effective_weights(twin, case.given.replaced(q=0 * case.given["q"]))[0]
     wrong = _equal_weights_wrong(equal, law, n)
     if wrong:
-        return Judged(BROKEN, wrong, shown=_equal_counterexample(case, wrong))
+        return Judged(BROKEN, wrong, shown=_equal_counterexample(case, wrong, law))
     with np.errstate(divide="ignore"):
         bias = np.log(equal)
     bias -= bias.max(axis=-1, keepdims=True)
@@ -76,9 +89,10 @@ def _equal_weights_wrong(weights: np.ndarray, law: Law, n: int) -> str:
     if not np.isfinite(weights).all():
         return f"with {n} keys and equal logits the weights are NaN"
     seen = weights > 0
-    if law.sees.any(axis=-2).all() and not seen.any(axis=-2).all():
-        head, key = np.argwhere(~seen.any(axis=-2))[0]
-        return f"with {n} keys nobody sees key {key} (head {head})"
+    few = np.logical_not(law.sees.any(axis=-2))
+    unseen = np.logical_not(seen.any(axis=-2))
+    if few.sum(axis=-1).tolist() != unseen.sum(axis=-1).tolist():
+        return f"nobody sees {_listed(few)} of {few.shape[-1]}, and {_listed(unseen)} of {n}"
     totals = weights.sum(axis=-1)[seen.any(axis=-1)]
     if np.abs(totals - 1).max(initial=0.0) > _UNEVEN:
         worst = totals[np.argmax(np.abs(totals - 1))]
@@ -97,8 +111,18 @@ def _equal_weights_wrong(weights: np.ndarray, law: Law, n: int) -> str:
     return ""
 
 
-def _equal_counterexample(case: Case, words: str) -> Counterexample:
-    """Values 1 for one half of the keys in turn: the weights of each key, eight at a time."""
+def _listed(keys: np.ndarray) -> str:
+    """Of the first head that has some."""
+    head = int(keys.any(axis=-1).argmax())
+    places = np.flatnonzero(keys[head])
+    if len(places) == 0:
+        return "no key"
+    return f"key {places[0]}" if len(places) == 1 else f"keys {places[0]}-{places[-1]}"
+
+
+def _equal_counterexample(case: Case, words: str, law: Law) -> Counterexample:
+    """The value 1 for one key after another gives its weights."""
+    few = int((~law.sees.any(axis=-2)).sum(axis=-1).max())
     script = (
         f"{case.script}x = x.replaced(q=0 * x['q'])\n"
         "weights = []\n"
@@ -107,7 +131,8 @@ def _equal_counterexample(case: Case, words: str) -> Counterexample:
         "    v[..., j, 0] = 1\n"
         "    weights.append(layer.run(x.replaced(v=v))[..., 0])\n"
         "w = np.stack(weights, -1)  # (1, heads, queries, keys)\n"
-        "assert (w > 0).any(-2).all(), 'a key that nobody sees'\n"
+        f"unseen = (~(w > 0).any(-2)).sum(-1)\n"
+        f"assert (unseen == {few}).all(), f'nobody sees {{unseen}} keys'\n"
         f"assert np.allclose(w.sum(-1), 1, atol={_UNEVEN}), w.sum(-1)\n"
         "least = np.where(w > 0, w, np.inf).min(-1)\n"
         f"assert np.allclose(w.max(-1), least, rtol={3 * _UNEVEN}), 'unequal weights'\n"
@@ -115,39 +140,39 @@ def _equal_counterexample(case: Case, words: str) -> Counterexample:
     return Counterexample(words, script, math.inf, _UNEVEN)
 
 
-def _long(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Iterator[Judged]:
+def _long(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Judged | None:
     """Key 0 a little above the others, so that what is summed is not 1 but about 0.7, which half
-    precision cannot add for long; values above 0, so that nothing cancels."""
-    if law.bias[law.sees].any():
-        return
-    n = sizes.tokens
+    precision cannot add for long; values above 0, so that nothing cancels. None where the layer is
+    neither full nor causal."""
+    n = _LONG
     case = drawn(exam, _STREAM + n, f"with {n} keys of nearly equal logits", sizes)
     q = np.zeros_like(case.given["q"])
     q[..., 0] = 2.0 ** round(math.log2(0.35 / abs(law.scale)))
     k = np.zeros_like(case.given["k"])
     k[..., 0, 0] = math.copysign(1.0, law.scale)
     given = case.given.replaced(q=q, k=k, v=np.abs(case.given["v"]))
-    bias = _bias_at(twin, given, n)
+    bias = _bias_at(twin, given)
     if bias is None:
-        return
+        return None
     script = (
         f"{case.script}q, k = 0 * x['q'], 0 * x['k']\n"
         f"q[..., 0] = {float(q[..., 0].flat[0])!r}\n"
         f"k[..., 0, 0] = {math.copysign(1.0, law.scale)!r}\n"
         "x = x.replaced(q=q, k=k, v=np.abs(x['v']))\n"
     )
-    yield judged(exam, replace(law, bias=bias), Case(case.words, given, script))
+    return judged(exam, replace(law, bias=bias), Case(case.words, given, script))
 
 
-def _bias_at(twin: Layer, given, n: int) -> np.ndarray | None:
+def _bias_at(twin: Layer, given: Inputs) -> np.ndarray | None:
     """Full or causal, told by the mean place of the keys that a query sees; None for neither."""
+    t, n = (given[name].shape[-2] for name in ("q", "k"))
     places = np.zeros_like(given["v"])
     places[..., 0] = np.arange(n) / n
     found = twin.run(given.replaced(q=0 * given["q"], v=places))[0, :, :, 0]
     full = (n - 1) / (2 * n)
-    causal = np.arange(n) / (2 * n)
-    if np.allclose(found, full, atol=1e-3):
-        return np.zeros((1, n, n))
-    if np.allclose(found, causal, atol=1e-3):
-        return np.where(np.tri(n, dtype=bool), 0.0, -np.inf)[None]
+    causal = (n - t + np.arange(t)) / (2 * n)
+    if np.allclose(found, full, atol=_PLACE):
+        return np.zeros((1, t, n))
+    if np.allclose(found, causal, atol=_PLACE):
+        return np.where(np.tri(t, n, n - t, dtype=bool), 0.0, -np.inf)[None]
     return None

@@ -15,6 +15,7 @@ import numpy as np
 from headwright.probes.examination import Examination
 from headwright.probes.layer.drawing import normal
 from headwright.probes.layer.layer import Layer, Refusal, Sizes
+from headwright.probes.numerics.alternatives import judged_alternatives
 from headwright.probes.numerics.case import Judged, drawn, judged
 from headwright.probes.numerics.extremes import extremes
 from headwright.probes.numerics.fitting import fitted
@@ -22,7 +23,7 @@ from headwright.probes.numerics.law import Law
 from headwright.probes.numerics.lengths import lengths
 from headwright.probes.numerics.rows import rows
 from headwright.probes.numerics.scale import judged_scale
-from headwright.probes.numerics.twin import doubles, widest
+from headwright.probes.numerics.twin import widest
 from headwright.probes.record import BROKEN, HOLDS, NOT_APPLICABLE, UNCLEAR, Finding
 
 NAME = "numbers"
@@ -37,17 +38,16 @@ def probe(exam: Examination) -> Finding:
     if exam.layer.form != "qkv":
         reason = "queries, keys and values are made inside: their logits cannot be set"
         return Finding(NAME, NOT_APPLICABLE, reason)
-    with doubles(exam.layer):
-        twin = widest(exam.layer)
-        sizes = _sizes(twin)
-        law = _law(twin, exam.seed, sizes)
-        if law is None:
-            reason = "the weights are not the softmax of scaled products of queries and keys"
-            return Finding(NAME, UNCLEAR, f"{reason}, so there is no reference")
-        found = [judged_scale(exam, law, sizes)]
-        if found[0].status == BROKEN:
-            return _finding(found)
-        found += _all(exam, twin, law, sizes)
+    twin = widest(exam.layer)
+    sizes = _sizes(twin)
+    law = _law(twin, exam.seed, sizes)
+    if law is None:
+        return _finding([judged_alternatives(exam, twin, sizes)])
+    found = []
+    for one in _all(exam, twin, law, sizes):
+        found.append(one)
+        if one.status == BROKEN:
+            break
     return _finding(found)
 
 
@@ -74,6 +74,7 @@ def _law(twin: Layer, seed: int, sizes: Sizes) -> Law | None:
 
 
 def _all(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Iterator[Judged]:
+    yield judged_scale(exam, law, sizes)
     usual = drawn(exam, _STREAM + 1, "with logits of deviation 1", sizes)
     first = judged(exam, law, usual)
     if first.status == HOLDS:
