@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headwright.probes.agreement.compared import compared, judged
+from headwright.probes.agreement.compared import Compared, compared, judged
 from headwright.probes.agreement.written import call_written
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
@@ -24,7 +24,7 @@ from headwright.probes.layer.layer import (
     Refusal,
     Sizes,
 )
-from headwright.probes.record import BROKEN, Finding
+from headwright.probes.record import BROKEN, HOLDS, Finding
 
 NAME = "history"
 _STREAM = 800
@@ -55,10 +55,15 @@ def probe(exam: Examination) -> Finding:
             continue
         words = f"the same input before and after {between.words}"
         script = _script(exam, between, place)
-        found.append(compared(words, first, answer, bound, script))
+        found.append(_strict(compared(words, first, answer, bound, script)))
         if found[-1].status == BROKEN:
             break
     return judged(NAME, found, f"the first answer comes back after {len(found)} other calls")
+
+
+def _strict(one: Compared) -> Compared:
+    """Nothing is unclear above the bound: the input is the same to the last bit."""
+    return one if one.status == HOLDS else replace(one, status=BROKEN)
 
 
 def _calls(exam: Examination) -> Iterator[Between]:

@@ -4,6 +4,7 @@ judged."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -136,8 +137,10 @@ def _in_padding(texts: PaddedTexts) -> str:
 
 
 def _excused(texts: PaddedTexts, own: Compared, leak: Compared, side: str) -> Compared:
-    """On the left, a layer that counts tokens from the first on may answer otherwise."""
+    """On the left, a layer that counts tokens from the first on may answer otherwise, with
+    numbers."""
     stands = own.status == HOLDS or side == RIGHT or leak.status != HOLDS
+    stands = stands or math.isinf(own.difference)
     if stands or POSITIONS in texts.exam.layer.takes or _ignores_order(texts):
         return own
     return replace(own, status=UNCLEAR, why=_PLACES)

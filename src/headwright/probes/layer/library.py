@@ -90,10 +90,7 @@ def is_array(thing: Any) -> bool:
 def libraries_of(thing: Any, dtype: str | None) -> list[Library]:
     """A module's own library, dtype and device; for a function those it may want, the likeliest
     first."""
-    if dtype is not None and dtype not in DTYPES:
-        raise InputError(
-            wanted=f"a dtype: {', '.join(DTYPES)}", got=repr(dtype), attempt="--dtype float32"
-        )
+    refuse_unknown(dtype)
     if is_torch_module(thing):
         return [_own(thing, dtype)]
     made = []
@@ -112,6 +109,13 @@ def jax_has_doubles() -> bool:
     import jax.numpy as jnp
 
     return jnp.zeros(1).dtype == jnp.float64
+
+
+def refuse_unknown(dtype: str | None) -> None:
+    if dtype is not None and dtype not in DTYPES:
+        raise InputError(
+            wanted=f"a dtype: {', '.join(DTYPES)}", got=repr(dtype), attempt="--dtype float32"
+        )
 
 
 def _own(module: Any, dtype: str | None) -> Library:

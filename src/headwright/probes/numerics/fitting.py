@@ -36,7 +36,7 @@ class Sample:
     @property
     def seen(self) -> np.ndarray:
         """(h, t, n): keys whose weight is above 0 in every draw."""
-        return (self.weights > 0).all(axis=0)
+        return np.asarray((self.weights > 0).all(axis=0))
 
     def head(self, head: int) -> Sample:
         """One head alone; grouped keys are those of the first head."""
@@ -46,7 +46,7 @@ class Sample:
 
     @property
     def unseen(self) -> np.ndarray:
-        return (self.weights == 0).all(axis=0)
+        return np.asarray((self.weights == 0).all(axis=0))
 
 
 def effective_weights(layer: Layer, given: Inputs) -> np.ndarray:
