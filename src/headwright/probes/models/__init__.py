@@ -5,10 +5,11 @@ run alone, and what they read), `watching` and `calls` (how a model calls its at
 `subjects` (both as layers that probes can run), `intents` (what the configuration says a layer
 should do), `parts` (layer 3 of the encoder in sdpa, by name), `implementations` (eager against
 sdpa), `explained` (findings that the configuration explains), `merged` (one table from many),
-`probed` (the question itself).
+`attending` and `by_function` (the attention function inside a layer), `probed` (the question
+itself).
 """
 
-from headwright.probes.models.parts import opened_model, part_of
+from headwright.probes.models.parts import function_of, opened_model, part_of
 from headwright.probes.models.probed import xray_model
 
-__all__ = ["opened_model", "part_of", "xray_model"]
+__all__ = ["function_of", "opened_model", "part_of", "xray_model"]
