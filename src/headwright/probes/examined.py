@@ -10,7 +10,7 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.inputs import number
-from headwright.probes.agreement import determinism
+from headwright.probes.agreement import batch, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
@@ -19,11 +19,18 @@ from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding
 
 Probe = Callable[[Examination], Finding]
 
-# In the order in which they run; the table has the order of PROPERTIES.
+# In the order in which they run; the table has the order of PROPERTIES. A random layer has no other
+# property that could be told, and what a layer keeps from earlier calls is seen best before there
+# are many of them.
 PROBES: dict[str, Probe] = {
     determinism.NAME: determinism.probe,
+    history.NAME: history.probe,
+    paths.NAME: paths.probe,
+    padding.NAME: padding.probe,
+    batch.NAME: batch.probe,
 }
 SECONDS = 60.0
+_RANDOM = "the layer is random; see determinism"
 
 
 def xray(
@@ -41,12 +48,20 @@ def xray(
     """What is true of this attention layer? Found by running it.
 
     `layer` is a function of (q, k, v), a torch module on hidden states, a class or a factory that
-    makes one, or "module:name". `expect` is what a token should see: full, causal, window=W,
-    prefix=P or documents. `shape` is tokens and width where they are not to be found by trying.
+    makes one, or "module:name"; a transformers model or its folder is X-rayed layer by layer
+    (`headwright.probes.models.xray_model`). `expect` is what a token should see: full, causal,
+    window=W, prefix=P or documents. `shape` is tokens and width where they are not to be found by
+    trying.
     `scale` is the factor of the logits where it is not 1 / sqrt(d) on purpose. `inputs` are
     captured ones: a safetensors file, or arrays by name. `timeout` is in seconds, for everything;
     `only` names the properties that are wanted.
     """
+    if is_model(layer):
+        from headwright.probes.models import xray_model
+
+        # The usual limit is for one layer.
+        limit = None if timeout == SECONDS else timeout
+        return xray_model(layer, expect=expect, dtype=dtype, seed=seed, timeout=limit, only=only)
     names = wanted_properties(only)
     meant = intent(expect)
     factor = None if scale is None else number("scale", scale)
@@ -67,9 +82,17 @@ def xray(
     return record_of(exam, names, asked)
 
 
+def is_model(layer: Any) -> bool:
+    """A transformers model, or where one lies."""
+    if isinstance(layer, (str, Path)):
+        return ":" not in str(layer) or Path(layer).exists()
+    library = sys.modules.get("transformers")
+    return library is not None and isinstance(layer, library.PreTrainedModel)
+
+
 def record_of(exam: Examination, names: Sequence[str], asked: Asked) -> XRay:
     """The probes of these names on one layer, and the whole record."""
-    findings = {name: _found(name, probe, exam) for name, probe in PROBES.items() if name in names}
+    findings = _findings(exam, names)
     ordered = tuple(findings[name] for name in PROPERTIES if name in findings)
     layer = exam.layer
     depends = exam.depends
@@ -116,6 +139,19 @@ def source_of(layer: Any) -> str:
     for part in name.split("."):
         thing = getattr(thing, part, None)
     return f"{module}:{name}" if name and thing is layer else ""
+
+
+def _findings(exam: Examination, names: Sequence[str]) -> dict[str, Finding]:
+    """What is random is looked at first, also where it was not asked for: nothing else can be told
+    of such a layer."""
+    chance = _found(determinism.NAME, determinism.probe, exam)
+    is_random = chance.status == BROKEN
+    findings = {determinism.NAME: chance} if determinism.NAME in names else {}
+    for name, probe in PROBES.items():
+        if name in names and name not in findings:
+            told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
+            findings[name] = told
+    return findings
 
 
 def _found(name: str, probe: Probe, exam: Examination) -> Finding:

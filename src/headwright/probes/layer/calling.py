@@ -10,7 +10,7 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Caller:
     deadline: float = float("inf")
     calls: int = 0
     wrote: bool = False  # it has changed an array that it was given
-    _before: list[tuple[Any, np.ndarray]] = field(default_factory=list, repr=False)
+    change: float = 0.0  # by how much at most
 
     def call(self, function: Callable[..., Any], *arrays: Any, **words: Any) -> Any:
         check(self.deadline)
@@ -44,10 +44,17 @@ class Caller:
         # Whatever the user's code raises, the answer is the same; an end of the program, too.
         except (Exception, SystemExit) as reason:
             raise Refusal(_line(reason)) from reason
-        after = [numbers(array) for array in given]
-        pairs = zip(before, after, strict=True)
-        self.wrote |= any(not np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+        for old, array in zip(before, given, strict=True):
+            new = numbers(array)
+            if not np.array_equal(old, new, equal_nan=True):
+                self.wrote = True
+                self.change = max(self.change, largest_change(old, new))
         return made
+
+
+def largest_change(old: np.ndarray, new: np.ndarray) -> float:
+    """Infinite where an array has another shape now."""
+    return float(np.abs(new - old).max()) if old.shape == new.shape else float("inf")
 
 
 @contextmanager

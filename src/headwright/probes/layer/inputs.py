@@ -68,3 +68,11 @@ class Inputs:
             made[name] = self.arrays[name].copy()
             made[name][..., token, :] = other.arrays[name][..., token, :]
         return Inputs(made)
+
+    def filled(self, real: np.ndarray, other: Inputs) -> Inputs:
+        """Tokens that are not real (b, n) taken from another input of the same shape."""
+        made = {}
+        for name, array in self.arrays.items():
+            flags = real.reshape(len(real), *[1] * (array.ndim - 3), -1, 1)
+            made[name] = np.where(flags, array, other.arrays[name])
+        return Inputs(made)

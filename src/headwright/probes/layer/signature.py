@@ -78,6 +78,11 @@ class Signature:
         return made
 
 
+def keywords_of(layer: Any) -> Signature:
+    """Of a layer in one of the two forms; empty where it is of another making."""
+    return getattr(layer, "signature", None) or Signature((), {}, frozenset())
+
+
 def signature(thing: Any) -> Signature:
     """Of a function, or of a module's `forward`. What is written in C has none: three arrays."""
     function = getattr(thing, "forward", thing)
