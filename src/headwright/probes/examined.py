@@ -15,6 +15,7 @@ from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.numerics import numbers
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
 
 Probe = Callable[[Examination], Finding]
@@ -28,6 +29,7 @@ PROBES: dict[str, Probe] = {
     paths.NAME: paths.probe,
     padding.NAME: padding.probe,
     batch.NAME: batch.probe,
+    numbers.NAME: numbers.probe,
 }
 SECONDS = 60.0
 _RANDOM = "the layer is random; see determinism"

@@ -97,9 +97,18 @@ def libraries_of(thing: Any, dtype: str | None) -> list[Library]:
     for name in _likely(thing):
         if name == "numpy":
             made += [Library(name, dtype or "float64")] if dtype != "bfloat16" else []
+        elif name == "jax" and dtype == "float64" and not jax_has_doubles():
+            continue  # it would compute in single precision without a word
         else:
             made.append(Library(name, dtype or "float32"))
     return made
+
+
+def jax_has_doubles() -> bool:
+    """Double precision is switched on."""
+    import jax.numpy as jnp
+
+    return jnp.zeros(1).dtype == jnp.float64
 
 
 def refuse_unknown(dtype: str | None) -> None:
