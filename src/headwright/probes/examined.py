@@ -15,6 +15,8 @@ from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.numerics import numbers
+from headwright.probes.numerics.gradients import probe as gradients
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
 from headwright.probes.structure import distribution, heads, pattern, permutation, shift
 
@@ -34,6 +36,8 @@ PROBES: dict[str, Probe] = {
     shift.NAME: shift.probe,
     heads.NAME: heads.probe,
     distribution.NAME: distribution.probe,
+    numbers.NAME: numbers.probe,
+    gradients.NAME: gradients.probe,
 }
 SECONDS = 60.0
 _RANDOM = "the layer is random; see determinism"
