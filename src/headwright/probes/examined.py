@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from headwright.errors import InputError
 from headwright.inputs import number
-from headwright.probes.agreement import batch, determinism, history, padding, paths
+from headwright.probes.agreement import batch, cache, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
@@ -28,9 +29,11 @@ PROBES: dict[str, Probe] = {
     paths.NAME: paths.probe,
     padding.NAME: padding.probe,
     batch.NAME: batch.probe,
+    cache.NAME: cache.probe,
 }
 SECONDS = 60.0
 _RANDOM = "the layer is random; see determinism"
+_KEEPS = "it keeps something from earlier calls: see history first"
 
 
 def xray(
@@ -134,8 +137,17 @@ def _findings(exam: Examination, names: Sequence[str]) -> dict[str, Finding]:
     for name, probe in PROBES.items():
         if name in names and name not in findings:
             told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
-            findings[name] = told
+            findings[name] = _with_doubt(told, findings)
     return findings
+
+
+def _with_doubt(told: Finding, before: dict[str, Finding]) -> Finding:
+    """A layer that keeps something may break anything, and a script of a few calls may not
+    repeat it."""
+    keeps = history.NAME in before and before[history.NAME].status == BROKEN
+    if not keeps or told.status != BROKEN:
+        return told
+    return replace(told, evidence=f"{told.evidence} ({_KEEPS})")
 
 
 def _found(name: str, probe: Probe, exam: Examination) -> Finding:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.causal import sees
-from headwright.probes.agreement.questions import Questions
+from headwright.probes.agreement.asking.causal import sees
+from headwright.probes.agreement.asking.questions import Questions
 from headwright.probes.layer.layer import CAUSAL, MASK, PAIRS, Options
 from headwright.probes.layer.masks import FLAGS, HIDES, SHOWN, MaskForm, effect_of
 from headwright.probes.layer.signature import keywords_of

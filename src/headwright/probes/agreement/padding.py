@@ -4,12 +4,13 @@ judged."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.compared import Compared, compared, judged
-from headwright.probes.agreement.padded import LEFT, RIGHT, Padded, PaddedTexts, masked
+from headwright.probes.agreement.asking.compared import Compared, compared, judged
+from headwright.probes.agreement.asking.padded import LEFT, RIGHT, Padded, PaddedTexts, masked
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import MASK, PAIRS, POSITIONS, Refusal
 from headwright.probes.record import BROKEN, HOLDS, NOT_APPLICABLE, UNCLEAR, Finding
@@ -137,7 +138,8 @@ def _in_padding(texts: PaddedTexts) -> str:
 
 def _excused(texts: PaddedTexts, own: Compared, leak: Compared, side: str) -> Compared:
     """On the left, a layer that counts tokens from the first on may answer otherwise."""
-    stands = own.status == HOLDS or side == RIGHT or leak.status != HOLDS
+    is_number = math.isfinite(own.difference)
+    stands = own.status == HOLDS or side == RIGHT or leak.status != HOLDS or not is_number
     if stands or POSITIONS in texts.exam.layer.takes or _ignores_order(texts):
         return own
     return replace(own, status=UNCLEAR, why=_PLACES)

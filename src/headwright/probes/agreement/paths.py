@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.causal import changed
-from headwright.probes.agreement.compared import judged
+from headwright.probes.agreement.asking.causal import changed
+from headwright.probes.agreement.asking.compared import judged
+from headwright.probes.agreement.asking.questions import Questions
 from headwright.probes.agreement.explicit_masks import ask_about_masks, bases
-from headwright.probes.agreement.questions import Questions
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import TRAINING, WEIGHTS, Options, Refusal
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, keywords_of

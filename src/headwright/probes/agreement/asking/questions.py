@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headwright.probes.agreement.compared import Compared, compared, two_calls
-from headwright.probes.agreement.written import call_written, written
+from headwright.probes.agreement.asking.compared import Compared, compared, two_calls
+from headwright.probes.agreement.asking.written import call_written, written
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Options, Refusal
@@ -85,5 +85,5 @@ class Questions:
             f"{call_written('x', options)}\n"
             'assert not layer.caller.wrote, "the layer writes into the arrays it is given"\n'
         )
-        why = "what the caller does with it next is wrong"
-        self.found.append(Compared(words, change, 0.0, BROKEN, script, why))
+        said = f"{words}: an array that it was given differs by {change:.2g} after the call"
+        self.found.append(Compared(words, change, 0.0, BROKEN, script, said=said))
