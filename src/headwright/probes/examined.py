@@ -51,12 +51,20 @@ def xray(
     """What is true of this attention layer? Found by running it.
 
     `layer` is a function of (q, k, v), a torch module on hidden states, a class or a factory that
-    makes one, or "module:name". `expect` is what a token should see: full, causal, window=W,
-    prefix=P or documents. `shape` is tokens and width where they are not to be found by trying.
+    makes one, or "module:name"; a transformers model or its folder is X-rayed layer by layer
+    (`headwright.probes.models.xray_model`). `expect` is what a token should see: full, causal,
+    window=W, prefix=P or documents. `shape` is tokens and width where they are not to be found by
+    trying.
     `scale` is the factor of the logits where it is not 1 / sqrt(d) on purpose. `inputs` are
     captured ones: a safetensors file, or arrays by name. `timeout` is in seconds, for everything;
     `only` names the properties that are wanted.
     """
+    if is_model(layer):
+        from headwright.probes.models import xray_model
+
+        # The usual limit is for one layer.
+        limit = None if timeout == SECONDS else timeout
+        return xray_model(layer, expect=expect, dtype=dtype, seed=seed, timeout=limit, only=only)
     names = wanted_properties(only)
     meant = intent(expect)
     factor = None if scale is None else number("scale", scale)
@@ -75,6 +83,14 @@ def xray(
     said = str(meant) if meant else ""
     asked = Asked(source_of(layer), said, shape, dtype, file, seed)
     return record_of(exam, names, asked)
+
+
+def is_model(layer: Any) -> bool:
+    """A transformers model, or where one lies."""
+    if isinstance(layer, (str, Path)):
+        return ":" not in str(layer) or Path(layer).exists()
+    library = sys.modules.get("transformers")
+    return library is not None and isinstance(layer, library.PreTrainedModel)
 
 
 def record_of(exam: Examination, names: Sequence[str], asked: Asked) -> XRay:

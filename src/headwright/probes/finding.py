@@ -62,7 +62,8 @@ class Finding:
 @dataclass(frozen=True)
 class Asked:
     """How the X-ray was asked for: what a script needs to repeat it. `source` is `module:name`,
-    empty for an object that no import finds; `inputs` is the file of captured inputs."""
+    empty for an object that no import finds; `inputs` is the file of captured inputs; `made` is the
+    Python that opens a model, and picks the layer where one is meant."""
 
     source: str = ""
     expect: str = ""
@@ -70,3 +71,4 @@ class Asked:
     dtype: str | None = None
     inputs: str = ""
     seed: int = 0
+    made: str = ""

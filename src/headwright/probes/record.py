@@ -24,7 +24,7 @@ from headwright.types import Bool
 
 __all__ = [
     "BROKEN", "HOLDS", "NOT_APPLICABLE", "PROPERTIES", "STATUSES", "UNCLEAR", "Asked",
-    "Counterexample", "Finding", "XRay",
+    "Counterexample", "Finding", "Part", "XRay",
 ]  # fmt: skip
 
 
@@ -48,6 +48,7 @@ class XRay:
     width: int = 0
     notes: tuple[str, ...] = ()
     asked: Asked = field(default_factory=Asked)
+    parts: tuple[Part, ...] = ()  # of a model: its layers, and the model as a whole
 
     def __getitem__(self, name: str) -> Finding:
         for finding in self.properties:
@@ -73,6 +74,7 @@ class XRay:
 
     def to_json(self) -> dict[str, Any]:
         """What `headwright xray --json` prints."""
+        layers = {"layers": [part.to_json() for part in self.parts]} if self.parts else {}
         return {
             "layer": self.layer,
             "form": self.form,
@@ -86,7 +88,7 @@ class XRay:
             "depends": self.depends,
             "notes": self.notes,
             "seed": self.asked.seed,
-        }
+        } | layers
 
     def script(self) -> str:
         """A Python file that fails while the layer is broken; empty where nothing is."""
@@ -105,3 +107,26 @@ class XRay:
         from headwright.probes.figure import dependency_figure
 
         return dependency_figure(self)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One layer of a model, or one of its stacks as a whole, in one implementation of attention.
+    `layer` counts from 0 in its stack and is None for the whole of it."""
+
+    stack: str
+    layer: int | None
+    implementation: str
+    record: XRay
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "stack": self.stack,
+            "layer": self.layer,
+            "implementation": self.implementation,
+            "properties": self.record.properties,
+            "group": self.record.group,
+            "pattern": self.record.pattern,
+            "holds": self.record.holds,
+            "depends": self.record.depends,
+        }

@@ -36,6 +36,12 @@ def preamble(record: Any) -> str:
     asked = record.asked
     bodies = [one.counterexample.script for one in record.broken if one.counterexample]
     used = [name for name in _USED if any(name in body for body in bodies)]
+    if asked.made:
+        return (
+            "import numpy as np\n\n"
+            + (f"from headwright.probes import {', '.join(used)}\n" if used else "")
+            + f"from headwright.probes.models import opened_model, part_of\n\n{asked.made}\n"
+        )
     settings = {"shape": asked.shape, "dtype": asked.dtype, "inputs": asked.inputs or None}
     words = [f"{name}={value!r}" for name, value in settings.items() if value is not None]
     source = f'"{asked.source}"' if asked.source else "YOUR_LAYER"

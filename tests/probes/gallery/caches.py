@@ -110,7 +110,7 @@ class RelativeBiasWithoutCache(RelativeBiasRight):
 
 
 class AlibiWithoutCache(AlibiRight):
-    """ALiBi's distances count queries from 0 with a cache as well (transformers 19045)."""
+    """ALiBi's distances count queries from 0 with a cache as well."""
 
     def bias(self, t, n):
         square = super().bias(n, n)
@@ -171,7 +171,7 @@ class RingOneSlotLate(RingRight):
 
 
 class WindowCacheTooShort(WindowCacheRight):
-    """One key too few is kept (mlx-lm 390)."""
+    """One key too few is kept for a window of 4."""
 
     keeps = _WINDOW - 2
 

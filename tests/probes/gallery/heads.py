@@ -63,7 +63,7 @@ def first_key_head_only(q, k, v):
 
 
 def keys_repeated_values_tiled(q, k, v):
-    """Keys repeated, values tiled: a head's weights mix another head's values (onnx 7274)."""
+    """Keys repeated, values tiled: a head's weights mix another head's values."""
     heads = torch.arange(q.shape[1])
     groups = heads // (q.shape[1] // k.shape[1])
     return _read(q, k, v, groups, heads % k.shape[1])
@@ -90,7 +90,7 @@ class MergedWithoutTranspose(SelfAttention):
 
 
 class MergedWithoutTransposeBothWays(MergedWithoutTranspose):
-    """The same in a layer that sees both ways (several tutorials)."""
+    """Heads are merged without a transpose in a layer that sees both ways (several tutorials)."""
 
     def visible(self, t, n):
         return torch.ones(t, n, dtype=torch.bool)
@@ -104,7 +104,8 @@ class SplitWithoutTranspose(SelfAttention):
 
 
 class SplitAndMergedWithoutTranspose(SplitWithoutTranspose):
-    """Both, so that shapes fit and nothing else does (several tutorials)."""
+    """Split and merged without a transpose: the shapes fit, and nothing else does (several
+    tutorials)."""
 
     def merge(self, heads):
         b, h, n, d = heads.shape
@@ -130,7 +131,7 @@ def heads_averaged(q, k, v):
 
 
 def first_head_scaled(q, k, v):
-    """Only the first head is scaled: a factor that went into a slice (mlc-llm 3426)."""
+    """Only the first head is scaled: a factor that went into a slice."""
     scale = torch.ones(q.shape[1], 1, 1, dtype=torch.float32)
     scale[0] = q.shape[-1] ** -0.5
     return attention(q, k, v, scale=scale.to(q.dtype))

@@ -88,7 +88,20 @@ class CacheNeverCleared(SelfAttention):
 
 
 class MaskRemembered(MaskedAttention):
-    """The first padding mask of a shape is kept for later calls."""
+    """A padding mask stays for later calls of the same length that come without one."""
+
+    def __init__(self):
+        super().__init__()
+        self.known = {}
+
+    def forward(self, x, attention_mask=None):
+        if attention_mask is not None:
+            self.known[x.shape[:2]] = attention_mask
+        return super().forward(x, self.known.get(x.shape[:2]))
+
+
+class MaskOfTheFirstCall(MaskedAttention):
+    """The first padding mask of a shape is kept for all later calls of that shape."""
 
     def __init__(self):
         super().__init__()
@@ -113,7 +126,7 @@ class RunningScale(SelfAttention):
 
 
 class LongestSoFar(SelfAttention):
-    """Logits are divided by the length of the longest text so far (transformers 27227)."""
+    """Inputs are divided by the length of the longest text so far."""
 
     def __init__(self):
         super().__init__()
@@ -137,7 +150,7 @@ class DropoutFunction(SelfAttention):
 
 
 def dropout_left_on(q, k, v):
-    """The same as a function of q, k and v (pytorch 124464)."""
+    """Dropout is left on in a function of q, k and v."""
     return functional.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
 
 
@@ -164,7 +177,7 @@ def queries_scaled_in_place(q, k, v):
 
 
 class CentredInPlace(SelfAttention):
-    """`x -= mean` on the caller's hidden states."""
+    """`x -= mean` changes the caller's hidden states."""
 
     def forward(self, x):
         x.data.sub_(x.data.mean(dim=-1, keepdim=True))

@@ -52,7 +52,7 @@ class DocumentsRight(SelfAttention):
 
 
 def own_token_hidden(q, k, v):
-    """The causal edge one too low: tril(-1), a token does not see itself."""
+    """The causal edge is one too low, tril(-1): a token does not see itself."""
     t = q.shape[-2]
     n = k.shape[-2]
     logits = logits_of(q, k).masked_fill(~torch.ones(t, n).tril(n - t - 1).bool(), -1e30)
@@ -60,32 +60,32 @@ def own_token_hidden(q, k, v):
 
 
 def next_token_seen(q, k, v):
-    """The causal edge one too high: tril(1), a token sees the next one."""
+    """The causal edge is one too high, tril(1): a token sees the next one."""
     t = q.shape[-2]
     n = k.shape[-2]
     return attention(q, k, v, torch.ones(t, n).tril(n - t + 1).bool())
 
 
 def top_left_corner(q, k, v):
-    """Queries fewer than keys, and the mask starts at the first key (pytorch 103082, mlx 2835)."""
+    """With fewer queries than keys the causal mask starts at the first key (pytorch 103082, mlx
+    2835)."""
     return attention(q, k, v, torch.ones(q.shape[-2], k.shape[-2]).tril().bool())
 
 
 def upper_triangle(q, k, v):
-    """Mask polarity: the triangle that was meant to be hidden is what is seen (x-transformers
-    164)."""
+    """The triangle that was meant to be hidden is what is seen: a token sees the future only."""
     return attention(q, k, v, torch.ones(q.shape[-2], k.shape[-2]).triu().bool())
 
 
 class FutureInTheMean(SelfAttention):
-    """A causal mask, but the mean over all tokens is taken off before."""
+    """The attention is causal, but the mean over all tokens was taken off before it."""
 
     def forward(self, x):
         return super().forward(x - x.mean(dim=1, keepdim=True))
 
 
 def diagonal_block_full(q, k, v):
-    """Blocks of 4: the block on the diagonal is not masked inside."""
+    """A causal mask in blocks of 4: inside of the block on the diagonal nothing is hidden."""
     t = q.shape[-2]
     n = k.shape[-2]
     own = (torch.arange(t)[:, None] + (n - t)) // 4
@@ -100,7 +100,7 @@ def long_text_full(q, k, v):
 
 
 class NotSliding(SelfAttention):
-    """A layer that was to see everything slides (Megatron-Bridge 4875: which layers slide)."""
+    """A layer that was to see the whole past sees a window of it (Megatron-Bridge 4875)."""
 
     def visible(self, t, n):
         return window(t, n, 3)
@@ -110,12 +110,14 @@ class NotSliding(SelfAttention):
 
 
 def window_one_more(q, k, v):
-    """A window of 4 that sees 5 keys: i - j <= w (transformers 39408, vllm 3385)."""
+    """A window of 4 that sees 5 keys: i - j <= w (transformers 39408, 29623, vllm
+    3385, mlx-lm 390)."""
     return attention(q, k, v, window(q.shape[-2], k.shape[-2], 5))
 
 
 def window_one_less(q, k, v):
-    """A window of 4 that sees 3 keys (transformers 29623, mlx-lm 390)."""
+    """A window of 4 that sees 3 keys: i - j < w - 1 (transformers 39408, 29623, vllm 3385, mlx-lm
+    390)."""
     return attention(q, k, v, window(q.shape[-2], k.shape[-2], 3))
 
 
@@ -134,7 +136,7 @@ def window_of_blocks(q, k, v):
 
 
 def prefix_one_more(q, k, v):
-    """A prefix of 3 tokens that is 4 long."""
+    """A prefix of 3 tokens that is 4 tokens long."""
     n = k.shape[-2]
     return attention(q, k, v, causal(q.shape[-2], n) | (torch.arange(n) <= 3))
 
@@ -172,22 +174,24 @@ def _filled(q, k, v, fill):
 
 
 def filled_with_minus_1e4(q, k, v):
-    """Hidden logits are -1e4, which large logits of the past go below (lattice 361)."""
+    """Hidden logits are -1e4, which large logits of the past go below (TransformerLens 385,
+    lattice 361)."""
     return _filled(q, k, v, -1e4)
 
 
 def filled_with_minus_1e5(q, k, v):
-    """Hidden logits are -1e5 (TransformerLens 385)."""
+    """Hidden logits are -1e5: the same at larger logits (TransformerLens 385, lattice 361)."""
     return _filled(q, k, v, -1e5)
 
 
 def filled_with_minus_1e9(q, k, v):
-    """Hidden logits are -1e9 (TransformerLens 385, many tutorials)."""
+    """Hidden logits are -1e9: the same at logits larger still (TransformerLens 385,
+    lattice 361)."""
     return _filled(q, k, v, -1e9)
 
 
 def added_minus_1e4(q, k, v):
-    """-1e4 is added to hidden logits, which large ones of the future survive (lattice 361)."""
+    """-1e4 is added to hidden logits, which large ones of the future survive."""
     hidden = ~causal(q.shape[-2], k.shape[-2])
     return mixed((logits_of(q, k) - 1e4 * hidden).softmax(-1), v)
 
@@ -206,12 +210,12 @@ class FilledHidden(SelfAttention):
 
 
 def multiplied_before(q, k, v):
-    """Logits times mask: hidden keys get logit 0, not -inf."""
+    """Logits are multiplied by the mask: hidden keys get logit 0, not -inf."""
     logits = logits_of(q, k) * causal(q.shape[-2], k.shape[-2])
     return mixed(weights_of(logits), v)
 
 
 def multiplied_after(q, k, v):
-    """Weights times mask, not normalised again: rows sum to less than 1."""
+    """Weights are multiplied by the mask and not normalised again: rows sum to less than 1."""
     weights = weights_of(logits_of(q, k)) * causal(q.shape[-2], k.shape[-2])
     return mixed(weights, v)

@@ -46,27 +46,27 @@ def half_right(q, k, v):
 
 
 def scale_missing(q, k, v):
-    """No 1 / sqrt(d) (mlc-llm 3426)."""
+    """Logits are not scaled by 1 / sqrt(d) (mlc-llm 3426)."""
     return attention(q, k, v, scale=1.0)
 
 
 def scale_twice(q, k, v):
-    """Queries scaled, then logits scaled: 1 / d (mlc-llm 3426)."""
+    """Queries are scaled, then logits: 1 / d in all."""
     return attention(q, k, v, scale=1 / q.shape[-1])
 
 
 def scale_of_all_heads(q, k, v):
-    """1 / sqrt of the width of all heads together (mlc-llm 3426)."""
+    """The scale is 1 / sqrt of the width of all heads together."""
     return attention(q, k, v, scale=(q.shape[1] * q.shape[-1]) ** -0.5)
 
 
 def scale_of_values(q, k, v):
-    """1 / sqrt of the size of a value: right until values and keys differ in size."""
+    """The scale is 1 / sqrt of a value's size: right until values and keys differ in size."""
     return attention(q, k, v, scale=v.shape[-1] ** -0.5)
 
 
 def scale_multiplied(q, k, v):
-    """Times sqrt(d), where it should be divided (mlc-llm 3426)."""
+    """Logits are multiplied by sqrt(d), where they should be divided."""
     return attention(q, k, v, scale=math.sqrt(q.shape[-1]))
 
 
@@ -98,7 +98,8 @@ def one_maximum_for_all(q, k, v):
 
 
 def spread_normalised(q, k, v):
-    """Logits are divided by their spread: NaN where all are equal or there is one key."""
+    """Logits are divided by their spread and multiplied again: NaN where all are equal or there
+    is one key."""
     logits = logits_of(q, k)
     spread = logits.amax(-1, keepdim=True) - logits.amin(-1, keepdim=True)
     return mixed(weights_of(logits * (spread / spread)), v)

@@ -123,7 +123,7 @@ class PaddingWithAWeight(MaskedAttention):
 
 
 class CausalWithMaskReplaced(CausalPaddingRight):
-    """Padding replaces the causal mask in the place of being joined to it (transformers 48748)."""
+    """Padding replaces the causal mask instead of being joined to it."""
 
     def forward(self, x, attention_mask=None):
         q, k, v = self.projected(x)
@@ -135,7 +135,7 @@ class CausalWithMaskReplaced(CausalPaddingRight):
 
 class MaskTiled(MaskedAttention):
     """Batch and heads are one axis, and the mask was tiled where it should be repeated: heads get
-    the mask of another text (onnx 7274 has the same mistake with keys)."""
+    the mask of another text."""
 
     def forward(self, x, attention_mask=None):
         q, k, v = (part.flatten(0, 1) for part in self.projected(x))
@@ -147,7 +147,7 @@ class MaskTiled(MaskedAttention):
 
 
 class AbsoluteFromTheEdge(AbsoluteRight):
-    """Learned positions counted from the edge of the array, padding included."""
+    """Learned positions counted from the edge of the array: right for padding on the right only."""
 
     def count(self, attention_mask):
         return torch.arange(attention_mask.shape[1]).expand_as(attention_mask)
@@ -187,7 +187,7 @@ class QuantisedByBatch(SelfAttention):
 
 
 class AnotherKernelForBatches(SelfAttention):
-    """Batches go to a kernel that forms logits in half precision (flash-attention 1897)."""
+    """Batches go to another kernel, which rounds the queries to half precision."""
 
     def forward(self, x):
         q, k, v = self.projected(x)

@@ -67,21 +67,21 @@ def capped_right(q, k, v, need_weights=False):
 
 
 class DropoutInEval(DropoutRight):
-    """The rate goes to SDPA in evaluation as well (pytorch 124464)."""
+    """The rate of dropout goes to SDPA in evaluation as well (pytorch 124464)."""
 
     def rate(self):
         return self.dropout
 
 
 class CausalDroppedWithScores(ScoresRight):
-    """Scores asked for: the causal mask is forgotten (keras 23038)."""
+    """Where the scores are asked for, the causal mask is forgotten (keras 23038)."""
 
     def seen(self, t, asked):
         return causal(t, t) | asked
 
 
 def causal_dropped_with_scores(q, k, v, return_attention_scores=False):
-    """The same as a function (keras 23038)."""
+    """A function that forgets its causal mask where the scores are asked for (keras 23038)."""
     visible = causal(q.shape[-2], k.shape[-2]) | return_attention_scores
     weights = weights_of(logits_of(q, k), visible)
     output = mixed(weights, v)
@@ -114,7 +114,8 @@ def bool_mask_inverted_in_one_path(q, k, v, attn_mask=None, need_weights=False):
 
 
 def bool_mask_inverted(q, k, v, attn_mask=None):
-    """True means "hide", as for some libraries it does: told by running (x-transformers 164)."""
+    """True hides a key, as it does in some libraries: told by running, and no fault (x-transformers
+    164)."""
     logits = logits_of(q, k)
     if attn_mask is not None:
         logits = logits.masked_fill(attn_mask, float("-inf"))
@@ -122,7 +123,7 @@ def bool_mask_inverted(q, k, v, attn_mask=None):
 
 
 def capped_in_one_path(q, k, v, need_weights=False):
-    """The cap of 50 is dropped in the fast path: seen at logits of 60 (vllm 5908)."""
+    """The cap of 50 on the logits is dropped in the fast path: seen at logits of 60 (vllm 5908)."""
     if need_weights:
         return capped_right(q, k, v, need_weights)
     return mixed(weights_of(logits_of(q, k)), v)

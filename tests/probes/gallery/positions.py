@@ -130,8 +130,8 @@ class PositionsClamped(CachedAttention):
 
 
 class PositionsOfTheFirstText(CachedAttention):
-    """Positions of the first text are used for the whole batch; with packed or padded texts others
-    are turned wrongly (unsloth 3699)."""
+    """Positions of the first text are used for the whole batch: where others have gaps elsewhere
+    their distances are wrong."""
 
     def positions(self, position_ids, batch, t, past):
         return super().positions(position_ids, batch, t, past)[:1].expand(batch, t)

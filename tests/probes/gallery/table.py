@@ -18,8 +18,8 @@ _SEEN = re.compile(r"\(([^()]*\d{2,}[^()]*|several tutorials)\)\.")
 
 @dataclass(frozen=True)
 class Entry:
-    """One layer. `properties` are the names under which a broken one may be reported (one is
-    enough), or those that must hold for a right one."""
+    """One layer. `properties` are the names under which a broken one may be reported, the best
+    first (one is enough), or those that must hold for a right one."""
 
     layer: str  # file and name
     properties: tuple[str, ...]

@@ -99,10 +99,7 @@ def _demo(name: str | None, asked: dict[str, Any]) -> XRay:
 
 def _model(name: str, layer: int | None, shape: str | None, asked: dict[str, Any]) -> XRay:
     """Every layer of a model, and the whole of it."""
-    if not Path(name).is_dir():
-        attempt = "headwright xray mylayers:attention, or the folder of a model"
-        got = f"{name!r}, which is neither"
-        raise InputError(wanted="module:name or a model folder", got=got, attempt=attempt)
+    _refuse_neither(name)
     given = {"--shape": shape, "--inputs": asked.pop("inputs"), "--scale": asked.pop("scale")}
     unused = [option for option, value in given.items() if value is not None]
     if unused:
@@ -113,7 +110,21 @@ def _model(name: str, layer: int | None, shape: str | None, asked: dict[str, Any
     from headwright.probes.models import xray_model
 
     with progress_bar("layers") as step:
-        return xray_model(Path(name), layer=layer, step=step, **asked)
+        return xray_model(name, layer=layer, step=step, **asked)
+
+
+def _refuse_neither(name: str) -> None:
+    """A model is a folder, a file, an installed package or a cached name."""
+    if Path(name).exists():
+        return
+    from headwright.trained.loading.load import find
+
+    try:
+        find(name)
+    except InputError:
+        attempt = "headwright xray mylayers:attention, or the folder of a model"
+        got = f"{name!r}, which is neither"
+        raise InputError(wanted="module:name or a model folder", got=got, attempt=attempt) from None
 
 
 def _sizes(text: str | None) -> tuple[int, int] | None:

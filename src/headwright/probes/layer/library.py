@@ -90,10 +90,7 @@ def is_array(thing: Any) -> bool:
 def libraries_of(thing: Any, dtype: str | None) -> list[Library]:
     """A module's own library, dtype and device; for a function those it may want, the likeliest
     first."""
-    if dtype is not None and dtype not in DTYPES:
-        raise InputError(
-            wanted=f"a dtype: {', '.join(DTYPES)}", got=repr(dtype), attempt="--dtype float32"
-        )
+    refuse_unknown(dtype)
     if is_torch_module(thing):
         return [_own(thing, dtype)]
     made = []
@@ -103,6 +100,13 @@ def libraries_of(thing: Any, dtype: str | None) -> list[Library]:
         else:
             made.append(Library(name, dtype or "float32"))
     return made
+
+
+def refuse_unknown(dtype: str | None) -> None:
+    if dtype is not None and dtype not in DTYPES:
+        raise InputError(
+            wanted=f"a dtype: {', '.join(DTYPES)}", got=repr(dtype), attempt="--dtype float32"
+        )
 
 
 def _own(module: Any, dtype: str | None) -> Library:

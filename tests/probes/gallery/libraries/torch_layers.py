@@ -133,3 +133,46 @@ class QueriesKeysNormed(CachedAttention):
     def placed(self, x, positions):
         unit = functional.normalize(x, dim=-1) * (5 * math.sqrt(x.shape[-1])) ** 0.5
         return super().placed(unit, positions)
+
+
+# --- broken -----------------------------------------------------------------------------------
+
+
+class BatchFirstForgotten(nn.Module):
+    """MultiheadAttention without `batch_first` is given (batch, tokens, width): texts attend to one
+    another, tokens do not (several tutorials)."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(_SEED)
+        self.attention = nn.MultiheadAttention(16, 4)
+
+    def forward(self, x):
+        return self.attention(x, x, x)[0]
+
+
+class PaddingMaskInverted(nn.Module):
+    """A mask of ones for real tokens goes to `key_padding_mask`, where True hides a token
+    (x-transformers 164)."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(_SEED)
+        self.attention = nn.MultiheadAttention(16, 4, batch_first=True)
+
+    def forward(self, x, attention_mask=None):
+        hidden = None if attention_mask is None else attention_mask.bool()
+        return self.attention(x, x, x, key_padding_mask=hidden)[0]
+
+
+def sdpa_is_causal(q, k, v):
+    """SDPA's `is_causal` starts at the first key where there are fewer queries than keys (pytorch
+    103082)."""
+    return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+class UpdatedCacheAtZero(TransformersCache):
+    """Positions are counted from 0 although the cache object holds earlier keys (mlx-vlm 1983)."""
+
+    def positions(self, position_ids, batch, t, past):
+        return torch.arange(t).expand(batch, t)
