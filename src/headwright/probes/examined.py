@@ -16,7 +16,10 @@ from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.numerics import numbers
+from headwright.probes.numerics.gradients import probe as gradients
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
+from headwright.probes.structure import distribution, heads, pattern, permutation, shift
 
 Probe = Callable[[Examination], Finding]
 
@@ -30,6 +33,13 @@ PROBES: dict[str, Probe] = {
     padding.NAME: padding.probe,
     batch.NAME: batch.probe,
     cache.NAME: cache.probe,
+    pattern.NAME: pattern.probe,
+    permutation.NAME: permutation.probe,
+    shift.NAME: shift.probe,
+    heads.NAME: heads.probe,
+    distribution.NAME: distribution.probe,
+    numbers.NAME: numbers.probe,
+    gradients.NAME: gradients.probe,
 }
 SECONDS = 60.0
 _RANDOM = "the layer is random; see determinism"

@@ -1,1 +1,7 @@
-"""How well it computes: `numbers` against exact references, `gradients` against differences."""
+"""How well it computes: `numbers` against a reference, `gradients` against differences.
+
+Reading order: `law` (the function that a layer may compute), `fitting` (found from its weights),
+`twin` (the same layer in another dtype), `precision` (errors in units of the best possible), `case`
+(one input, and the Python that makes it), `scale`, `extremes`, `rows`, `lengths`, and `numbers`,
+which asks them all.
+"""
