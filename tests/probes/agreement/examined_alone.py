@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from headwright.probes import Inputs, Options, Sizes, layer_of
-from headwright.probes.examined import xray
+from headwright.probes.asking import xray
 
 
 def finding(layer, name, **words):
