@@ -29,7 +29,7 @@ def test_what_is_seen_has_a_name(name, form):
     assert finding.evidence.startswith(f"{name}, at 6")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_right_masks_hold_in_every_dtype(seed, dtype):
     for name, expect in (("causal", "causal"), ("window=3", "window=3"), ("prefix=3", "prefix=3")):

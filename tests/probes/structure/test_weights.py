@@ -28,8 +28,8 @@ def _signed_to_one(logits):
     return logits / logits.sum(axis=-1, keepdims=True)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_softmax_is_a_distribution(seed, dtype):
     for sees in (None, causal, lambda i, j: j < i):
         finding = found(distribution.probe, function(sees), seed=seed, dtype=dtype)
