@@ -8,6 +8,7 @@ from headwright.errors import InputError
 from headwright.probes.agreement import batch, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.layer.mode import one_thread
 from headwright.probes.numerics import numbers
 from headwright.probes.numerics.gradients import probe as gradients
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
@@ -79,10 +80,11 @@ def _findings(exam: Examination, names: Sequence[str]) -> dict[str, Finding]:
     chance = _found(determinism.NAME, determinism.probe, exam)
     is_random = chance.status == BROKEN
     findings = {determinism.NAME: chance} if determinism.NAME in names else {}
-    for name, probe in PROBES.items():
-        if name in names and name not in findings:
-            told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
-            findings[name] = told
+    with one_thread():
+        for name, probe in PROBES.items():
+            if name in names and name not in findings:
+                told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
+                findings[name] = told
     return findings
 
 
