@@ -38,7 +38,6 @@ def test_what_runs_is_examined(name, capsys):
         (f"{SAMPLES}:one_row", "an output of shape"),
         (f"{SAMPLES}:no_array", "returned str, which holds no array"),
         (f"{SAMPLES}:complex_numbers", "returned complex128 numbers"),
-        ("no colon", "wanted module:name"),
         ("a b:c", "wanted module:name"),
     ],
 )

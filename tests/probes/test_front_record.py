@@ -6,14 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.probes import sample_layers
 
 import headwright as hw
 from headwright.errors import InputError
 from headwright.probes.intent import intent
-from headwright.probes.page.dependency import runs
+from headwright.probes.page.ranges import runs
+from headwright.probes.page.several import lines
 from headwright.probes.record import (
     BROKEN,
     HOLDS,
@@ -22,6 +22,7 @@ from headwright.probes.record import (
     Asked,
     Counterexample,
     Finding,
+    Part,
     XRay,
 )
 from headwright.result import plain
@@ -129,9 +130,23 @@ def test_plot_is_a_figure(tmp_path):
     assert (tmp_path / "depends.png").stat().st_size > 1000
 
 
+def test_layers_of_which_the_same_was_found_share_a_line():
+    right = made_up(properties=made_up().properties[1:], holds=True, pattern="causal")
+    parts = [Part("model", i, "eager", right) for i in range(3)]
+    parts += [Part("model", 3, "eager", made_up()), Part("model", None, "sdpa", right)]
+    assert [tuple(line) for line in lines(parts)] == [
+        ("layers 0-2, eager", "causal", "", "numbers"),
+        ("layer 3, eager", "window=3", "pattern", "numbers"),
+        ("the whole model, sdpa", "causal", "", "numbers"),
+    ]
+    page = made_up(parts=tuple(parts)).to_html()
+    assert "layers 0-2, eager" in page
+    assert page.index("<h2>Properties") < page.index("<h2>Layers") < page.index("<h2>What depends")
+
+
 def test_stretches_of_tokens():
     assert runs([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7-8"
-    assert runs(np.array([], dtype=int)) == "no token"
+    assert runs([]) == ""
 
 
 def test_a_script_fails_while_the_layer_is_broken_and_passes_when_it_is_repaired(tmp_path):

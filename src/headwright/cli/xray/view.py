@@ -12,6 +12,7 @@ from rich.text import Text
 
 from headwright.probes.finding import BROKEN, HOLDS, NOT_APPLICABLE, UNCLEAR
 from headwright.probes.page.parts import SIGNS, headline, verdict
+from headwright.probes.page.several import lines
 
 _STYLES = {HOLDS: "green", BROKEN: "bold red", UNCLEAR: "yellow", NOT_APPLICABLE: "dim"}
 
@@ -19,6 +20,8 @@ _STYLES = {HOLDS: "green", BROKEN: "bold red", UNCLEAR: "yellow", NOT_APPLICABLE
 def show(console: Console, record: Any, script: str | None) -> None:
     """`script` is the file that was written for the counterexamples, if any."""
     console.print(Text(f"{record.layer}: {headline(record)}"))
+    if record.parts:
+        console.print(_parts(record))
     console.print(_table(record))
     _facts(console, record)
     _counterexamples(console, record, script)
@@ -35,6 +38,18 @@ def _table(record: Any) -> Table:
         faint = "dim" if finding.status == NOT_APPLICABLE else ""
         name = Text(finding.name, style="bold" if finding.status == BROKEN else faint)
         table.add_row(name, status, Text(finding.evidence, style=faint))
+    return table
+
+
+def _parts(record: Any) -> Table:
+    """A line for neighbouring layers of which the same was found."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("part", "pattern", "broken", "unclear"):
+        table.add_column(name, overflow="fold")
+    for line in lines(record.parts):
+        broken = Text(line.broken or "–", style=_STYLES[BROKEN] if line.broken else "dim")
+        unclear = Text(line.unclear or "–", style=_STYLES[UNCLEAR] if line.unclear else "dim")
+        table.add_row(Text(line.name), Text(line.pattern), broken, unclear)
     return table
 
 

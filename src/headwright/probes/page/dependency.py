@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from headwright.probes.page.ranges import runs
 from headwright.report.style import ROLES
 
 _LARGEST_CELL = 30
@@ -44,24 +45,9 @@ def dependency_svg(record: Any) -> str:
 
 def in_words(record: Any) -> str:
     """For those who hear the page."""
-    rows = [np.flatnonzero(row) for row in record.depends]
-    said = [f"output {i} depends on {runs(row)}" for i, row in enumerate(rows)]
+    rows = [np.flatnonzero(row).tolist() for row in record.depends]
+    said = [f"output {i} depends on {runs(row) or 'no token'}" for i, row in enumerate(rows)]
     return "; ".join(said)
-
-
-def runs(tokens: Any) -> str:
-    """0-3, 5: stretches of neighbours as their ends."""
-    numbers = [int(token) for token in tokens]
-    if not numbers:
-        return "no token"
-    stretches: list[list[int]] = []
-    for number in numbers:
-        if stretches and number == stretches[-1][-1] + 1:
-            stretches[-1].append(number)
-        else:
-            stretches.append([number])
-    ends = [f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in stretches]
-    return ", ".join(ends)
 
 
 def legend(record: Any) -> str:

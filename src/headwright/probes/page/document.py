@@ -8,6 +8,7 @@ from typing import Any
 from headwright.probes.page import parts
 from headwright.probes.page.dependency import dependency_svg, legend
 from headwright.probes.page.group import group_svg
+from headwright.probes.page.several import parts_section
 from headwright.probes.script import preamble
 from headwright.report.page import page
 
@@ -27,6 +28,7 @@ def page_of(record: Any) -> str:
 def sections(record: Any) -> str:
     made = [
         f"<section><h2>Properties</h2>{parts.table(record.properties)}{parts.facts(record)}</section>",
+        parts_section(record.parts),
         dependency_section(record),
         group_section(record),
         _counterexamples(record),

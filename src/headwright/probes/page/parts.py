@@ -23,7 +23,11 @@ SIGNS = {
     UNCLEAR: ("?", "maybe"),
     NOT_APPLICABLE: ("–", "soft"),
 }
-_FORMS = {"qkv": "function of (q, k, v)", "hidden": "layer on hidden states"}
+_FORMS = {
+    "qkv": "function of (q, k, v)",
+    "hidden": "layer on hidden states",
+    "model": "whole model",
+}
 
 
 def headline(record: Any) -> str:
