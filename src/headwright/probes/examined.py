@@ -16,6 +16,7 @@ from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
 from headwright.probes.numerics import numbers
+from headwright.probes.numerics.gradients import probe as gradients
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
 
 Probe = Callable[[Examination], Finding]
@@ -30,6 +31,7 @@ PROBES: dict[str, Probe] = {
     padding.NAME: padding.probe,
     batch.NAME: batch.probe,
     numbers.NAME: numbers.probe,
+    gradients.NAME: gradients.probe,
 }
 SECONDS = 60.0
 _RANDOM = "the layer is random; see determinism"

@@ -40,7 +40,8 @@ def preamble(record: Any) -> str:
         return (
             "import numpy as np\n\n"
             + (f"from headwright.probes import {', '.join(used)}\n" if used else "")
-            + f"from headwright.probes.models import opened_model, part_of\n\n{asked.made}\n"
+            + "from headwright.probes.models import function_of, opened_model, part_of\n\n"
+            + f"{asked.made}\n"
         )
     settings = {"shape": asked.shape, "dtype": asked.dtype, "inputs": asked.inputs or None}
     words = [f"{name}={value!r}" for name, value in settings.items() if value is not None]

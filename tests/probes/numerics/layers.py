@@ -103,3 +103,49 @@ def halves_averaged(q, k, v):
         return v.expand(*q.shape[:-1], v.shape[-1])
     first = stepwise(q, k[..., :half, :], v[..., :half, :])
     return (first + stepwise(q, k[..., half:, :], v[..., half:, :])) / 2
+
+
+def keys_detached(q, k, v):
+    return stepwise(q, k.detach(), v)
+
+
+def no_gradient(q, k, v):
+    with torch.no_grad():
+        return stepwise(q, k, v)
+
+
+def group_repeated(k, heads):
+    return k.repeat_interleave(heads // k.shape[1], dim=1)
+
+
+def grouped(q, k, v):
+    return stepwise(q, group_repeated(k, q.shape[1]), group_repeated(v, q.shape[1]))
+
+
+def overwritten(q, k, v):
+    """The weights are scaled in place after the softmax has kept them for its backward pass."""
+    w = logits(q, k).softmax(-1)
+    w.mul_(1.0)
+    return w @ v
+
+
+def wrong_in_half(q, k, v):
+    """A scale of gradients that only half precision has."""
+    factor = 1.0 if q.dtype in (torch.float32, torch.float64) else 4.0
+    return stepwise(q * factor - (factor - 1) * q.detach(), k, v)
+
+
+class Projected(torch.nn.Module):
+    """Self-attention with a projection; `stop` cuts the gradient of one parameter."""
+
+    def __init__(self, stop=False):
+        super().__init__()
+        torch.manual_seed(0)
+        self.inner = torch.nn.Linear(8, 24)
+        self.outer = torch.nn.Linear(8, 8)
+        self.stop = stop
+
+    def forward(self, x):
+        q, k, v = self.inner(x)[:, None].chunk(3, dim=-1)
+        weight = self.outer.weight.detach() if self.stop else self.outer.weight
+        return torch.nn.functional.linear(stepwise(q, k, v)[:, 0], weight, self.outer.bias)

@@ -151,11 +151,21 @@ def _likely(function: Any) -> list[str]:
         inner = type(inner).__call__
     scope = getattr(inner, "__globals__", {})
     used = getattr(getattr(inner, "__code__", None), "co_names", ())
+    held = [_held(cell) for cell in getattr(inner, "__closure__", None) or ()]
     places = [
         [getattr(function, "__module__", None) or ""],
         [getattr(scope.get(name), "__name__", "") for name in used],
+        [getattr(value, "__name__", "") for value in held],
         [getattr(value, "__name__", "") for value in scope.values()],
         list(sys.modules),
     ]
     roots = [str(module).partition(".")[0] for place in places for module in place]
     return [name for name in dict.fromkeys(roots) if name in ("torch", "jax", "numpy")]
+
+
+def _held(cell: Any) -> Any:
+    """The value of an outer function's variable; None where it has none yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,14 +19,15 @@ from headwright.probes.layer.layer import MASK, POSITIONS, Options, Refusal
 from headwright.probes.layer.mode import in_mode
 from headwright.probes.models.settings import Setting
 from headwright.probes.models.stacks import EMBEDDINGS, Stack
+from headwright.probes.models.watching import AllSeen, watched
 from headwright.trained.library import torch
 
 # Recorded calls that are kept; probes of one layer ask for a few dozen, and for the same ones in
 # the next layer.
 _KEPT = 256
-# Two texts of five tokens tell the axes of hidden states apart.
+# Two texts of six tokens tell the axes of hidden states apart.
 _TEXTS = 2
-_TOKENS = 5
+_TOKENS = 6
 # What a module adds to its output belongs to the hidden states of the recording, not to ours.
 _ADDED = ("residual",)
 _OTHER_STATES = ("key_value_states", "encoder_hidden_states")
@@ -48,11 +48,15 @@ class Place:
 
 @dataclass
 class Calls:
-    """Of one stack in one setting."""
+    """Of one stack in one setting, on texts of so many tokens where it makes no difference."""
 
     stack: Stack
     setting: Setting
-    _recorded: OrderedDict[Any, dict[str, dict[str, Any]]] = field(default_factory=OrderedDict)
+    tokens: int = _TOKENS
+    _same: dict[str, str] = field(default_factory=dict, repr=False)
+    _recorded: OrderedDict[Any, dict[str, dict[str, Any]]] = field(
+        default_factory=OrderedDict, repr=False
+    )
 
     def __deepcopy__(self, memory: Any) -> Calls:
         """A copy of a module asks the same model for its words."""
@@ -66,31 +70,32 @@ class Calls:
             return self._without_size(place)
         key = (size, _bytes(mask), _bytes(positions))
         if key not in self._recorded:
-            self._recorded[key] = self._run(size, {MASK: mask, POSITIONS: positions})
+            self._recorded[key] = self._first_calls(size, {MASK: mask, POSITIONS: positions})
             if len(self._recorded) > _KEPT:
                 self._recorded.popitem(last=False)
-        return self._recorded[key][place.name]
+        return self._recorded[key][self._same[place.name]]
 
     def _without_size(self, place: Place) -> dict[str, Any]:
         """What does not read texts has one size; its words serve others where no array is among
         them."""
         if not self._recorded:
-            self._recorded[None] = self._run(None, {})
-        words = self._recorded[None][place.name]
+            self._recorded[None] = self._first_calls(None, {})
+        words = self._recorded[None][self._same[place.name]]
         if any(isinstance(value, torch.Tensor) for value in words.values()):
             raise Refusal("its keywords cannot be made for another number of tokens")
         return words
 
-    def _run(self, size: tuple[int, int] | None, options: dict[str, Any]) -> Any:
-        first_calls = {}
-        with _watched(self.stack.model) as seen:
-            self._forward(size, options)
-        for name, module, arguments, words in seen:
-            if name not in first_calls:
-                first_calls[name] = _bound(module, arguments, words)[1]
-        return first_calls
+    def _first_calls(self, size: tuple[int, int] | None, options: dict[str, Any]) -> Any:
+        """The words of every module whose words are its own; the run ends after the last of
+        them."""
+        wanted = set(self._same.values())
+        seen = self._run(size, options, wanted)
+        found = {name: _bound(*call)[1] for name, *call in reversed(seen) if name in wanted}
+        if set(found) != wanted:
+            raise Refusal("it was not called")
+        return found
 
-    def _forward(self, size: tuple[int, int] | None, options: dict[str, Any]) -> None:
+    def _run(self, size: Any, options: dict[str, Any], wanted: set[str]) -> list[Any]:
         model = self.stack.model
         if size is None:
             given = self.stack.own_input()
@@ -101,18 +106,47 @@ class Calls:
         for means, value in options.items():
             if value is not None:
                 given[self.stack.takes[means]] = value
-        with self.setting.in_place(), in_mode(model, Options()), torch.no_grad():
+        with watched(model, wanted) as seen:
+            self._forward(given)
+        return seen
+
+    def _forward(self, given: dict[str, Any]) -> None:
+        model = self.stack.model
+        in_place = self.setting.in_place()
+        with suppress(AllSeen), in_place, in_mode(model, Options()), torch.no_grad():
             model(**given)
 
     def places(self) -> list[Place]:
         """The attention modules that run, in the order in which they do."""
-        size = (_TEXTS, _TOKENS) if self.stack.reads_texts else None
-        with _watched(self.stack.model) as seen:
-            self._forward(size, {})
+        size = (_TEXTS, self.tokens) if self.stack.reads_texts else None
+        options = {}
+        if size is not None and MASK in self.stack.takes:
+            # With padding, and past any window: layers of two kinds are then given two masks.
+            options[MASK] = torch.ones(size, dtype=torch.long, device=self.stack.model.device)
+            options[MASK][0, -1] = 0
+        seen = self._run(size, options, set())
         names = list(dict.fromkeys(name for name, *_ in seen))
         inner = [n for n in names if not any(o.startswith(f"{n}.") for o in names)]
         calls = {name: call for name, *call in reversed(seen)}
+        self._same = _representatives({name: _bound(*calls[name])[1] for name in inner})
         return [_place(i, name, size, *calls[name]) for i, name in enumerate(inner)]
+
+
+def _representatives(words: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """For each module the first one that is given the same words, the arrays being the same
+    objects."""
+    firsts: dict[Any, str] = {}
+    found = {}
+    for name, its in words.items():
+        key = tuple(sorted((word, _identity(value)) for word, value in its.items()))
+        found[name] = firsts.setdefault(key, name)
+    return found
+
+
+def _identity(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " ".join(_identity(part) for part in value)
+    return f"array {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
 
 
 def _place(index: int, name: str, size: Any, module: Any, arguments: Any, words: Any) -> Place:
@@ -126,31 +160,6 @@ def _place(index: int, name: str, size: Any, module: Any, arguments: Any, words:
         shape = tuple(states.shape)
         return Place(index, name, module, skipped=f"its hidden states have the shape {shape}")
     return Place(index, name, module, width=int(states.shape[-1]), tokens_first=turned)
-
-
-@contextmanager
-def _watched(model: Any) -> Iterator[list[Any]]:
-    """Every call of an attention module while it is open: name, module, arguments, keywords."""
-    seen: list[Any] = []
-    handles = []
-    for name, module in model.named_modules():
-        if name and is_attention(module):
-
-            def remember(module: Any, arguments: Any, words: Any, name: str = name) -> None:
-                seen.append((name, module, arguments, words))
-
-            handles.append(module.register_forward_pre_hook(remember, with_kwargs=True))
-    try:
-        yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def is_attention(module: Any) -> bool:
-    """By the name of its class or of one that it extends."""
-    names = [kind.__name__.lower() for kind in type(module).__mro__]
-    return any("attention" in name or "attn" in name for name in names)
 
 
 def _bound(module: Any, arguments: Any, words: Any) -> tuple[Any, dict[str, Any]]:

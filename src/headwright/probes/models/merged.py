@@ -102,6 +102,8 @@ def _prefixed(example: Counterexample | None, part: Part) -> Counterexample | No
     """With the line that makes the layer out of the model."""
     if example is None or not part.record.asked.made:
         return example
+    if example.script.startswith("layer = "):
+        return example  # it makes its own
     line = part.record.asked.made.splitlines()[-1]
     return replace(example, script=f"{line}\n{example.script}")
 

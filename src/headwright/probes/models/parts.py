@@ -8,8 +8,10 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.probes.intent import Intent
+from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.library import refuse_unknown
+from headwright.probes.models.attending import attending_layer
 from headwright.probes.models.calls import Calls, Place
 from headwright.probes.models.intents import configured_window, layer_intent, whole_intent
 from headwright.probes.models.settings import implementations, setting, shortened
@@ -34,8 +36,7 @@ class Opened:
 
     @property
     def tokens(self) -> int:
-        window = shortened(configured_window(self.stack.model.config))
-        return max(_TOKENS, window + _PAST_WINDOW if window else 0)
+        return self.calls.tokens
 
     @property
     def left_out(self) -> list[Place]:
@@ -99,7 +100,9 @@ def opened_stacks(model: Any) -> Iterator[list[Opened]]:
 
 
 def opened(stack: Stack, implementation: str) -> Opened:
-    calls = Calls(stack, setting(stack.model, implementation))
+    window = shortened(configured_window(stack.model.config))
+    tokens = max(_TOKENS, window + _PAST_WINDOW if window else 0)
+    calls = Calls(stack, setting(stack.model, implementation), tokens)
     with quiet():
         return Opened(stack, implementation, calls, calls.places())
 
@@ -108,16 +111,32 @@ def part_of(
     model: Any, stack: str = "model", layer: int | None = None, implementation: str = "eager"
 ) -> HiddenStates:
     """One layer, or the whole stack where no layer is named, as a layer that probes can run."""
-    for found in stacks(opened_model(model)):
-        if found.name == stack:
-            part = opened(found, implementation)
-            return part.whole() if layer is None else part.layer(part.places[layer])
-    raise InputError(wanted="a stack of this model", got=stack, attempt="stack='model'")
+    part = _opened(model, stack, implementation)
+    return part.whole() if layer is None else part.layer(part.places[layer])
 
 
 def part_line(stack: str, layer: int | None, implementation: str, name: str = "layer") -> str:
     """The Python that makes it."""
     return f"{name} = part_of(model, {stack!r}, {layer}, {implementation!r})"
+
+
+def function_of(model: Any, stack: str, layer: int, implementation: str) -> AttentionFunction:
+    """The attention function inside a layer, on queries, keys and values."""
+    part = _opened(model, stack, implementation)
+    return attending_layer(part.places[layer], part.calls, part.tokens)
+
+
+def _opened(model: Any, name: str, implementation: str) -> Opened:
+    found = {stack.name: stack for stack in stacks(opened_model(model))}
+    if name not in found:
+        wanted = f"a stack of this model: {', '.join(found)}"
+        raise InputError(wanted=wanted, got=name, attempt=f"stack={next(iter(found))!r}")
+    return opened(found[name], implementation)
+
+
+def function_line(stack: str, layer: int, implementation: str) -> str:
+    """The Python that makes it."""
+    return f"layer = function_of(model, {stack!r}, {layer}, {implementation!r})"
 
 
 def opening_line(source: str, dtype: str | None) -> str:

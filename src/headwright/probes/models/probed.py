@@ -15,6 +15,8 @@ from headwright.probes.examined import record_of, wanted_properties
 from headwright.probes.intent import Intent, intent
 from headwright.probes.layer.calling import Caller
 from headwright.probes.layer.layer import OutOfTime
+from headwright.probes.models.by_function import NAMES as FUNCTION_NAMES
+from headwright.probes.models.by_function import ByFunction
 from headwright.probes.models.calls import Place
 from headwright.probes.models.explained import Design, explained
 from headwright.probes.models.implementations import compared
@@ -55,6 +57,7 @@ class _Question:
     seed: int
     deadline: float
     opening: str  # the Python that opens the model
+    functions: ByFunction
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,9 @@ def xray_model(
     deadline = time.monotonic() + seconds
     source = str(model) if is_place(model) else ""
     made = opening_line(source, dtype)
-    question = _Question(intent(expect), wanted_properties(only), seed, deadline, made)
+    names = wanted_properties(only)
+    functions = ByFunction(seed, deadline)
+    question = _Question(intent(expect), names, seed, deadline, made, functions)
     found = opened_model(model, dtype)
     stacks = list(opened_stacks(found))
     tasks = [task for each in stacks for task in _tasks(each, layer)]
@@ -134,7 +139,9 @@ def _part(task: _Task, question: _Question) -> Part:
     names = [name for name in question.names if name in _names(task)]
     made = part_line(opened.stack.name, task.layer, opened.implementation)
     asked = Asked(seed=question.seed, made=f"{question.opening}\n{made}")
-    record = record_of(exam, names, asked)
+    by_function = _by_function(task, exam.expect, names, question)
+    of_the_layer = [name for name in names if name not in [each.name for each in by_function]]
+    record = _with(record_of(exam, of_the_layer, asked), by_function)
     if task.beside is not None and _PATHS in names:
         other = task.subject(task.beside, question)
         line = part_line(opened.stack.name, task.layer, task.beside.implementation, "other")
@@ -149,6 +156,21 @@ def _part(task: _Task, question: _Question) -> Part:
         opened.implementation,
         replace(record, properties=findings, holds=holds),
     )
+
+
+def _by_function(
+    task: _Task, expect: Intent | None, names: Sequence[str], question: _Question
+) -> tuple[Finding, ...]:
+    wanted = [name for name in FUNCTION_NAMES if name in names]
+    if task.place is None or not wanted:
+        return ()
+    return question.functions.findings(task.opened, task.place, expect, wanted)
+
+
+def _with(record: XRay, more: Sequence[Finding]) -> XRay:
+    """Findings in the order of the table."""
+    found = sorted((*record.properties, *more), key=lambda each: PROPERTIES.index(each.name))
+    return replace(record, properties=tuple(found))
 
 
 def _names(task: _Task) -> tuple[str, ...]:

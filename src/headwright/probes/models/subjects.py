@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from headwright.probes.layer.layer import CACHE, MASK, POSITIONS, Options, Refus
 from headwright.probes.layer.library import Library
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, Signature
 from headwright.probes.models.calls import Calls, Place
+from headwright.probes.models.settings import Setting, configurations
 from headwright.probes.models.stacks import EMBEDDINGS, Stack
 from headwright.probes.rounding import apart
 from headwright.trained.library import torch
@@ -23,11 +25,18 @@ _TOKENS = 6
 class Module(torch.nn.Module):
     """An attention module called as its model calls it, on other hidden states."""
 
-    def __init__(self, place: Place, calls: Calls) -> None:
+    def __init__(self, place: Place, calls: Calls, setting: Setting | None = None) -> None:
         super().__init__()
         self.module = place.module
         self.place = place
         self.calls = calls
+        self.setting = calls.setting if setting is None else setting
+
+    def __deepcopy__(self, memory: Any) -> Module:
+        """Configurations are shared with the model, so that a setting reaches the copy."""
+        memory |= {id(owner): owner for owner in configurations(self.calls.stack.model)}
+        copied = copy.deepcopy(self.module, memory)
+        return Module(replace(self.place, module=copied), self.calls, self.setting)
 
     def forward(
         self, hidden_states: Any, attention_mask: Any = None, position_ids: Any = None
@@ -35,16 +44,16 @@ class Module(torch.nn.Module):
         texts, tokens = hidden_states.shape[:2]
         size = (tokens, texts) if self.place.tokens_first else (texts, tokens)
         words = self.calls.words(self.place, size, attention_mask, position_ids)
-        fitting = {name: _as(value, hidden_states.dtype) for name, value in words.items()}
-        with self.calls.setting.in_place():
+        fitting = {name: as_dtype(value, hidden_states.dtype) for name, value in words.items()}
+        with self.setting.in_place():
             return self.module(hidden_states, **fitting)
 
 
-def _as(value: Any, dtype: Any) -> Any:
+def as_dtype(value: Any, dtype: Any) -> Any:
     """Recorded numbers in the dtype of the hidden states, where a copy of the module has another
     than the model."""
     if isinstance(value, tuple):
-        return tuple(_as(part, dtype) for part in value)
+        return tuple(as_dtype(part, dtype) for part in value)
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         return value.to(dtype)
     return value
@@ -72,7 +81,7 @@ def module_layer(place: Place, calls: Calls, tokens: int = _TOKENS) -> HiddenSta
     layer = HiddenStates(
         f"{calls.stack.name} layer {place.index} ({calls.setting.implementation})",
         function,
-        _library(calls.stack),
+        library_of(calls.stack),
         _signature("hidden_states", known),
         sizes=Sizes(tokens=tokens, width=place.width),
         tokens_first=place.tokens_first,
@@ -96,7 +105,7 @@ def whole_layer(calls: Calls, tokens: int = _TOKENS, *, causal: bool = True) -> 
     return HiddenStates(
         f"{stack.name} ({calls.setting.implementation})",
         Whole(calls),
-        _library(stack),
+        library_of(stack),
         _signature(EMBEDDINGS, known),
         sizes=Sizes(tokens=tokens, width=stack.width),
         source=embedded,
@@ -108,7 +117,7 @@ def _signature(first: str, known: dict[str, str]) -> Signature:
     return Signature((first,), dict(known), frozenset({first, *known.values(), *switch}))
 
 
-def _library(stack: Stack) -> Library:
+def library_of(stack: Stack) -> Library:
     dtype = str(stack.model.dtype).removeprefix("torch.")
     return Library("torch", dtype, stack.model.device)
 
