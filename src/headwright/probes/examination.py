@@ -39,8 +39,10 @@ class Examination:
         given = "" if sizes is None else f", {sizes!r}"
         return f"layer.draw(np.random.default_rng([{self.seed}, {stream}]){given})"
 
-    def rounding(self, given: Inputs, options: Options = _PLAIN) -> Rounding:
-        return rounding(self.layer, given, options)
+    def rounding(
+        self, given: Inputs, options: Options = _PLAIN, unit: float | None = None
+    ) -> Rounding:
+        return rounding(self.layer, given, options, unit)
 
     def once(self, key: str, find: Callable[[], T]) -> T:
         """What `find` returns, found once for all probes."""

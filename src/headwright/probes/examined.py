@@ -18,6 +18,7 @@ from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
 from headwright.probes.numerics import numbers
 from headwright.probes.numerics.gradients import probe as gradients
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
+from headwright.probes.structure import distribution, heads, pattern, permutation, shift
 
 Probe = Callable[[Examination], Finding]
 
@@ -30,6 +31,11 @@ PROBES: dict[str, Probe] = {
     paths.NAME: paths.probe,
     padding.NAME: padding.probe,
     batch.NAME: batch.probe,
+    pattern.NAME: pattern.probe,
+    permutation.NAME: permutation.probe,
+    shift.NAME: shift.probe,
+    heads.NAME: heads.probe,
+    distribution.NAME: distribution.probe,
     numbers.NAME: numbers.probe,
     gradients.NAME: gradients.probe,
 }

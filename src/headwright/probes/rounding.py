@@ -52,13 +52,19 @@ class Rounding:
         return UNCLEAR if difference <= FAR * self.bound else BROKEN
 
 
-def rounding(layer: Layer, given: Inputs, options: Options = Options()) -> Rounding:  # noqa: B008
-    """Measured by running the layer on its input moved by one rounding error."""
+def rounding(
+    layer: Layer,
+    given: Inputs,
+    options: Options = Options(),  # noqa: B008
+    unit: float | None = None,
+) -> Rounding:
+    """Measured by running the layer on its input moved by one rounding error: by `unit`, where more
+    is rounded than the dtype's own eps."""
     output = layer.run(given, options)
     moved = 0.0
     rng = np.random.default_rng(1)
     for _ in range(_DRAWS):
-        near = given.moved(_MOVE * layer.eps, rng)
+        near = given.moved(_MOVE * (unit or layer.eps), rng)
         moved = max(moved, apart(layer.run(near, options), output))
 
     size = float(np.abs(output[np.isfinite(output)]).max(initial=0.0))
@@ -71,10 +77,14 @@ def apart(one: np.ndarray, other: np.ndarray) -> float:
     is, or where their shapes differ."""
     if one.shape != other.shape:
         return math.inf
-    if one.size == 0:
-        return 0.0
+    return float(apart_by_row(one, other).max(initial=0.0))
+
+
+def apart_by_row(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The largest difference along the last axis; infinite where one is no number and the other
+    is."""
     strange = ~(np.isfinite(one) & np.isfinite(other))
     with np.errstate(invalid="ignore"):
         same = strange & ((one == other) | (np.isnan(one) & np.isnan(other)))
         difference = np.where(same, 0.0, np.abs(one - other))
-    return float(np.where(np.isnan(difference), math.inf, difference).max())
+    return np.where(np.isnan(difference), math.inf, difference).max(axis=-1, initial=0.0)

@@ -19,6 +19,7 @@ from headwright.probes.layer.inputs import Inputs
 MASK = "mask"  # (b, n), True where a token is real
 PAIRS = "pairs"  # (b, 1, t, n), True where a query may see a key
 POSITIONS = "positions"  # (b, n), whole numbers
+DOCUMENTS = "documents"  # (b, n), the number of the document that a token belongs to
 CAUSAL = "causal"  # a switch
 CACHE = "cache"  # keys and values of earlier calls
 WEIGHTS = "weights"  # a switch: return the weights as well
@@ -33,6 +34,7 @@ class Options:
     mask: np.ndarray | None = None
     pairs: np.ndarray | None = None
     positions: np.ndarray | None = None
+    documents: np.ndarray | None = None
     causal: bool | None = None
     weights: bool | None = None
     training: bool = False

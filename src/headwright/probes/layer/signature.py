@@ -11,6 +11,7 @@ import numpy as np
 from headwright.probes.layer.layer import (
     CACHE,
     CAUSAL,
+    DOCUMENTS,
     MASK,
     PAIRS,
     POSITIONS,
@@ -25,6 +26,7 @@ KEYWORDS = {
     MASK: ("attention_mask", "padding_mask", "key_padding_mask"),
     PAIRS: ("attn_mask", "mask"),
     POSITIONS: ("position_ids", "positions", "input_pos"),
+    DOCUMENTS: ("document_ids", "doc_ids", "segment_ids", "document_id", "documents"),
     CAUSAL: ("is_causal", "causal"),
     CACHE: ("past_key_values", "past_key_value", "layer_past", "cache", "kv_cache"),
     WEIGHTS: ("need_weights", "output_attentions", "return_attention_scores"),
@@ -67,8 +69,10 @@ class Signature:
                 array = form.written(seen.astype(bool), queries)
                 is_added = form.kind == ADDED
                 made[self.known[meaning]] = lib.floats(array) if is_added else lib.whole(array)
-        if options.positions is not None:
-            made[self.known[POSITIONS]] = lib.whole(options.positions.astype(np.int64))
+        for meaning in (POSITIONS, DOCUMENTS):
+            numbered = getattr(options, meaning)
+            if numbered is not None:
+                made[self.known[meaning]] = lib.whole(numbered.astype(np.int64))
         for meaning in (CAUSAL, WEIGHTS):
             switch = getattr(options, meaning)
             if switch is not None:
