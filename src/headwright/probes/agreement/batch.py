@@ -93,6 +93,9 @@ def _with_own_options(
     if POSITIONS in exam.layer.takes:
         starts = _SHIFT * np.arange(_TEXTS)[:, None]
         made.append(("positions", Options(positions=starts + np.arange(n))))
+        # Documents packed in a row, with borders of its own in every text: 0 1 2 0 1 2 3 ...
+        lengths = np.arange(_TEXTS)[:, None] + 2
+        made.append(("packed documents", Options(positions=np.arange(n) % lengths)))
     if PAIRS in exam.layer.takes and n > 1:
         pairs = np.tril(np.ones((_TEXTS, 1, n, n), bool))
         pairs[1, :, :, 1:] &= np.eye(n, dtype=bool)[:, 1:]
