@@ -20,10 +20,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 
 # Not caught yet, or caught with a script that does not reproduce. A name leaves the list when
 # that is repaired.
-MISSED = {
-    # Padding sees it, but a fresh layer is right about the first mask, and so the script passes.
-    "history:MaskOfTheFirstCall",
-}
+MISSED: set[str] = set()
 _DOCS = Path(__file__).resolve().parents[2] / "docs" / "gallery"
 
 
