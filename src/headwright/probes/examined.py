@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from headwright.errors import InputError
-from headwright.probes.agreement import batch, determinism, history, padding, paths
+from headwright.probes.agreement import batch, cache, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
 from headwright.probes.layer.mode import one_thread
@@ -25,6 +26,7 @@ PROBES: dict[str, Probe] = {
     paths.NAME: paths.probe,
     padding.NAME: padding.probe,
     batch.NAME: batch.probe,
+    cache.NAME: cache.probe,
     pattern.NAME: pattern.probe,
     permutation.NAME: permutation.probe,
     shift.NAME: shift.probe,
@@ -34,6 +36,7 @@ PROBES: dict[str, Probe] = {
     gradients.NAME: gradients.probe,
 }
 _RANDOM = "the layer is random; see determinism"
+_KEEPS = "it keeps something from earlier calls: see history first"
 
 
 def record_of(exam: Examination, names: Sequence[str], asked: Asked) -> XRay:
@@ -84,8 +87,17 @@ def _findings(exam: Examination, names: Sequence[str]) -> dict[str, Finding]:
         for name, probe in PROBES.items():
             if name in names and name not in findings:
                 told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
-                findings[name] = told
+                findings[name] = _with_doubt(told, findings)
     return findings
+
+
+def _with_doubt(told: Finding, before: dict[str, Finding]) -> Finding:
+    """A layer that keeps something may break anything, and a script of a few calls may not
+    repeat it."""
+    keeps = history.NAME in before and before[history.NAME].status == BROKEN
+    if not keeps or told.status != BROKEN:
+        return told
+    return replace(told, evidence=f"{told.evidence} ({_KEEPS})")
 
 
 def _found(name: str, probe: Probe, exam: Examination) -> Finding:
