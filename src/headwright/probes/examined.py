@@ -107,6 +107,10 @@ def _found(name: str, probe: Probe, exam: Examination) -> Finding:
         return Finding(name, UNCLEAR, "the time allowed was over before this was tried")
     except Refusal as reason:
         return Finding(name, UNCLEAR, f"the layer did not answer: {reason}")
+    # A layer that nobody thought of must not cost the rest of the table.
+    except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
+        words = f"{type(fault).__name__}: {fault}".partition("\n")[0]
+        return Finding(name, UNCLEAR, f"this probe failed on the layer, by our fault ({words})")
 
 
 def _notes(layer: Layer) -> tuple[str, ...]:
