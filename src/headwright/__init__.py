@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headwright.homework import check
     from headwright.keys import GaussianKeys
     from headwright.noise import moments, worst_case
-    from headwright.probes.examined import xray
+    from headwright.probes.asking import xray
     from headwright.subspace import extract
     from headwright.trained import audit
 
@@ -34,7 +34,7 @@ _HOME = {
     "lab": ("headwright.lab", ""),
     "study": ("headwright.study", ""),
     "symmetry": ("headwright.symmetry", ""),
-    "xray": ("headwright.probes.examined", "xray"),
+    "xray": ("headwright.probes.asking", "xray"),
 }
 
 __all__ = [

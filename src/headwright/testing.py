@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from headwright.probes.examined import SECONDS, xray
+from headwright.probes.asking import SECONDS, xray
 from headwright.probes.finding import Finding
 from headwright.probes.record import XRay
 

@@ -1,9 +1,10 @@
 """Properties of any attention layer, found by running it (`hw.xray`).
 
-Reading order: `record` (what comes back), `layer/` (what goes in, in one shape), `intent` (what was
-meant), `rounding` (what is no break), `examination` and `examined` (probe after probe), then the
-probes: `structure/`, `agreement/`, `numerics/`. `script` repeats a counterexample, `page` and
-`drawn` show the record. The names below are those that scripts use.
+Reading order: `finding` and `record` (what comes back), `layer/` (what goes in, in one shape),
+`intent` (what was meant), `rounding` (what is no break), `examination` and `examined` (probe after
+probe), `asking` (the public function), then the probes: `structure/`, `agreement/`, `numerics/`;
+`models/` are whole models. `script` repeats a counterexample, `page/` and `figure` show the record,
+`alarm` limits the time, `demo` is a layer with a mistake. The names below are those of scripts.
 """
 
 from headwright.probes.layer.given import layer_of

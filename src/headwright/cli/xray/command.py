@@ -15,7 +15,8 @@ from headwright.cli.conventions import command as headwright_command
 from headwright.cli.xray import view
 from headwright.errors import InputError
 from headwright.probes import demo
-from headwright.probes.examined import SECONDS, wanted_properties, xray
+from headwright.probes.asking import SECONDS, xray
+from headwright.probes.examined import wanted_properties
 from headwright.probes.intent import intent
 from headwright.probes.layer.library import DTYPES
 from headwright.probes.record import XRay

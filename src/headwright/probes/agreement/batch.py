@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.compared import Compared, compared, judged
-from headwright.probes.agreement.written import call_written
+from headwright.probes.agreement.asking.compared import Compared, compared, judged
+from headwright.probes.agreement.asking.written import call_written
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import PAIRS, POSITIONS, Options, Refusal
@@ -22,7 +22,6 @@ _ORDER = (2, 0, 1)
 _TWICE = (0, 1, 0)
 # The other text grows by this factor: what a shared scale or a sum over texts would show.
 _LOUD = 30.0
-_SHIFT = 5  # positions of the second text, where they are given
 _PLAIN = Options()
 
 
@@ -91,8 +90,12 @@ def _with_own_options(
     n = texts.tokens
     made = []
     if POSITIONS in exam.layer.takes:
-        starts = _SHIFT * np.arange(_TEXTS)[:, None]
-        made.append(("positions", Options(positions=starts + np.arange(n))))
+        # With gaps of their own: what is relative does not see a shift.
+        steps = 1 + np.arange(_TEXTS)[:, None]
+        made.append(("positions", Options(positions=steps * np.arange(n))))
+        # Packed in a row, with borders of its own in every text: 0 1 2 0 1 2 0 ...
+        lengths = 2 + np.arange(_TEXTS)[:, None]
+        made.append(("packed documents", Options(positions=np.arange(n) % lengths)))
     if PAIRS in exam.layer.takes and n > 1:
         pairs = np.tril(np.ones((_TEXTS, 1, n, n), bool))
         pairs[1, :, :, 1:] &= np.eye(n, dtype=bool)[:, 1:]

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.causal import sees
-from headwright.probes.agreement.questions import Questions
+from headwright.probes.agreement.asking.causal import sees
+from headwright.probes.agreement.asking.questions import Questions
 from headwright.probes.layer.layer import CAUSAL, MASK, PAIRS, Options
 from headwright.probes.layer.masks import FLAGS, HIDES, SHOWN, MaskForm, effect_of
 from headwright.probes.layer.signature import keywords_of
 from headwright.probes.record import HOLDS
 
 _PLAIN = Options()
-_HIDDEN = 2  # tokens at the end
+_HIDDEN = 2  # tokens at the beginning, which causal layers see too
 
 
 def ask_about_masks(asked: Questions) -> list[str]:
@@ -29,39 +29,38 @@ def ask_about_masks(asked: Questions) -> list[str]:
     if CAUSAL in layer.takes:
         _switch(asked)
     if {MASK, PAIRS} <= layer.takes:
-        hidden = seen_alike(asked, _end_hidden(asked)[:1])
+        hidden = seen_alike(asked, _start_hidden(asked)[:1])
         columns = Options(pairs=hidden)
         own = Options(pairs=hidden & _own(asked))
-        masked = Options(mask=_end_hidden(asked))
-        rows = asked.given.tokens - _HIDDEN
-        either(asked, "tokens hidden by a mask of pairs", masked, (columns, own), rows)
+        masked = Options(mask=_start_hidden(asked))
+        either(asked, "tokens hidden by a mask of pairs", masked, (columns, own), _HIDDEN)
     return remarks
 
 
-def bases(asked: Questions) -> list[tuple[str, Options, int | None]]:
+def bases(asked: Questions) -> list[tuple[str, Options, int]]:
     """Questions under which every other switch must change nothing: with what is said of them, and
-    the outputs that count."""
+    the first output that counts."""
     takes = asked.exam.layer.takes
     n = asked.given.tokens
-    made: list[tuple[str, Options, int | None]] = [("", _PLAIN, None)]
+    made: list[tuple[str, Options, int]] = [("", _PLAIN, 0)]
     if CAUSAL in takes and not _is_hint(asked):
-        made.append((" with the causal switch on", Options(causal=True), None))
+        made.append((" with the causal switch on", Options(causal=True), 0))
     if MASK in takes and n > _HIDDEN:
-        made.append((" with padding", Options(mask=_end_hidden(asked)), n - _HIDDEN))
+        made.append((" with padding", Options(mask=_start_hidden(asked)), _HIDDEN))
     if PAIRS in takes:
-        made.append((" with a mask of pairs", Options(pairs=_every_other(n)), None))
+        made.append((" with a mask of pairs", Options(pairs=_every_other(n)), 0))
     if PAIRS in takes and CAUSAL in takes:
         lower = Options(pairs=_lower(n), causal=True)
-        made.append((" with the causal switch and a mask", lower, None))
+        made.append((" with the causal switch and a mask", lower, 0))
     return made
 
 
 def either(
-    asked: Questions, words: str, one: Options, others: tuple[Options, ...], rows: int | None = None
+    asked: Questions, words: str, one: Options, others: tuple[Options, ...], start: int = 0
 ) -> int | None:
     """One of the others must be the same: an explicit mask may come on top of the layer's own, or
     stand in its place. Which one it was, where it is told."""
-    found = [asked.difference(words, one, other, rows) for other in others]
+    found = [asked.difference(words, one, other, start) for other in others]
     taken = [(place, made) for place, made in enumerate(found) if made is not None]
     if not taken:
         return None
@@ -126,7 +125,6 @@ def _switch(asked: Questions) -> None:
     on = Options(causal=True)
     either(asked, f"{keyword} given, and none", _PLAIN, (Options(causal=False), on))
     n = asked.given.tokens
-    rows = n - _HIDDEN
     if PAIRS not in takes:
         return
     lower = Options(pairs=_lower(n))
@@ -134,12 +132,12 @@ def _switch(asked: Questions) -> None:
     if _is_hint(asked):
         return
     asked.agree(f"{keyword} and the mask that hides later keys", on, lower)
-    hidden = seen_alike(asked, _end_hidden(asked)[:1])
+    hidden = seen_alike(asked, _start_hidden(asked)[:1])
     both = Options(pairs=hidden & _lower(n))
     words = f"{keyword} together with a mask, and one mask for both"
-    asked.agree(words, both, Options(pairs=hidden, causal=True), rows)
+    asked.agree(words, both, Options(pairs=hidden, causal=True), _HIDDEN)
     if MASK in takes:
-        asked.agree(words, both, Options(mask=_end_hidden(asked), causal=True), rows)
+        asked.agree(words, both, Options(mask=_start_hidden(asked), causal=True), _HIDDEN)
 
 
 def _is_hint(asked: Questions) -> bool:
@@ -157,10 +155,10 @@ def _own(asked: Questions) -> np.ndarray:
     return asked.exam.once("keys that the plain call sees", lambda: sees(asked.exam))
 
 
-def _end_hidden(asked: Questions) -> np.ndarray:
-    """(b, n): the last tokens are padding."""
+def _start_hidden(asked: Questions) -> np.ndarray:
+    """(b, n): the first tokens are padding."""
     mask = np.ones((asked.given.batch, asked.given.tokens), bool)
-    mask[:, -_HIDDEN:] = False
+    mask[:, :_HIDDEN] = False
     return mask
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.compared import Compared, compared, judged
-from headwright.probes.agreement.padded import LEFT, RIGHT, Padded, PaddedTexts, masked
+from headwright.probes.agreement.asking.compared import Compared, compared, judged
+from headwright.probes.agreement.asking.padded import LEFT, RIGHT, Padded, PaddedTexts, masked
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import MASK, PAIRS, POSITIONS, Refusal
 from headwright.probes.record import BROKEN, HOLDS, NOT_APPLICABLE, UNCLEAR, Finding
@@ -30,11 +30,13 @@ def probe(exam: Examination) -> Finding:
         return Finding(NAME, NOT_APPLICABLE, "it takes no mask")
     texts = PaddedTexts.drawn(exam, _STREAM, _TEXTS)
     bound = _rounding(texts)
-    found = _one_text(texts, RIGHT, bound)
-    if any(one.status == BROKEN for one in found):
-        reason = _reason(texts, bound)
-        found = [replace(one, why=reason or one.why) for one in found]
-    found += _one_text(texts, LEFT, bound)
+    found = []
+    for side in (RIGHT, LEFT):
+        one_text = _one_text(texts, side, bound)
+        if any(one.status == BROKEN for one in one_text):
+            reason = _reason(texts, side, bound)
+            one_text = [replace(one, why=reason or one.why) for one in one_text]
+        found += one_text
     for side in (RIGHT, LEFT):
         found += _unequal_texts(texts, side, bound)
     if not found:
@@ -102,26 +104,26 @@ def _usual(texts: PaddedTexts, side: str) -> Padded:
     return Padded((texts.tokens - _PADS,), texts.tokens, side)
 
 
-def _reason(texts: PaddedTexts, bound: Rounding) -> str:
-    """What a break on the right looks like: the mask without effect, or the other way round."""
+def _reason(texts: PaddedTexts, side: str, bound: Rounding) -> str:
+    """What the break looks like: the mask without effect, or the other way round."""
     layer = texts.exam.layer
-    shape = _usual(texts, RIGHT)
+    shape = _usual(texts, side)
     rows = shape.rows(0)
-    here = texts.answer(shape)
-    alone = texts.alone(shape)
-    given = texts.given(shape, 0, (0,))
+    # Loud padding would outweigh a mask that hides too little; here the padding is no louder.
+    quiet = texts.texts.text(0)
     options = masked(layer, shape)
     try:
-        bare = layer.run(given, replace(options, mask=None, pairs=None))
-        turned = layer.run(given, masked(layer, shape, ~shape.real))
+        here = layer.run(quiet, options)
+        bare = layer.run(quiet, replace(options, mask=None, pairs=None))
+        turned = layer.run(texts.given(shape, 0, (0,)), masked(layer, shape, ~shape.real))
     except Refusal:
         return ""
-    if here is not None and apart(here, bare) <= bound.bound:
+    if apart(here, bare) <= bound.bound:
         return "the mask has no effect"
     # A mask that is read the other way round hides all of a text without padding: its own answer
     # is the plain one.
-    plain = layer.run(texts.texts.text(0).cut(rows.start, rows.stop))
-    wanted = [one for one in (alone, plain) if one is not None]
+    plain = layer.run(quiet.cut(rows.start, rows.stop))
+    wanted = [one for one in (texts.alone(shape), plain) if one is not None]
     gaps = [apart(turned[..., rows, :], one) for one in wanted]
     return "the mask seems inverted" if min(gaps) <= bound.bound else ""
 
@@ -137,10 +139,9 @@ def _in_padding(texts: PaddedTexts) -> str:
 
 
 def _excused(texts: PaddedTexts, own: Compared, leak: Compared, side: str) -> Compared:
-    """On the left, a layer that counts tokens from the first on may answer otherwise, with
-    numbers."""
-    stands = own.status == HOLDS or side == RIGHT or leak.status != HOLDS
-    stands = stands or math.isinf(own.difference)
+    """On the left, a layer that counts tokens from the first on may answer otherwise."""
+    is_number = math.isfinite(own.difference)
+    stands = own.status == HOLDS or side == RIGHT or leak.status != HOLDS or not is_number
     if stands or POSITIONS in texts.exam.layer.takes or _ignores_order(texts):
         return own
     return replace(own, status=UNCLEAR, why=_PLACES)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwright.probes.agreement.causal import changed
-from headwright.probes.agreement.compared import judged
+from headwright.probes.agreement.asking.causal import changed
+from headwright.probes.agreement.asking.compared import judged
+from headwright.probes.agreement.asking.questions import Questions
 from headwright.probes.agreement.explicit_masks import ask_about_masks, bases
-from headwright.probes.agreement.questions import Questions
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import TRAINING, WEIGHTS, Options, Refusal
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, keywords_of
@@ -32,9 +32,9 @@ def probe(exam: Examination) -> Finding:
     exam.layer.run(asked.given)  # a plain call that is refused is no path
     remarks = ask_about_masks(asked)
     ways = _ways(exam)
-    for said, base, rows in bases(asked):
+    for said, base, start in bases(asked):
         for words, change in ways.items():
-            asked.agree(f"{words}{said}", base, replace(base, **change), rows)
+            asked.agree(f"{words}{said}", base, replace(base, **change), start)
     one_text = Questions(exam, asked.given.text(0), f"{asked.draw}.text(0)")
     if _same_question(exam, one_text):
         one_text.agree("without the batch axis", _PLAIN, _UNBATCHED)

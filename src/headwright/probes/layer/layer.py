@@ -6,7 +6,7 @@ dtype and device. Probes ask what it takes (`takes`) before they use an option.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -45,7 +45,7 @@ class Options:
     use_cache: bool | None = None  # ask for the keys and values of this call
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sizes:
     """Lengths of the axes. `keys` and `key_heads` are None where they equal tokens and heads,
     `value_width` where it equals the width."""
@@ -57,6 +57,12 @@ class Sizes:
     keys: int | None = None
     key_heads: int | None = None
     value_width: int | None = None
+
+    def __repr__(self) -> str:
+        """Short, for scripts: what is as usual is left out."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        said = [f"{name}={value}" for name, (value, usual) in values.items() if value != usual]
+        return f"Sizes({', '.join(said)})"
 
 
 class Refusal(HeadwrightError):

@@ -26,8 +26,9 @@ def page_of(record: Any) -> str:
 
 
 def sections(record: Any) -> str:
+    found = f"{parts.table(record.properties)}{parts.facts(record)}"
     made = [
-        f"<section><h2>Properties</h2>{parts.table(record.properties)}{parts.facts(record)}</section>",
+        f"<section><h2>Properties</h2>{found}</section>",
         parts_section(record.parts),
         dependency_section(record),
         group_section(record),

@@ -62,5 +62,8 @@ def parts_section(parts: Sequence[Any]) -> str:
 
 def _row(line: Line) -> str:
     marks = {"no": line.broken, "maybe": line.unclear}
-    cells = [f'<td class="{kind}">{escape(words) or "–"}</td>' for kind, words in marks.items()]
+    cells = [
+        f'<td class="{kind if words else "soft"}">{escape(words) or "–"}</td>'
+        for kind, words in marks.items()
+    ]
     return f"<tr><td>{escape(line.name)}</td><td>{escape(line.pattern)}</td>{''.join(cells)}</tr>"

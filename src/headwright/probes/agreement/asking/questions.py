@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headwright.probes.agreement.compared import Compared, compared, two_calls
-from headwright.probes.agreement.written import call_written, written
+from headwright.probes.agreement.asking.compared import Compared, compared, two_calls
+from headwright.probes.agreement.asking.written import call_written, written
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Options, Refusal
@@ -41,21 +41,21 @@ class Questions:
         return self._bounds[key]
 
     def difference(
-        self, words: str, one: Options, other: Options, rows: int | None = None
+        self, words: str, one: Options, other: Options, start: int = 0
     ) -> Compared | None:
-        """Of the first so many outputs; None where one of the two was refused."""
+        """Of the outputs from `start` on; None where one of the two was refused."""
         here = self.answer(one)
         there = self.answer(other)
         if here is None or there is None:
             return None
-        cut = "" if rows is None else f"[..., :{rows}, :]"
+        cut = f"[..., {start}:, :]" if start else ""
         script = two_calls(self.draw, one, other, cut)
         bound = self.rounding(one)
-        return compared(words, here[..., :rows, :], there[..., :rows, :], bound, script)
+        return compared(words, here[..., start:, :], there[..., start:, :], bound, script)
 
-    def agree(self, words: str, one: Options, other: Options, rows: int | None = None) -> None:
+    def agree(self, words: str, one: Options, other: Options, start: int = 0) -> None:
         """The two should be equal."""
-        found = self.difference(words, one, other, rows)
+        found = self.difference(words, one, other, start)
         if found is not None:
             self.found.append(found)
 
@@ -85,5 +85,5 @@ class Questions:
             f"{call_written('x', options)}\n"
             'assert not layer.caller.wrote, "the layer writes into the arrays it is given"\n'
         )
-        why = "what the caller does with it next is wrong"
-        self.found.append(Compared(words, change, 0.0, BROKEN, script, why))
+        said = f"{words}: an array that it was given differs by {change:.2g} after the call"
+        self.found.append(Compared(words, change, 0.0, BROKEN, script, said=said))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwright.probes.agreement.written import call_written
+from headwright.probes.agreement.asking.written import call_written
 from headwright.probes.layer.layer import Options
 from headwright.probes.record import BROKEN, HOLDS, UNCLEAR, Counterexample, Finding
 from headwright.probes.rounding import Rounding, apart
@@ -25,10 +25,13 @@ class Compared:
     status: str
     script: str = ""
     why: str = ""  # what the break looks like, where that is known
+    said: str = ""  # the whole sentence, where it is another
 
     @property
     def sentence(self) -> str:
         """For readers: what was done, and what happened."""
+        if self.said:
+            return self.said
         if math.isinf(self.difference):
             happened = "one output has numbers where the other has none"
         else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headwright.probes.agreement.written import array_written, call_written
+from headwright.probes.agreement.asking.written import array_written, call_written
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import MASK, POSITIONS, Options, Refusal, Sizes
