@@ -93,6 +93,9 @@ def _with_own_options(
         # With gaps of their own: what is relative does not see a shift.
         steps = 1 + np.arange(_TEXTS)[:, None]
         made.append(("positions", Options(positions=steps * np.arange(n))))
+        # Packed in a row, with borders of its own in every text: 0 1 2 0 1 2 0 ...
+        lengths = 2 + np.arange(_TEXTS)[:, None]
+        made.append(("packed documents", Options(positions=np.arange(n) % lengths)))
     if PAIRS in exam.layer.takes and n > 1:
         pairs = np.tril(np.ones((_TEXTS, 1, n, n), bool))
         pairs[1, :, :, 1:] &= np.eye(n, dtype=bool)[:, 1:]

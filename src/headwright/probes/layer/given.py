@@ -69,7 +69,7 @@ def layer_of(
     ones, a safetensors file or arrays by name; `deadline` is a reading of time.monotonic."""
     source = captured(inputs)
     with alarm(deadline):
-        thing = _made(thing)
+        thing = instance_of(thing)
     label = name or getattr(thing, "__name__", type(thing).__name__)
     forms = [form for lib in libraries_of(thing, dtype) for form in _forms(label, thing, lib)]
     for form in forms:
@@ -101,8 +101,9 @@ def _forms(label: str, thing: Any, lib: Library) -> list[Any]:
     return [hidden, function] if is_module else [function]
 
 
-def _made(thing: Any) -> Any:
-    """An instance, where a class or a factory without arguments was given."""
+def instance_of(thing: Any) -> Any:
+    """Something to call: what `module:name` is, and an instance where a class or a factory without
+    arguments was given."""
     if isinstance(thing, str):
         thing = named(thing)
     if not callable(thing):
