@@ -90,12 +90,7 @@ def _with_own_options(
     n = texts.tokens
     made = []
     if POSITIONS in exam.layer.takes:
-        # With gaps of their own: what is relative does not see a shift.
-        steps = 1 + np.arange(_TEXTS)[:, None]
-        made.append(("positions", Options(positions=steps * np.arange(n))))
-        # Packed in a row, with borders of its own in every text: 0 1 2 0 1 2 0 ...
-        lengths = 2 + np.arange(_TEXTS)[:, None]
-        made.append(("packed documents", Options(positions=np.arange(n) % lengths)))
+        made.append(("positions", Options(positions=_positions(n))))
     if PAIRS in exam.layer.takes and n > 1:
         pairs = np.tril(np.ones((_TEXTS, 1, n, n), bool))
         pairs[1, :, :, 1:] &= np.eye(n, dtype=bool)[:, 1:]
@@ -110,6 +105,14 @@ def _with_own_options(
         except Refusal:  # takes one for all texts
             continue
     return found
+
+
+def _positions(n: int) -> np.ndarray:
+    """Of three texts: one after another, with a second document, with gaps. What is relative would
+    not see a shift."""
+    place = np.arange(n)
+    begins = max(n // 3, 1)
+    return np.stack([place, np.where(place < begins, place, place - begins), 3 * place])
 
 
 def _each(
