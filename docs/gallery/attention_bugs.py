@@ -148,10 +148,15 @@ def without_numbers(text: str) -> str:
     return re.sub(r"-?\d[\d.,]*(e[+-]?\d+)?", "#", text)
 
 
+def without_lines(text: str) -> str:
+    """All but what was found."""
+    return re.sub(r"(```text\n).*?\n(```)", r"\1\2", text, flags=re.S)
+
+
 def _examined(entry: Entry) -> str:
     record = hw.xray(entry.made(), **entry.words, only=entry.properties)
     caught = record.broken or record.properties
-    return line_of(caught[0])
+    return line_of(min(caught, key=lambda finding: entry.properties.index(finding.name)))
 
 
 def main() -> None:

@@ -3,6 +3,9 @@ and no right one is called broken."""
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.probes.gallery.table import BROKEN, RIGHT, UNDECIDED
@@ -18,6 +21,18 @@ torch = pytest.importorskip("torch", reason="needs torch")
 # Not caught yet, or caught with a script that does not reproduce. A name leaves the list when
 # that is repaired.
 MISSED: set[str] = set()
+_DOCS = Path(__file__).resolve().parents[2] / "docs" / "gallery"
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    """What writes the page of the documentation."""
+    spec = importlib.util.spec_from_file_location("attention_bugs", _DOCS / "attention_bugs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +68,7 @@ def _fails(entry, script):
 
 
 @pytest.mark.parametrize("entry", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_layer_is_caught_and_its_script_fails(entry):
+def test_a_broken_layer_is_caught_and_its_script_fails(entry, gallery):
     if not set(entry.properties) <= set(PROBES):
         pytest.skip("no probe of these properties yet")
     finding = _caught(entry)
@@ -64,6 +79,10 @@ def test_a_broken_layer_is_caught_and_its_script_fails(entry):
     assert finding is not None, entry.what
     assert finding.counterexample is not None
     assert _fails(entry, finding.counterexample.script), finding.counterexample.script
+    shown = gallery.without_numbers(gallery.line_of(finding))
+    assert shown in gallery.without_numbers(gallery.PAGE.read_text(encoding="utf-8")), (
+        "write the page anew: python docs/gallery/attention_bugs.py"
+    )
 
 
 @pytest.mark.parametrize("entry", RIGHT.values(), ids=RIGHT.keys())
@@ -92,3 +111,11 @@ def test_every_broken_layer_says_what_it_does():
 
 def test_the_list_of_what_is_missed_names_layers_of_the_gallery():
     assert set(BROKEN) >= MISSED
+
+
+def test_the_page_shows_every_layer(gallery):
+    """Its words are those of the layers today; the lines of the table are held layer by layer."""
+    written = gallery.PAGE.read_text(encoding="utf-8")
+    wanted = gallery.page(lambda entry: "")
+
+    assert gallery.without_lines(written) == gallery.without_lines(wanted)

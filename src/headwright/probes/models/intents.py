@@ -8,18 +8,20 @@ from typing import Any
 from headwright.probes.intent import Intent
 from headwright.probes.models.calls import Place
 from headwright.probes.models.settings import shortened
-from headwright.trained.library import torch
+from headwright.trained.library import torch, transformers
 
 _FULL = "full_attention"
 _SLIDING = "sliding_attention"
 # Rotations whose angles change with the length of the text, by design.
 _BY_LENGTH = ("dynamic", "longrope")
+# Families that write texts though a token sees all others.
+_BOTH_WAYS = ("xlnet", "xlm")
 _POSITION_TABLES = ("position_emb", "embed_positions", "wpe", "pos_emb")
 
 
 def layer_intent(config: Any, place: Place) -> Intent | None:
     """None where the configuration does not say, or says something that has no name here."""
-    causal = getattr(place.module, "is_causal", None)
+    causal = is_causal(config, place.module)
     kind = _kind(config, place.index)
     if causal is None or kind not in (_FULL, _SLIDING):
         return None
@@ -28,6 +30,23 @@ def layer_intent(config: Any, place: Place) -> Intent | None:
     # A window to both sides has no name.
     window = shortened(configured_window(config))
     return Intent("window", window) if causal and window else None
+
+
+def is_causal(config: Any, module: Any) -> bool | None:
+    """None where nothing says so. A family that only ever writes texts is causal, whatever one of
+    its modules says of itself, unless the configuration makes it look both ways."""
+    stated = getattr(module, "is_causal", None)
+    if stated or config.is_encoder_decoder:
+        return stated
+    both_ways = getattr(config, "use_bidirectional_attention", False)
+    if both_ways or getattr(config, "is_causal", None) is False:
+        return False
+    kind = config.model_type
+    auto = transformers.models.auto.modeling_auto
+    fills_gaps = kind in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if kind in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and not fills_gaps and kind not in _BOTH_WAYS:
+        return True
+    return stated
 
 
 def _kind(config: Any, index: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +9,16 @@ from headwright.errors import InputError
 from headwright.probes.intent import Intent
 from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.hidden import HiddenStates
+from headwright.probes.layer.layer import Refusal
 from headwright.probes.layer.library import refuse_unknown
 from headwright.probes.models.attending import attending_layer
 from headwright.probes.models.calls import Calls, Place
-from headwright.probes.models.intents import configured_window, layer_intent, whole_intent
+from headwright.probes.models.intents import (
+    configured_window,
+    is_causal,
+    layer_intent,
+    whole_intent,
+)
 from headwright.probes.models.settings import implementations, setting, shortened
 from headwright.probes.models.stacks import Stack, stacks
 from headwright.probes.models.subjects import module_layer, whole_layer
@@ -58,7 +63,8 @@ class Opened:
         return module_layer(place, self.calls, self.tokens)
 
     def whole(self) -> HiddenStates:
-        causal = any(getattr(place.module, "is_causal", False) for place in self.places)
+        config = self.stack.model.config
+        causal = any(is_causal(config, place.module) for place in self.places)
         return whole_layer(self.calls, self.tokens, causal=causal)
 
 
@@ -93,10 +99,16 @@ def is_place(model: Any) -> bool:
     return isinstance(model, str) or hasattr(model, "__fspath__")
 
 
-def opened_stacks(model: Any) -> Iterator[list[Opened]]:
-    """Every stack in the implementations it has."""
+def opened_stacks(model: Any) -> tuple[list[list[Opened]], list[str]]:
+    """Every stack in the implementations it has; and a line for each that does not run."""
+    found = []
+    notes = []
     for stack in stacks(model):
-        yield [opened(stack, name) for name in implementations(stack.model)]
+        try:
+            found.append([opened(stack, name) for name in implementations(stack.model)])
+        except Refusal as reason:
+            notes.append(f"{type(stack.model).__name__} was left out: {reason}.")
+    return found, notes
 
 
 def opened(stack: Stack, implementation: str) -> Opened:
@@ -104,7 +116,13 @@ def opened(stack: Stack, implementation: str) -> Opened:
     tokens = max(_TOKENS, window + _PAST_WINDOW if window else 0)
     calls = Calls(stack, setting(stack.model, implementation), tokens)
     with quiet():
-        return Opened(stack, implementation, calls, calls.places())
+        try:
+            return Opened(stack, implementation, calls, calls.places())
+        except Refusal:
+            raise
+        except Exception as reason:  # a model fails in its own words
+            lines = str(reason).splitlines() or [""]
+            raise Refusal(f"{type(reason).__name__}: {lines[0][:160]}") from reason
 
 
 def part_of(

@@ -106,10 +106,10 @@ def xray_model(
     functions = ByFunction(seed, deadline)
     question = _Question(intent(expect), names, seed, deadline, made, functions)
     found = opened_model(model, dtype)
-    stacks = list(opened_stacks(found))
+    stacks, left_out = opened_stacks(found)
     tasks = [task for each in stacks for task in _tasks(each, layer)]
     if not tasks:
-        raise _nothing(found, stacks, layer)
+        raise _nothing(found, stacks, layer, left_out)
     parts = []
     for done, task in enumerate(tasks):
         parts.append(_part(task, question))
@@ -118,19 +118,20 @@ def xray_model(
 
     meant = "" if question.expect is None else str(question.expect)
     asked = Asked(source, meant, seed=seed, made=made)
-    return merged(source or type(found).__name__, parts, _notes(stacks, layer), asked)
+    return merged(source or type(found).__name__, parts, [*left_out, *_notes(stacks, layer)], asked)
 
 
 def _tasks(stack: list[Opened], layer: int | None) -> Iterator[_Task]:
-    """All layers in the first implementation, then in the next, then the stack as a whole."""
-    for opened in stack:
-        beside = None if opened is stack[0] else stack[0]
+    """The stack as a whole, before other calls have left anything behind; then all layers in the
+    first implementation, then in the next."""
+    beside = [None, *[stack[0] for _ in stack[1:]]]
+    if layer is None and stack[0].stack.reads_texts:
+        for opened, other in zip(stack, beside, strict=True):
+            yield _Task(opened, None, other)
+    for opened, other in zip(stack, beside, strict=True):
         for place in opened.places:
             if not place.skipped and layer in (None, place.index):
-                yield _Task(opened, place, beside)
-    if layer is None and stack[0].stack.reads_texts:
-        for opened in stack:
-            yield _Task(opened, None, None if opened is stack[0] else stack[0])
+                yield _Task(opened, place, other)
 
 
 def _part(task: _Task, question: _Question) -> Part:
@@ -220,7 +221,9 @@ def _notes(stacks: list[list[Opened]], layer: int | None) -> list[str]:
     return notes
 
 
-def _nothing(model: Any, stacks: list[list[Opened]], layer: int | None) -> InputError:
+def _nothing(
+    model: Any, stacks: list[list[Opened]], layer: int | None, left_out: list[str]
+) -> InputError:
     name = type(model).__name__
     counts = [len(stack[0].places) for stack in stacks]
     if layer is not None and any(counts):
@@ -230,6 +233,6 @@ def _nothing(model: Any, stacks: list[list[Opened]], layer: int | None) -> Input
         )
     return InputError(
         wanted="a model with attention layers on hidden states",
-        got=f"none in {name}",
+        got=left_out[0].rstrip(".") if left_out else f"none in {name}",
         attempt="headwright xray module:name with the layer itself",
     )

@@ -34,7 +34,14 @@ class Stack:
 
     @property
     def arguments(self) -> frozenset[str]:
-        return frozenset(inspect.signature(self.model.forward).parameters)
+        """A subclass that hands its keywords on takes those of the class that it extends."""
+        names: set[str] = set()
+        for kind in type(self.model).__mro__:
+            parameters = inspect.signature(kind.forward).parameters  # pyright: ignore
+            names |= set(parameters)
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+                break
+        return frozenset(names)
 
     @property
     def reads_texts(self) -> bool:

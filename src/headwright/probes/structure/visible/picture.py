@@ -47,7 +47,7 @@ class Picture:
 
     @property
     def any_moved(self) -> np.ndarray:
-        return self.moved.any(axis=(0, 1))
+        return np.asarray(self.moved.any(axis=(0, 1)))
 
     @property
     def exact(self) -> bool:
@@ -74,7 +74,7 @@ class Picture:
             allowed = allowed | np.eye(*expected.shape, dtype=bool)
         leaks = self.moved & ~allowed
         missing = self.still & expected
-        return (leaks | missing).any(axis=(0, 1))
+        return np.asarray((leaks | missing).any(axis=(0, 1)))
 
     def witness(self, i: int, j: int) -> Moves:
         """The scene that shows the pair best: the largest difference, else the last one tried."""
@@ -117,7 +117,7 @@ def base_of(exam: Examination, scene: Scene, options: Options, exact: bool = Fal
         return Base(output, exam.rounding(scene.x, options).bound)
     size = float(np.abs(output[np.isfinite(output)]).max(initial=0.0))
     logit = 1.0 if exact else scene.logit
-    bound = _ROUNDINGS * exam.layer.eps * logit * size * math.sqrt(scene.x.terms)
+    bound = _ROUNDINGS * exam.eps * logit * size * math.sqrt(scene.x.terms)
     return Base(output, max(bound, float(np.finfo(float).tiny)))
 
 
