@@ -146,3 +146,14 @@ def test_an_error_is_told_in_units_of_the_best():
 
     assert 0.5 < fine.factor < 1.5
     assert 10 < off.factor < 30
+
+
+def test_captured_inputs_are_judged_as_they_are():
+    rng = np.random.default_rng(0)
+    captured = {name: 30 * rng.standard_normal((1, 2, 20, 8)) for name in ("q", "k", "v")}
+
+    assert _numbers("stepwise", inputs=captured, dtype="bfloat16").status == "holds"
+    broken = _numbers("no_maximum", inputs=captured)
+    assert broken.status == "broken"
+    assert "on the captured inputs the output is NaN" in broken.evidence
+    assert reproduces(broken, layers.no_maximum, inputs=captured)
