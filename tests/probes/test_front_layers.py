@@ -8,6 +8,7 @@ from tests.probes import sample_layers
 
 import headwright as hw
 from headwright.errors import InputError
+from headwright.probes import examined
 from headwright.probes.layer.given import layer_of
 from headwright.probes.record import HOLDS, UNCLEAR
 
@@ -95,6 +96,17 @@ def test_what_cannot_be_meant_gets_one_sentence(asked, said):
         hw.xray(sample_layers.attention, **{**QUICK, **asked})
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_probe_that_fails_does_not_cost_the_rest_of_the_table(monkeypatch):
+    def failing(exam):
+        raise IndexError("axis 3")
+
+    monkeypatch.setitem(examined.PROBES, "batch", failing)
+    found = hw.xray(sample_layers.attention, only="batch,determinism")
+    assert found["determinism"].status == HOLDS
+    assert found["batch"].status == UNCLEAR
+    assert "by our fault (IndexError: axis 3)" in found["batch"].evidence
 
 
 def test_captured_inputs_are_what_probes_draw_from(rng):

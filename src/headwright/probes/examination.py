@@ -12,10 +12,11 @@ import numpy as np
 from headwright.probes.intent import Intent
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Layer, Options, Sizes
-from headwright.probes.rounding import Rounding, rounding
+from headwright.probes.rounding import Rounding, precision, rounding
 
 T = TypeVar("T")
 _PLAIN = Options()
+_EPS_STREAM = 2
 
 
 @dataclass
@@ -42,7 +43,12 @@ class Examination:
     def rounding(
         self, given: Inputs, options: Options = _PLAIN, unit: float | None = None
     ) -> Rounding:
-        return rounding(self.layer, given, options, unit)
+        return rounding(self.layer, given, options, unit or self.eps)
+
+    @property
+    def eps(self) -> float:
+        """Of the numbers that the layer computes with."""
+        return self.once("eps", lambda: precision(self.layer, self.draw(_EPS_STREAM)))
 
     def once(self, key: str, find: Callable[[], T]) -> T:
         """What `find` returns, found once for all probes."""

@@ -9,6 +9,7 @@ from headwright.errors import InputError
 from headwright.probes.agreement import batch, cache, determinism, history, padding, paths
 from headwright.probes.examination import Examination
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal
+from headwright.probes.layer.mode import one_thread
 from headwright.probes.numerics import numbers
 from headwright.probes.numerics.gradients import probe as gradients
 from headwright.probes.record import BROKEN, PROPERTIES, UNCLEAR, Asked, Finding, XRay
@@ -82,10 +83,11 @@ def _findings(exam: Examination, names: Sequence[str]) -> dict[str, Finding]:
     chance = _found(determinism.NAME, determinism.probe, exam)
     is_random = chance.status == BROKEN
     findings = {determinism.NAME: chance} if determinism.NAME in names else {}
-    for name, probe in PROBES.items():
-        if name in names and name not in findings:
-            told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
-            findings[name] = _with_doubt(told, findings)
+    with one_thread():
+        for name, probe in PROBES.items():
+            if name in names and name not in findings:
+                told = Finding(name, UNCLEAR, _RANDOM) if is_random else _found(name, probe, exam)
+                findings[name] = _with_doubt(told, findings)
     return findings
 
 
@@ -105,6 +107,10 @@ def _found(name: str, probe: Probe, exam: Examination) -> Finding:
         return Finding(name, UNCLEAR, "the time allowed was over before this was tried")
     except Refusal as reason:
         return Finding(name, UNCLEAR, f"the layer did not answer: {reason}")
+    # A layer that nobody thought of must not cost the rest of the table.
+    except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
+        words = f"{type(fault).__name__}: {fault}".partition("\n")[0]
+        return Finding(name, UNCLEAR, f"this probe failed on the layer, by our fault ({words})")
 
 
 def _notes(layer: Layer) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ import numpy as np
 
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Layer, Options
+from headwright.probes.layer.library import EPS
 from headwright.probes.record import BROKEN, HOLDS, UNCLEAR
 
 _DRAWS = 3
@@ -60,16 +61,28 @@ def rounding(
 ) -> Rounding:
     """Measured by running the layer on its input moved by one rounding error: by `unit`, where more
     is rounded than the dtype's own eps."""
+    eps = unit or layer.eps
     output = layer.run(given, options)
     moved = 0.0
     rng = np.random.default_rng(1)
     for _ in range(_DRAWS):
-        near = given.moved(_MOVE * (unit or layer.eps), rng)
+        near = given.moved(_MOVE * eps, rng)
         moved = max(moved, apart(layer.run(near, options), output))
 
     size = float(np.abs(output[np.isfinite(output)]).max(initial=0.0))
-    bound = _ROOM * (moved + layer.eps * size)
+    bound = _ROOM * (moved + eps * size)
     return Rounding(max(bound, float(np.finfo(float).tiny)))
+
+
+def precision(layer: Layer, given: Inputs) -> float:
+    """The eps of the numbers that the layer computes with: a coarser one than its dtype's where it
+    turns its input into such numbers first, so that the dtype's own steps change nothing."""
+    output = layer.run(given)
+    rng = np.random.default_rng(2)
+    for eps in sorted(step for step in EPS.values() if step >= layer.eps):
+        if apart(layer.run(given.moved(_MOVE * eps, rng)), output) > 0:
+            return eps
+    return layer.eps
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:

@@ -82,17 +82,17 @@ def permutation(
         )
         return Symmetry(False, "stochastic", probe.wobble, probe.rounding, 2, None, message)
     trials = Trials(probe, budget)
-    found = _group(trials, tokens, n)
+    found = _group(trials, tokens, n, "token" if axis == -2 else "feature")
     _at_random(trials, tokens, n, rng)
     return _verdict(trials, found)
 
 
-def _group(trials: Trials, tokens: list[int], n: int) -> str:
+def _group(trials: Trials, tokens: list[int], n: int, thing: str) -> str:
     """With half the budget at most; random permutations see what swaps alone do not."""
     whole = trials.budget
     trials.budget = max(whole // 2, 1)
     try:
-        found = str(group(tokens, n, trials.holds))
+        found = group(tokens, n, trials.holds).words(thing)
     except BudgetSpent:
         found = ""
     trials.budget = whole

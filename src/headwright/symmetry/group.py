@@ -43,16 +43,19 @@ class Group:
         return not self.also and all(len(block) == 1 for block in self.blocks)
 
     def __str__(self) -> str:
+        return self.words("token")
+
+    def words(self, thing: str) -> str:
+        """In words; `thing` is what is permuted, in the singular."""
         if self.is_trivial:
             return "only the identity"
         large = [block for block in self.blocks if len(block) > 1]
         fixed = [block[0] for block in self.blocks if len(block) == 1]
         if not large:
             return f"the identity and {_listed(self.also)}"
-        parts = [f"S_{len(block)} on tokens {_range(block)}" for block in large]
-        said = _listed(parts)
+        said = _listed([f"S_{len(block)} on {thing}s {_range(block)}" for block in large])
         if fixed:
-            said += f", token{'s' if len(fixed) > 1 else ''} {_range(fixed)} fixed"
+            said += f", {thing}{'s' if len(fixed) > 1 else ''} {_range(fixed)} fixed"
         return f"{said}, also {_listed(self.also)}" if self.also else said
 
 
@@ -94,7 +97,7 @@ def _more(
     for place, one in enumerate(large):
         for other in large[place + 1 :]:
             if len(one) == len(other):
-                words = f"the swap of tokens {_range(one)} with {_range(other)}"
+                words = f"the swap of {_range(one)} with {_range(other)}"
                 yield words, exchanged(n, one, other)
     if len(tokens) == n:
         yield "the reversal", reversed_order(n)

@@ -30,7 +30,8 @@ class Counterexample:
 class Claim(Protocol):
     """A layer at one input, and what rounding explains there."""
 
-    rounding: float
+    @property
+    def rounding(self) -> float: ...
 
     def mismatch(self, before: np.ndarray, order: np.ndarray) -> tuple[float, tuple[int, ...]]:
         """`|f(P Y) - P f(Y)|` for Y = X reordered by `before` and P given by `order`; and the rows

@@ -20,7 +20,7 @@ from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal, Sizes
 from headwright.probes.layer.library import Library, is_torch_module, libraries_of
-from headwright.probes.layer.masks import with_mask_forms
+from headwright.probes.layer.masks import with_mask_forms, with_positions
 from headwright.probes.layer.mode import seeded
 from headwright.probes.layer.signature import signature
 
@@ -69,7 +69,7 @@ def layer_of(
     ones, a safetensors file or arrays by name; `deadline` is a reading of time.monotonic."""
     source = captured(inputs)
     with alarm(deadline):
-        thing = _made(thing)
+        thing = instance_of(thing)
     label = name or getattr(thing, "__name__", type(thing).__name__)
     forms = [form for lib in libraries_of(thing, dtype) for form in _forms(label, thing, lib)]
     for form in forms:
@@ -101,8 +101,9 @@ def _forms(label: str, thing: Any, lib: Library) -> list[Any]:
     return [hidden, function] if is_module else [function]
 
 
-def _made(thing: Any) -> Any:
-    """An instance, where a class or a factory without arguments was given."""
+def instance_of(thing: Any) -> Any:
+    """Something to call: what `module:name` is, and an instance where a class or a factory without
+    arguments was given."""
     if isinstance(thing, str):
         thing = named(thing)
     if not callable(thing):
@@ -154,7 +155,7 @@ def _that_runs(forms: list[Any], shape: tuple[int, int] | None) -> Layer:
             except Refusal as refusal:
                 reason = str(refusal)
             if reason is None:
-                return with_mask_forms(_oriented(trial))
+                return with_mask_forms(with_positions(_oriented(trial)))
             reasons.append(reason)
     raise InputError(
         wanted="a layer that runs on (batch, tokens, width), or a function of (q, k, v)",

@@ -59,3 +59,19 @@ def seeded() -> Iterator[None]:
         np.random.set_state(numpy_state)  # noqa: NPY002
         if torch is not None:
             torch.set_rng_state(torch_state)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inputs are small and calls are many: threads would wait for one another, and sums would
+    depend on how many there are."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -56,11 +56,11 @@ def _case(exam: Examination, sizes: Sizes, factor: float) -> Finding | None:
     if not rows.any():
         return None
     # Each weight is rounded, and so is their sum, term by term.
-    bound = Rounding(exam.layer.eps * (2 + math.sqrt(matrix.shape[-1])))
+    bound = Rounding(exam.eps * (2 + math.sqrt(matrix.shape[-1])))
     sums = matrix[rows].sum(axis=-1)
     lowest = float(matrix[rows].min())
     farthest = float(sums[np.argmax(np.abs(sums - 1))])
-    linear, linear_bound = _departure(exam, given, matrix, rows)
+    linear, linear_bound = _departure(exam, given, rows)
 
     lines = _lines(exam, sizes, factor)
     for finding in (
@@ -77,18 +77,14 @@ def _case(exam: Examination, sizes: Sizes, factor: float) -> Finding | None:
     return Finding(NAME, HOLDS, words)
 
 
-def _departure(
-    exam: Examination, given: Inputs, matrix: np.ndarray, rows: np.ndarray
-) -> tuple[float, Rounding]:
-    """f(q, k, v) - W v for random values, in the rows that see something."""
-    output = exam.layer.run(given)
-    values = given["v"]
-    mixed = matrix @ values
-    difference = np.abs(output - mixed).max(axis=-1)[rows]
-    # W itself is rounded: each term of the sum is off by eps of its size.
-    size = float(np.abs(values).max())
-    own = exam.layer.eps * size * (2 + math.sqrt(values.shape[-2]))
-    bound = exam.rounding(given).bound + own
+def _departure(exam: Examination, given: Inputs, rows: np.ndarray) -> tuple[float, Rounding]:
+    """f(2 v + v') - 2 f(v) - f(v') for random values, in the rows that see something. The factor is
+    a power of two, so that it rounds nothing."""
+    other = given["v"][..., ::-1, :]
+    parts = [2 * given["v"] + other, given["v"], other]
+    both, one, two = (exam.layer.run(given.replaced(v=values)) for values in parts)
+    difference = np.abs(both - 2 * one - two).max(axis=-1)[rows]
+    bound = 2 * exam.rounding(given.replaced(v=parts[0])).bound
     return float(np.nan_to_num(difference, nan=np.inf).max()), Rounding(bound)
 
 
@@ -114,9 +110,12 @@ def _total(lines: str, farthest: float, bound: Rounding) -> Finding | None:
 
 
 def _linearity(lines: str, departure: float, bound: Rounding) -> Finding | None:
-    words = "the output is not linear in the values: it departs from weights times values by"
+    words = "the output is not linear in the values: f(2 v + v') departs from 2 f(v) + f(v') by"
     script = (
-        f"{lines}difference = np.nanmax(np.abs(layer.run(x) - w @ x['v']))\n"
+        f"{lines}v = x['v']\n"
+        "u = v[..., ::-1, :]\n"
+        "both, one, two = (layer.run(x.replaced(v=a)) for a in (2 * v + u, v, u))\n"
+        "difference = np.nanmax(np.abs(both - 2 * one - two))\n"
         f'assert difference <= {bound.bound:.3g}, f"not linear in the values: {{difference:.2g}}"\n'
     )
     status = bound.verdict(departure)

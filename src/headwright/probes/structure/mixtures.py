@@ -165,7 +165,7 @@ def _returned(exam: Examination, name: str) -> Finding | None:
             return None
         sums = rows.sum(axis=-1)
         off = float(np.abs(sums - 1).max())
-        bound = Rounding(exam.layer.eps * (2 + np.sqrt(given.tokens)))
+        bound = Rounding(exam.eps * (2 + np.sqrt(given.tokens)))
         lowest = float(rows.min())
         worst = max(off, -lowest)
         if bound.verdict(worst) != BROKEN:

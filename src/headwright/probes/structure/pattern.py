@@ -7,6 +7,8 @@ logits only, in long inputs only, or by one head or one text of the batch only.
 
 from __future__ import annotations
 
+import numpy as np
+
 from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent
 from headwright.probes.layer.layer import CAUSAL, DOCUMENTS, Options, Refusal
@@ -77,7 +79,7 @@ def _unreached(expect: Intent, seen: Found) -> str:
 
 
 def _against(expect: Intent, seen: Found) -> Wrong | None:
-    def expected(queries: int, keys: int):
+    def expected(queries: int, keys: int) -> np.ndarray:
         sees = expect.sees(queries, keys)
         assert sees is not None
         return sees
@@ -87,7 +89,11 @@ def _against(expect: Intent, seen: Found) -> Wrong | None:
 
 def _switched(exam: Examination) -> Found | None:
     """With `is_causal=True`, where the layer answers to it."""
+    plain = found(exam)
+    given = plain.smallest.moves[0].scene.x
     try:
+        if np.array_equal(exam.layer.run(given, _SWITCHED), exam.layer.run(given)):
+            return plain
         return found(exam, _SWITCHED)
     except Refusal:
         return None

@@ -95,7 +95,7 @@ def _roundings(exam: Examination, given: Inputs) -> float:
     """Logits of size |q| |k| / sqrt(d) and the weights themselves are each rounded a few times."""
     q = np.linalg.norm(given["q"], axis=-1).max()
     k = np.linalg.norm(given["k"], axis=-1).max()
-    return float(8 * exam.layer.eps * (1 + q * k / np.sqrt(given["q"].shape[-1])))
+    return float(8 * exam.eps * (1 + q * k / np.sqrt(given["q"].shape[-1])))
 
 
 def _of_hidden(exam: Examination) -> Places:

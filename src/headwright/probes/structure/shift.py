@@ -62,7 +62,7 @@ def _by_positions(exam: Examination) -> Finding:
             difference = apart(exam.layer.run(given, Options(positions=moved)), first)
         except Refusal:
             continue
-        unit = max(exam.layer.eps, moved.max() * _ANGLE)
+        unit = max(exam.eps, moved.max() * _ANGLE)
         bound = exam.rounding(given, Options(positions=plain), unit=unit)
         verdict = bound.verdict(difference)
         if verdict == BROKEN:

@@ -47,7 +47,8 @@ class Corner:
 def corner(exam: Examination, seen: Found, options: Options) -> Corner:
     """For functions of queries, keys and values."""
     places: dict[tuple[int, int], str] = {}
-    nothing = _policy(exam, seen.smallest, _empty(seen, *seen.smallest.any_moved.shape, 0))
+    queries, keys = seen.smallest.any_moved.shape
+    nothing = _policy(exam, seen.smallest, _empty(seen, queries, keys, 0))
     if exam.layer.form != "qkv" or not isinstance(seen.shape, Shape):
         return Corner(places, nothing)
     for queries, keys in _SIZES:
@@ -71,7 +72,7 @@ def corner(exam: Examination, seen: Found, options: Options) -> Corner:
 def _empty(seen: Found, queries: int, keys: int, offset: int) -> np.ndarray:
     if seen.shape is None:
         return np.zeros(queries, bool)
-    return ~seen.shape.matrix(queries, keys, offset).any(axis=1)
+    return np.asarray(~seen.shape.matrix(queries, keys, offset).any(axis=1))
 
 
 def _policy(exam: Examination, one: Picture, empty: np.ndarray) -> str:
@@ -87,6 +88,6 @@ def _policy(exam: Examination, one: Picture, empty: np.ndarray) -> str:
     if values is not None and values.shape[1] == one.output.shape[1]:
         mean = values.mean(axis=-2, keepdims=True)
         size = float(np.abs(values).max())
-        if np.abs(rows - mean).max() <= 8 * exam.layer.eps * size:
+        if np.abs(rows - mean).max() <= 8 * exam.eps * size:
             return "the mean of all values"
     return "neither zero nor NaN"

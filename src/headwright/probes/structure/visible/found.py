@@ -19,10 +19,12 @@ from headwright.probes.structure.visible.scenes import scenes, sizes_of
 from headwright.probes.structure.visible.shapes import AnyShape, documents, shapes
 
 _SMALL = (6, 9, 13)
-# One more than a block of 64, and two blocks of 64 and some.
-_LONG = (65, 137)
+# One more than a block of 64; two blocks of 64 and some, where that is cheap.
+_LONG = 65
+_LONGER = 137
 _LONGEST = 300
-_EDGES = (63, 64, 127, 128)
+_CHEAP = 128  # width
+_EDGES = (63, 64, 128)
 # Where weights may fade with the distance, pairs further apart than small inputs have are left out.
 _NEAR = max(_SMALL)
 
@@ -52,19 +54,29 @@ def found(exam: Examination, options: Options = Options()) -> Found:  # noqa: B0
 
 
 def _found(exam: Examination, options: Options) -> Found:
-    pictures = []
-    reason = Refusal("no size was tried")
-    for tokens in _sizes(exam):
-        try:
-            sizes = sizes_of(exam, tokens)
-            made = scenes(exam, sizes, _columns(tokens, exam.expect))
-            pictures.append(picture(exam, sizes, made, options))
-        except Refusal as refusal:
-            reason = refusal
-    if not pictures:
-        raise reason
+    pictures = _pictures(exam, _lengths(exam, options), options)
+    own = exam.layer.sizes.tokens
+    pictures = pictures or [_picture(exam, own, options)]
     shape = _named(pictures)
     return Found(_name(shape), shape, tuple(pictures))
+
+
+def _pictures(exam: Examination, lengths: list[int], options: Options) -> list[Picture]:
+    """Of all lengths that the layer takes."""
+    made = []
+    for tokens in lengths:
+        try:
+            made.append(_picture(exam, tokens, options))
+        except Refusal:
+            continue
+    return made
+
+
+def _picture(exam: Examination, tokens: int, options: Options) -> Picture:
+    batch = 2 if tokens <= _NEAR else 1
+    sizes = sizes_of(exam, tokens, batch=batch)
+    made = scenes(exam, sizes, _columns(tokens, exam.expect))
+    return picture(exam, sizes, made, options)
 
 
 def name_of(pictures: list[Picture]) -> str:
@@ -75,20 +87,23 @@ def _name(shape: AnyShape | None) -> str:
     return "irregular" if shape is None else shape.name
 
 
-def _sizes(exam: Examination) -> list[int]:
-    """From the smallest up; the sizes at which a stated window or prefix shows among them."""
-    wanted = {*_SMALL, *_LONG, exam.layer.sizes.tokens}
+def _lengths(exam: Examination, options: Options) -> list[int]:
+    """From the smallest up; the lengths at which a stated window or prefix shows among them. The
+    layer's own length only where it refuses others."""
+    wanted = {*_SMALL, _LONG}
+    if exam.layer.sizes.width <= _CHEAP and not options.causal:
+        wanted.add(_LONGER)
     if exam.expect is not None and exam.expect.size is not None:
         size = exam.expect.size
         wanted |= {size, size + 1, 2 * size + 1}
-    return sorted(n for n in wanted if 1 < n <= max(_LONGEST, exam.layer.sizes.tokens))
+    return sorted(n for n in wanted if 1 < n <= _LONGEST)
 
 
 def _columns(tokens: int, expect: Intent | None) -> list[int]:
     """The tokens that are changed: all of a short input, some of a long one."""
     if tokens <= _NEAR:
         return list(range(tokens))
-    some = {0, 1, tokens // 2, tokens - 1, *_EDGES}
+    some = {0, tokens // 2, tokens - 1, *_EDGES}
     if expect is not None and expect.size is not None:
         # The last query's first key of a window, and the one before it; the end of a prefix.
         some |= {tokens - expect.size, tokens - expect.size - 1, expect.size - 1, expect.size}

@@ -45,9 +45,13 @@ class Leak:
 
 
 def leak(exam: Examination, seen: Found, options: Options) -> Leak | None:
-    """The first one found, at the smallest logits."""
+    """The first one found, at the smallest logits; looked for once."""
+    return exam.once(f"leak {options.causal}", lambda: _leak(exam, seen, options))
+
+
+def _leak(exam: Examination, seen: Found, options: Options) -> Leak | None:
     one = seen.smallest
-    hides = one.still.all(axis=(0, 1))
+    hides = np.asarray(one.still.all(axis=(0, 1)))
     if seen.shape is None or not hides.any():
         return None
     return _by_scale(exam, one, hides, options) or _by_design(exam, one, hides, options)
@@ -96,7 +100,7 @@ def _seen_through(
     """The first hidden key whose value moves the row: all of them together are asked first."""
     before = exam.layer.run(x, options)
     loud = x.each(lambda a: _LOUD * a, "v")
-    bound = _ROUNDINGS * exam.layer.eps * float(np.abs(before[..., row, :]).max())
+    bound = _ROUNDINGS * exam.eps * float(np.abs(before[..., row, :]).max())
     everything = x["v"].copy()
     everything[..., hidden, :] = loud["v"][..., hidden, :]
     moved = _moved(exam, x.replaced(v=everything), before, row, options)

@@ -9,6 +9,7 @@ ones small; a key that every query sees must win when its logit is the largest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from headwright.probes.layer.inputs import Inputs
 _LARGEST = {"float16": 6e4}
 
 
-def with_logits(given: Inputs, signs: np.ndarray, logit: float) -> Inputs:
+def with_logits(given: Inputs, signs: Sequence[float] | np.ndarray, logit: float) -> Inputs:
     """The same values; every query has logits `signs[j] * logit`."""
     width = given["q"].shape[-1]
     # a^2 sqrt(d) = L

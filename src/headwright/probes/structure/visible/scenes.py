@@ -39,8 +39,8 @@ class Scene:
         return next(reversed(self.x.arrays.values())).shape[-2]
 
 
-def sizes_of(exam: Examination, tokens: int, keys: int | None = None) -> Sizes:
-    return replace(exam.layer.sizes, batch=2, tokens=tokens, keys=keys)
+def sizes_of(exam: Examination, tokens: int, keys: int | None = None, *, batch: int = 2) -> Sizes:
+    return replace(exam.layer.sizes, batch=batch, tokens=tokens, keys=keys)
 
 
 def scenes(exam: Examination, sizes: Sizes, tokens: Sequence[int]) -> Iterator[Scene]:
