@@ -100,8 +100,9 @@ def _alarm(entry: Entry, dtype: str, seeds: range) -> dict:
 
 
 def _taken(entry: Entry, dtype: str) -> bool:
-    """NumPy has no bfloat16."""
-    return not ("numpy" in entry.layer and dtype == "bfloat16")
+    """NumPy has no bfloat16, and its products in float16 overflow before they are scaled, which is
+    a finding and no false alarm."""
+    return not ("numpy" in entry.layer and dtype != "float32")
 
 
 def _made(entry: Entry, dtype: str) -> list[Any]:
