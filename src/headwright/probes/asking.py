@@ -17,7 +17,7 @@ from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import OutOfTime
 from headwright.probes.record import Asked, XRay
 
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 def xray(

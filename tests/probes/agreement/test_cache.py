@@ -96,6 +96,23 @@ class Dynamic(torch.nn.Module):
         return output
 
 
+class OwnCache(torch.nn.Module):
+    """Written against an object that has `update` and `offset`."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Rotating()
+
+    def forward(self, x, kv_cache=None):
+        if kv_cache is None:
+            return self.inner(x)
+        places = torch.arange(kv_cache.offset, kv_cache.offset + x.shape[1]).expand(len(x), -1)
+        self.inner.joined = lambda past, k, v: kv_cache.update(k, v)
+        output = self.inner(x, position_ids=places)
+        del self.inner.joined
+        return output
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_right_caches(dtype):
     found = finding(Rotating().to(getattr(torch, dtype)), "cache")
@@ -104,7 +121,10 @@ def test_right_caches(dtype):
     assert "returned beside the output" in found.evidence
 
 
-@pytest.mark.parametrize(("layer", "said"), [(InADict, "a dict"), (Dynamic, "a DynamicCache")])
+@pytest.mark.parametrize(
+    ("layer", "said"),
+    [(InADict, "a dict"), (Dynamic, "a DynamicCache"), (OwnCache, "an object with `update`")],
+)
 def test_caches_that_the_layer_fills(layer, said):
     if layer is Dynamic:
         pytest.importorskip("transformers", reason="needs transformers")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from tests.probes.numerics.scripts import reproduces
@@ -27,8 +29,12 @@ def _numbers(name, **words):
     return hw.xray(getattr(layers, name), only="numbers", **words)["numbers"]
 
 
-@pytest.mark.parametrize("dtype", ["float32", *HALF, "float64"])
-@pytest.mark.parametrize("name", RIGHT)
+SOME = ["stepwise", "with_slopes", "with_sink"]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*product(RIGHT, ["float32"]), *product(SOME, [*HALF, "float64"])]
+)
 def test_right_layers_hold_in_every_dtype(name, dtype):
     finding = _numbers(name, dtype=dtype)
 
@@ -146,3 +152,14 @@ def test_an_error_is_told_in_units_of_the_best():
 
     assert 0.5 < fine.factor < 1.5
     assert 10 < off.factor < 30
+
+
+def test_captured_inputs_are_judged_as_they_are():
+    rng = np.random.default_rng(0)
+    captured = {name: 30 * rng.standard_normal((1, 2, 20, 8)) for name in ("q", "k", "v")}
+
+    assert _numbers("stepwise", inputs=captured, dtype="bfloat16").status == "holds"
+    broken = _numbers("no_maximum", inputs=captured)
+    assert broken.status == "broken"
+    assert "on the captured inputs the output is NaN" in broken.evidence
+    assert reproduces(broken, layers.no_maximum, inputs=captured)

@@ -11,7 +11,7 @@ from headwright.probes.agreement.asking.compared import Compared, compared, judg
 from headwright.probes.agreement.asking.written import call_written
 from headwright.probes.examination import Examination
 from headwright.probes.layer.inputs import Inputs
-from headwright.probes.layer.layer import PAIRS, POSITIONS, Options, Refusal
+from headwright.probes.layer.layer import DOCUMENTS, PAIRS, POSITIONS, Options, Refusal
 from headwright.probes.record import BROKEN, NOT_APPLICABLE, UNCLEAR, Finding
 from headwright.probes.rounding import Rounding, apart
 
@@ -85,21 +85,19 @@ def _script(draw: str, order: tuple[int, ...], place: int) -> str:
 def _with_own_options(
     exam: Examination, texts: Inputs, known: tuple[str, Rounding]
 ) -> list[Compared]:
-    """Texts of one batch with positions, or masks of pairs, of their own."""
+    """Texts of one batch with positions, masks of pairs, or documents of their own."""
     draw, bound = known
     n = texts.tokens
     made = []
     if POSITIONS in exam.layer.takes:
-        # With gaps of their own: what is relative does not see a shift.
-        steps = 1 + np.arange(_TEXTS)[:, None]
-        made.append(("positions", Options(positions=steps * np.arange(n))))
-        # Packed in a row, with borders of its own in every text: 0 1 2 0 1 2 0 ...
-        lengths = 2 + np.arange(_TEXTS)[:, None]
-        made.append(("packed documents", Options(positions=np.arange(n) % lengths)))
+        made.append(("positions", Options(positions=_positions(n))))
     if PAIRS in exam.layer.takes and n > 1:
         pairs = np.tril(np.ones((_TEXTS, 1, n, n), bool))
         pairs[1, :, :, 1:] &= np.eye(n, dtype=bool)[:, 1:]
         made.append(("masks", Options(pairs=pairs)))
+    if DOCUMENTS in exam.layer.takes and n > 1:
+        borders = np.arange(n) > np.arange(_TEXTS)[:, None] % (n - 1)
+        made.append(("documents", Options(documents=borders.astype(int))))
     found = []
     for words, options in made:
         try:
@@ -109,11 +107,20 @@ def _with_own_options(
     return found
 
 
+def _positions(n: int) -> np.ndarray:
+    """Of three texts: one after another, with a second document, with gaps. What is relative would
+    not see a shift."""
+    place = np.arange(n)
+    begins = max(n // 3, 1)
+    return np.stack([place, np.where(place < begins, place, place - begins), 3 * place])
+
+
 def _each(
     exam: Examination, texts: Inputs, options: Options, known: tuple[str, str, Rounding]
 ) -> Compared:
     words, draw, bound = known
-    field = "positions" if options.positions is not None else "pairs"
+    fields = ("positions", "pairs", "documents")
+    field = next(name for name in fields if getattr(options, name) is not None)
     array = getattr(options, field)
     answer = exam.layer.run(texts, options)
     own = [

@@ -16,6 +16,7 @@ from headwright.probes.layer.layer import CAUSAL, Options, Refusal
 from headwright.probes.record import HOLDS, NOT_APPLICABLE, UNCLEAR, Finding
 from headwright.probes.rounding import apart
 
+_FEWEST = 4  # tokens
 _UPPER_LEFT = (
     "the causal mask sits at the upper left corner, as PyTorch's is_causal has it: decode with it "
     "would see only the first key"
@@ -38,14 +39,15 @@ def last_queries(exam: Examination, name: str, stream: int) -> Finding:
 
 
 def _compared(exam: Examination, queries: int, stream: int, options: Options) -> Compared:
-    given = exam.draw(stream)
+    sizes = replace(exam.layer.sizes, tokens=max(exam.layer.sizes.tokens, _FEWEST))
+    given = exam.draw(stream, sizes)
     start = given.tokens - queries
     last = given.cut(start, None, "q")
     whole = exam.layer.run(given, options)[..., start:, :]
     alone = exam.layer.run(last, options)
     last_rows = f"x.cut({start}, None, 'q')"
     script = (
-        f"x = {exam.draw_line(stream)}\n"
+        f"x = {exam.draw_line(stream, sizes)}\n"
         f"one = {call_written('x', options)}[..., {start}:, :]\n"
         f"other = {call_written(last_rows, options)}\n"
     )

@@ -8,6 +8,7 @@ first call of its kind leaves for good is not seen by asking again.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,7 +66,7 @@ def probe(exam: Examination) -> Finding:
     pristine = copied(exam.layer)
     given = exam.draw(_STREAM)
     first = exam.layer.run(given)
-    bound = exam.rounding(given)
+    bound = _summing(exam, given, first) if pristine is None else _rounding(pristine, given)
     found: list[Compared] = []
     answers: list[tuple[_Call, np.ndarray]] = []
     for call in _numbered(exam):
@@ -89,6 +90,32 @@ def copied(layer: Any) -> Any:
         return copy.deepcopy(layer)
     except (RuntimeError, TypeError, AttributeError, NotImplementedError):
         return None
+
+
+@dataclass(frozen=True)
+class _Forgetful:
+    """A layer that has never been called, at every call."""
+
+    pristine: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pristine, name)
+
+    def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
+        return copy.deepcopy(self.pristine).run(given, options)
+
+
+def _rounding(pristine: Any, given: Inputs, options: Options = _PLAIN) -> Rounding:
+    """Measured without what the layer keeps, which would be taken for rounding."""
+    layer: Any = _Forgetful(pristine)
+    return rounding(layer, given, options)
+
+
+def _summing(exam: Examination, given: Inputs, first: np.ndarray) -> Rounding:
+    """For what cannot be copied: the input is the same to the last bit, so that sums in another
+    order are all that may differ."""
+    size = float(np.abs(first[np.isfinite(first)]).max(initial=0.0))
+    return Rounding(exam.layer.eps * size * math.sqrt(given.terms))
 
 
 def _again(
@@ -119,7 +146,7 @@ def _reversed(
         there = other.run(given, call.options)
         # Measured only where there is something to explain: it takes four runs.
         if apart(answer, there) > 0:
-            bound = rounding(copy.deepcopy(pristine), given, call.options)
+            bound = _rounding(pristine, given, call.options)
             if bound.verdict(apart(answer, there)) == BROKEN:
                 return _blamed(exam, pristine, call, [call for call, _ in answers])
     return []
@@ -128,7 +155,7 @@ def _reversed(
 def _blamed(exam: Examination, pristine: Any, call: _Call, others: list[_Call]) -> list[Compared]:
     """The one call before it that changes its answer."""
     given = call.drawn(exam)
-    bound = rounding(copy.deepcopy(pristine), given, call.options)
+    bound = _rounding(pristine, given, call.options)
     alone = copy.deepcopy(pristine).run(given, call.options)
     for before in others:
         used = copy.deepcopy(pristine)

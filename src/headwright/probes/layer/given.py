@@ -20,7 +20,7 @@ from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import Layer, OutOfTime, Refusal, Sizes
 from headwright.probes.layer.library import Library, is_torch_module, libraries_of
-from headwright.probes.layer.masks import with_mask_forms
+from headwright.probes.layer.masks import with_mask_forms, with_positions
 from headwright.probes.layer.mode import seeded
 from headwright.probes.layer.signature import signature
 
@@ -155,7 +155,7 @@ def _that_runs(forms: list[Any], shape: tuple[int, int] | None) -> Layer:
             except Refusal as refusal:
                 reason = str(refusal)
             if reason is None:
-                return with_mask_forms(_oriented(trial))
+                return with_mask_forms(with_positions(_oriented(trial)))
             reasons.append(reason)
     raise InputError(
         wanted="a layer that runs on (batch, tokens, width), or a function of (q, k, v)",

@@ -1,4 +1,5 @@
-"""How a layer wants a mask written, found by running it: which axes, and whether 1 shows or hides.
+"""How a layer wants masks and positions written, found by running it: which axes, and whether 1
+shows or hides.
 
 Probes write every mask as flags, True where a key may be seen. Libraries disagree: for PyTorch's
 `scaled_dot_product_attention` True shows a key, for its `MultiheadAttention` True hides it, others
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from headwright.probes.layer.inputs import Inputs
-from headwright.probes.layer.layer import MASK, PAIRS, Options, OutOfTime, Refusal
+from headwright.probes.layer.layer import MASK, PAIRS, POSITIONS, Options, OutOfTime, Refusal
 
 NUMBERS = "numbers"  # 1 where a key may be seen
 FLAGS = "flags"  # True where a key may be seen
@@ -80,6 +81,28 @@ def usual(meaning: str, hiding: bool) -> MaskForm:
     if meaning == MASK:
         return MaskForm("bn", HIDES if hiding else NUMBERS)
     return MaskForm("b1tn", FLAGS)
+
+
+def with_positions(layer: Any) -> Any:
+    """The layer, with positions (b, n) or (n,), whichever it takes; with none where it takes
+    neither."""
+    if POSITIONS not in layer.signature.known:
+        return layer
+    sizes = replace(layer.sizes, batch=2)
+    given = layer.draw(np.random.default_rng(0), sizes)
+    options = Options(positions=np.tile(np.arange(sizes.tokens), (2, 1)))
+    for one_row in (False, True):
+        trial = replace(layer, signature=replace(layer.signature, one_row=one_row))
+        try:
+            output = trial.run(given, options)
+        except OutOfTime:
+            raise
+        except Refusal:
+            continue
+        if output.shape[0] == given.batch:
+            return trial
+    known = {name: word for name, word in layer.signature.known.items() if name != POSITIONS}
+    return replace(layer, signature=replace(layer.signature, known=known))
 
 
 def with_mask_forms(layer: Any) -> Any:

@@ -17,6 +17,7 @@ from headwright.probes.layer.layer import (
     POSITIONS,
     WEIGHTS,
     Options,
+    Refusal,
 )
 from headwright.probes.layer.library import Library
 from headwright.probes.layer.masks import ADDED, MaskForm, usual
@@ -48,6 +49,7 @@ class Signature:
     known: dict[str, str]
     names: frozenset[str]
     forms: dict[str, MaskForm] = field(default_factory=dict)
+    one_row: bool = False  # positions are (n,), the same for all texts
 
     @property
     def wants_three(self) -> bool:
@@ -72,7 +74,9 @@ class Signature:
         for meaning in (POSITIONS, DOCUMENTS):
             numbered = getattr(options, meaning)
             if numbered is not None:
-                made[self.known[meaning]] = lib.whole(numbered.astype(np.int64))
+                rows = numbered.astype(np.int64)
+                rows = self._for_all(rows) if meaning == POSITIONS else rows
+                made[self.known[meaning]] = lib.whole(rows)
         for meaning in (CAUSAL, WEIGHTS):
             switch = getattr(options, meaning)
             if switch is not None:
@@ -80,6 +84,14 @@ class Signature:
         if options.use_cache is not None:
             made[SWITCH_OF_CACHE] = options.use_cache
         return made
+
+    def _for_all(self, places: np.ndarray) -> np.ndarray:
+        """One row of positions, where the layer takes one for all texts."""
+        if not self.one_row:
+            return places
+        if (places != places[:1]).any():
+            raise Refusal("takes one row of positions for all texts")
+        return places[0]
 
 
 def keywords_of(layer: Any) -> Signature:

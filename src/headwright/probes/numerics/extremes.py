@@ -31,7 +31,7 @@ def extremes(exam: Examination, law: Law, sizes: Sizes) -> Iterator[Judged]:
     if law.normalised:
         return  # its logits are never large, and zeros have no direction
     yield judged(exam, law, _equal(exam, sizes))
-    yield _large(exam, law, _grown(drawn(exam, _STREAM, "", sizes), law, _LARGE))
+    yield judged_large(exam, law, _grown(drawn(exam, _STREAM, "", sizes), law, _LARGE))
     yield from _where_taken(_large_and_wide, exam, law, sizes)
     if not law.sees.all():
         for most in _LARGE_IN_HALF if exam.layer.dtype == "float16" else _LARGEST:
@@ -65,7 +65,7 @@ def _grown(case: Case, law: Law, target: float) -> Case:
     return case.scaled(q=2.0 ** (doublings - half), k=2.0**half, words=words)
 
 
-def _large(exam: Examination, law: Law, case: Case) -> Judged:
+def judged_large(exam: Examination, law: Law, case: Case) -> Judged:
     """Overflow, or logits that are cut off."""
     if exam.layer.dtype not in _COARSE:
         return judged(exam, law, case)
@@ -94,7 +94,7 @@ def _large_and_wide(exam: Examination, law: Law, sizes: Sizes) -> Judged:
     case = _grown(drawn(exam, _STREAM + 3, "", wide), there, 3 * _LARGE)
     products = float(np.abs(there.products(case.given)).max())
     words = f"{case.words} (products of queries and keys to {products:.0f}, head size {_WIDE})"
-    return _large(exam, there, replace(case, words=words))
+    return judged_large(exam, there, replace(case, words=words))
 
 
 def _hidden_above(exam: Examination, law: Law, sizes: Sizes, target: float) -> Case:

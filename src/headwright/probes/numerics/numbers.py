@@ -7,6 +7,7 @@ ragged and long rows, rows that see nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,8 +17,8 @@ from headwright.probes.examination import Examination
 from headwright.probes.layer.drawing import normal
 from headwright.probes.layer.layer import Layer, Refusal, Sizes
 from headwright.probes.numerics.alternatives import judged_alternatives
-from headwright.probes.numerics.case import Judged, drawn, judged
-from headwright.probes.numerics.extremes import extremes
+from headwright.probes.numerics.case import Case, Judged, drawn, judged
+from headwright.probes.numerics.extremes import extremes, judged_large
 from headwright.probes.numerics.fitting import fitted
 from headwright.probes.numerics.law import Law
 from headwright.probes.numerics.lengths import lengths
@@ -75,7 +76,10 @@ def _law(twin: Layer, seed: int, sizes: Sizes) -> Law | None:
 
 def _all(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Iterator[Judged]:
     yield judged_scale(exam, law, sizes)
-    usual = drawn(exam, _STREAM + 1, "with logits of deviation 1", sizes)
+    case = drawn(exam, _STREAM + 1, "on the captured inputs", sizes)
+    if getattr(exam.layer, "source", normal) is not normal:
+        yield judged_large(exam, law, case)
+    usual = _of_deviation_one(case, law)
     first = judged(exam, law, usual)
     if first.status == HOLDS:
         sharp = usual.scaled(q=_SHARP, words=f"with logits of deviation {_SHARP:g}")
@@ -86,6 +90,14 @@ def _all(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Iterator[Jud
     yield from extremes(exam, law, sizes)
     yield from rows(exam, law, sizes)
     yield from lengths(exam, twin, law, sizes)
+
+
+def _of_deviation_one(case: Case, law: Law) -> Case:
+    """To the next power of two."""
+    spread = float(np.std(law.scale * law.products(case.given)))
+    fits = law.normalised or spread == 0
+    factor = 1.0 if fits else 2.0 ** round(-math.log2(spread))
+    return case.scaled(q=factor, words="with logits of deviation 1")
 
 
 def _stated(usual: Judged, sharp: Judged, dtype: str) -> Judged:

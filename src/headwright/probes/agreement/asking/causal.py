@@ -3,6 +3,8 @@ outputs, and which keys each query sees."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from headwright.probes.examination import Examination
@@ -11,6 +13,7 @@ from headwright.probes.layer.layer import Options
 from headwright.probes.rounding import apart
 
 _STREAM = 90
+_FEWEST = 4  # tokens
 _PLAIN = Options()
 _CHANGE = 3.0  # deviations
 
@@ -24,12 +27,13 @@ def changed(exam: Examination, given: Inputs, other: Inputs, token: int) -> Inpu
 
 def is_causal(exam: Examination, options: Options = _PLAIN) -> bool:
     """No output moves with the token after it."""
-    given = exam.draw(_STREAM)
-    other = exam.draw(_STREAM + 1)
+    sizes = replace(exam.layer.sizes, tokens=max(exam.layer.sizes.tokens, _FEWEST))
+    given = exam.draw(_STREAM, sizes)
+    other = exam.draw(_STREAM + 1, sizes)
     bound = exam.rounding(given, options).bound
     here = exam.layer.run(given, options)
     last = given.tokens - 1
-    middle = max(given.tokens // 2, 1)
+    middle = given.tokens // 2
     for token in {middle, last}:
         there = exam.layer.run(changed(exam, given, other, token), options)
         if apart(there[..., :token, :], here[..., :token, :]) > bound:

@@ -1,7 +1,8 @@
 """A text in pieces, each with the cache that the pieces before it left.
 
 A cache is had as the layer gives it: returned beside the output, or an object that the layer fills
-(a transformers DynamicCache, a dict, a list). Which one is found by trying.
+(a transformers DynamicCache, a dict, a list, an object with `update`). Which one is found by
+trying.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from headwright.probes.agreement.asking.growing import Growing
 from headwright.probes.layer.inputs import TOKENS, Inputs
 from headwright.probes.layer.layer import CACHE, POSITIONS, Options, OutOfTime, Refusal
 from headwright.probes.layer.library import is_array
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, keywords_of
 
 _PLAIN = Options()
+_FEWEST = 4  # tokens
 # Names under which a record or a dict keeps what it returns.
 _ATTRIBUTES = ("past_key_values", "past_key_value", "present", "cache", "kv_cache", "layer_past")
 # Keywords whose objects transformers defines.
@@ -111,7 +114,8 @@ def cut_options(whole: Options, start: int, stop: int) -> Options:
 def way_of(layer: Any) -> Way:
     """The first way in which a second call takes the cache of the first; a Refusal where there is
     none."""
-    given = layer.draw(np.random.default_rng(0))
+    sizes = replace(layer.sizes, tokens=max(layer.sizes.tokens, _FEWEST))
+    given = layer.draw(np.random.default_rng(0), sizes)
     places = np.arange(given.tokens)[None]
     whole = Options(positions=places) if POSITIONS in layer.takes else _PLAIN
     reason = ""
@@ -159,6 +163,7 @@ def _ways(layer: Any, before: Inputs, whole: Options) -> Iterator[Way]:
         yield Way("a DynamicCache of transformers", made=_dynamic)
     yield Way("a dict that it fills", made=dict)
     yield Way("a list that it fills", made=list)
+    yield Way("an object with `update`", made=Growing)
 
 
 def _returned(made: Any) -> Iterator[Way]:
@@ -187,5 +192,4 @@ def _dynamic() -> Any:
 
 
 def _is_filled(cache: Any) -> bool:
-    length = getattr(cache, "layers", cache)
-    return len(length) > 0
+    return len(getattr(cache, "layers", cache)) > 0

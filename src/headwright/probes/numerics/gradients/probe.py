@@ -116,6 +116,8 @@ def _grouped(exam: Examination, slopes: Slopes) -> Iterator[Judged]:
 
 def _judged(exam: Examination, slopes: Slopes, name: str, sizes: Sizes | None = None) -> Judged:
     found = [slopes.along(name) for _ in range(_DIRECTIONS)]
+    if not all(slope.size for slope in found):
+        return Judged(UNCLEAR, f"the output does not move with {name}: nothing could be seen")
     worst = max(found, key=lambda slope: slope.difference / slope.size)
     if worst.status == HOLDS:
         return Judged(HOLDS, factor=worst.difference / worst.size)
@@ -163,6 +165,8 @@ def compared(layer: Layer, given: Inputs, name: str, seed: int = 0) -> tuple[flo
     with doubles(layer):
         slopes = Slopes(copied(layer, given), given, seed)
         found = [slopes.along(name) for _ in range(_DIRECTIONS)]
+    if not all(slope.size for slope in found):
+        return Judged(UNCLEAR, f"the output does not move with {name}: nothing could be seen")
     worst = max(found, key=lambda slope: slope.difference / slope.size)
     return worst.told, worst.measured
 
