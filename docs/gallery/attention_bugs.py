@@ -86,6 +86,7 @@ broken.
 
 ```python
 import headwright as hw
+
 hw.xray("tests.probes.gallery.masks:window_one_more", expect="window=4")
 ```
 
