@@ -17,6 +17,18 @@ class Inverted(Rotating):
         return super().forward(x, None if attention_mask is None else 1 - attention_mask)
 
 
+class InvertedFlags(torch.nn.Module):
+    """PyTorch's own layer, whose flags mean padding; a text without any is then all padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.MultiheadAttention(16, 4, batch_first=True)
+
+    def forward(self, x, key_padding_mask=None):
+        hidden = None if key_padding_mask is None else ~key_padding_mask
+        return self.inner(x, x, x, key_padding_mask=hidden, need_weights=False)[0]
+
+
 class WeakFill(Rotating):
     """Hidden logits are lowered by 20, which loud padding outweighs."""
 
@@ -51,6 +63,7 @@ def softened(q, k, v, attn_mask=None):
     [
         (Deaf, "the mask has no effect"),
         (Inverted, "the mask seems inverted"),
+        (InvertedFlags, "the mask seems inverted"),
         (WeakFill, "reaches the text"),
         (FirstLengthForAll, "unequal lengths"),
         (PaddingAtTheEndOnly, "on the left"),

@@ -104,13 +104,3 @@ def rotation_kept(monkeypatch):
 
     monkeypatch.setattr(rotary, "forward", stale)
     return model
-
-
-BROKEN = {
-    "pattern": not_causal_on_sdpa,
-    "window": window_one_too_wide,
-    "heads": key_heads_tiled,
-    "padding": padding_seen_in_eager,
-    "cache": decodes_at_zero,
-    "history": rotation_kept,
-}

@@ -95,6 +95,18 @@ def test_what_no_intent_explains_is_broken():
         assert words in finding.evidence
 
 
+def test_one_head_that_does_not_see_is_shown():
+    def one_head(q, k, v):
+        output = function(causal)(q, k, v)
+        output[:, 1:] = function(window(2))(q, k, v)[:, 1:]
+        return output
+
+    assert found(pattern.probe, one_head).evidence == "heads differ: causal, window=2"
+    finding = found(pattern.probe, one_head, "causal")
+    assert finding.status == "broken"
+    assert "output 2 does not move with token 0" in finding.evidence
+
+
 def test_what_has_no_name_is_unclear():
     odd = function(lambda i, j: (i + j) % 3 != 1)
     assert found(pattern.probe, odd).status == "unclear"
@@ -144,9 +156,14 @@ def test_documents_by_number():
     def leaking(x, document_ids=None):
         return layer(x, document_ids, leaks=True)
 
+    def of_the_first_text(x, document_ids=None):
+        ids = None if document_ids is None else document_ids[:1].repeat(len(x), axis=0)
+        return layer(x, ids)
+
     assert found(pattern.probe, layer, "documents").status == "holds"
     assert found(pattern.probe, layer).evidence.startswith("causal")
     assert found(pattern.probe, leaking, "documents").status == "broken"
+    assert found(pattern.probe, of_the_first_text, "documents").status == "broken"
 
 
 def test_the_record_has_the_picture():

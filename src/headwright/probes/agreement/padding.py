@@ -46,9 +46,12 @@ def probe(exam: Examination) -> Finding:
 
 
 def _rounding(texts: PaddedTexts) -> Rounding:
-    """What rounding explains for the longest texts, which have no padding."""
+    """What rounding explains for a text without padding, with a mask and without one: a mask that
+    is read the other way round leaves no numbers."""
     n = texts.tokens
-    return texts.exam.rounding(texts.texts.text(0), masked(texts.exam.layer, Padded((n,), n)))
+    text = texts.texts.text(0)
+    told = texts.exam.rounding(text, masked(texts.exam.layer, Padded((n,), n)))
+    return Rounding(max(told.bound, texts.exam.rounding(text).bound))
 
 
 def _one_text(texts: PaddedTexts, side: str, bound: Rounding) -> list[Compared]:

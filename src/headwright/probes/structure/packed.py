@@ -6,6 +6,8 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from headwright.probes.examination import Examination
@@ -16,7 +18,8 @@ from headwright.probes.structure.visible.scenes import scenes, sizes_of
 from headwright.probes.structure.visible.shapes import CAUSAL, Documents
 from headwright.probes.structure.visible.witness import Wrong, first_wrong
 
-_LENGTHS = ((3, 3), (2, 4, 3))
+# Of the documents in each text of a batch: other borders in each.
+_LENGTHS = (((3, 3), (2, 4)), ((2, 4, 3), (5, 4)))
 
 
 def tells_documents(exam: Examination) -> str:
@@ -25,29 +28,29 @@ def tells_documents(exam: Examination) -> str:
     return next((way for way in (DOCUMENTS, POSITIONS) if way in takes), "")
 
 
-def packed_pictures(exam: Examination, way: str) -> list[tuple[Picture, Documents]]:
-    """What is seen of packed documents, and what should be: causal inside where it is."""
-    made = []
-    for lengths in _LENGTHS:
-        tokens = sum(lengths)
-        sizes = sizes_of(exam, tokens)
-        options = _told(way, lengths, sizes.batch)
+def packed_pictures(exam: Examination, way: str) -> Iterator[tuple[Picture, Documents]]:
+    """What is seen of packed documents, text by text, and what should be: causal inside where it
+    is."""
+    for texts in _LENGTHS:
+        tokens = sum(texts[0])
+        sizes = sizes_of(exam, tokens, batch=len(texts))
+        options = _told(way, texts)
         one = picture(exam, sizes, scenes(exam, sizes, range(tokens)), options)
-        borders = tuple(int(b) for b in np.cumsum(lengths)[:-1])
-        inside = Documents(borders, causal=False).matrix(tokens, tokens)
-        future = inside & ~CAUSAL.matrix(tokens, tokens)
-        causal = not (one.any_moved & future).any()
-        made.append((one, Documents(borders, causal)))
-    return made
+        for text, lengths in enumerate(texts):
+            alone = one.part(text=text)
+            borders = tuple(int(b) for b in np.cumsum(lengths)[:-1])
+            inside = Documents(borders, causal=False).matrix(tokens, tokens)
+            future = inside & ~CAUSAL.matrix(tokens, tokens)
+            causal = not (alone.any_moved & future).any()
+            yield alone, Documents(borders, causal)
 
 
-def _told(way: str, lengths: tuple[int, ...], batch: int) -> Options:
-    parts = list(enumerate(lengths))
+def _told(way: str, texts: tuple[tuple[int, ...], ...]) -> Options:
     if way == DOCUMENTS:
-        row = np.concatenate([np.full(length, number) for number, length in parts])
-        return Options(documents=np.tile(row, (batch, 1)))
-    row = np.concatenate([np.arange(length) for _, length in parts])
-    return Options(positions=np.tile(row, (batch, 1)))
+        numbers = [np.repeat(np.arange(len(lengths)), lengths) for lengths in texts]
+        return Options(documents=np.stack(numbers))
+    starting = [np.concatenate([np.arange(n) for n in lengths]) for lengths in texts]
+    return Options(positions=np.stack(starting))
 
 
 def wrong_with_documents(exam: Examination) -> tuple[Wrong | None, str]:

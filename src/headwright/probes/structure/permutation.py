@@ -57,10 +57,13 @@ class Reordered:
         return float(by_row.max()), tuple(int(row) for row in differ)
 
     def _run(self, order: np.ndarray) -> np.ndarray:
-        key = f"reordered {self.along} {order.tolist()}"
-        run = lambda: self.exam.layer.run(self.given.ordered(order), self._options(order))  # noqa: E731
-        plain = np.array_equal(order, np.arange(len(order)))
-        return self.exam.once(key, run) if plain else run()
+        """The unchanged order once for all."""
+        if not np.array_equal(order, np.arange(len(order))):
+            return self._output(order)
+        return self.exam.once(f"in order {self.along}", lambda: self._output(order))
+
+    def _output(self, order: np.ndarray) -> np.ndarray:
+        return self.exam.layer.run(self.given.ordered(order), self._options(order))
 
     def _options(self, order: np.ndarray) -> Options:
         if not self.along:

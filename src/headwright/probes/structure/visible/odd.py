@@ -4,7 +4,6 @@ that."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -29,13 +28,7 @@ def one_text_differs(seen: Found) -> Wrong | None:
 def names_of_heads(seen: Found) -> list[str]:
     """What each head sees."""
     heads = seen.smallest.moved.shape[1]
-    return [name_of([_head(one, head) for one in seen.pictures]) for head in range(heads)]
-
-
-def _head(one: Picture, head: int) -> Picture:
-    only = slice(head, head + 1)
-    moves = tuple(replace(m, difference=m.difference[:, only]) for m in one.moves)
-    return replace(one, moved=one.moved[:, only], still=one.still[:, only], moves=moves)
+    return [name_of([one.part(head=head) for one in seen.pictures]) for head in range(heads)]
 
 
 def one_head_sees_the_future(seen: Found) -> Wrong | None:

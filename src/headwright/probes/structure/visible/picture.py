@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Picture:
     moves: tuple[Moves, ...]
     hidden: bool
     output: np.ndarray  # of one unchanged input
+    text: int | None = None  # where it shows one text of the batch only
 
     @property
     def any_moved(self) -> np.ndarray:
@@ -75,6 +76,15 @@ class Picture:
         leaks = self.moved & ~allowed
         missing = self.still & expected
         return np.asarray((leaks | missing).any(axis=(0, 1)))
+
+    def part(self, text: int | None = None, head: int | None = None) -> Picture:
+        """One text or one head alone."""
+        texts = slice(None) if text is None else slice(text, text + 1)
+        heads = slice(None) if head is None else slice(head, head + 1)
+        moves = tuple(replace(m, difference=m.difference[texts, heads]) for m in self.moves)
+        moved = self.moved[texts, heads]
+        still = self.still[texts, heads]
+        return replace(self, moved=moved, still=still, moves=moves, text=text)
 
     def witness(self, i: int, j: int) -> Moves:
         """The scene that shows the pair best: the largest difference, else the last one tried."""

@@ -38,12 +38,13 @@ def first_wrong(pictures: Iterable[Picture], expected: Matrix) -> Wrong | None:
     """In the smallest picture that contradicts, the first row and token."""
     for one in pictures:
         queries, keys = one.any_moved.shape
-        wrong = one.violations(expected(queries, keys))
+        meant = expected(queries, keys)
+        wrong = one.violations(meant)
         # Weights that fade with the distance end somewhere: no break.
         wrong &= one.any_moved | ~_beyond_the_faint(one)
         if wrong.any():
             row, token = (int(place) for place in np.argwhere(wrong)[0])
-            return Wrong(one, row, token, bool(one.any_moved[row, token]))
+            return Wrong(one, row, token, sees=not meant[row, token])
     return None
 
 
@@ -58,17 +59,21 @@ def _beyond_the_faint(one: Picture) -> np.ndarray:
 
 def of_pair(wrong: Wrong) -> Counterexample:
     best = wrong.picture.witness(wrong.row, wrong.token)
-    difference = float(best.difference[..., wrong.row, wrong.token].max())
-    relation = "<=" if wrong.sees else ">"
-    script = _script(
-        wrong.row, wrong.token, best.scene.lines, wrong.picture.options, relation, best.bound
-    )
+    moves = best.difference[..., wrong.row, wrong.token]
+    difference = float(moves.max() if wrong.sees else moves.min())
+    text = "..." if wrong.picture.text is None else f"{wrong.picture.text}, ..."
+    # Every head and text must move with what it should see, and none with what it must not.
+    rows = f"[{text}, i, :].max()" if wrong.sees else f"[{text}, i, :].max(axis=-1).min()"
+    claim = f"moved {'<=' if wrong.sees else '>'} {best.bound:.3g}"
+    lines = _changed(wrong.row, wrong.token, best.scene.lines)
+    script = lines + _compared(wrong.picture.options, rows, claim)
     words = f"{wrong.words} (it moves by {difference:.2g})" if wrong.sees else wrong.words
     return Counterexample(words, script, difference, best.bound)
 
 
 def of_leak(one: Leak, options: Options) -> Counterexample:
-    script = _script(one.row, one.token, one.lines, options, "<=", one.bound)
+    lines = _changed(one.row, one.token, one.lines)
+    script = lines + _compared(options, "[..., i, :].max()", f"moved <= {one.bound:.3g}")
     words = (
         f"with logits of {one.logit:.0e}, output {one.row} moves with token {one.token} by "
         f"{one.difference:.2g}"
@@ -76,13 +81,15 @@ def of_leak(one: Leak, options: Options) -> Counterexample:
     return Counterexample(words, script, one.difference, one.bound)
 
 
-def _script(row: int, token: int, lines: str, options: Options, relation: str, bound: float) -> str:
+def _changed(row: int, token: int, lines: str) -> str:
+    return f"i = {row}\nj = {token}\n{lines}"
+
+
+def _compared(options: Options, rows: str, claim: str) -> str:
     given = options_line(options)
     return (
-        f"i = {row}\nj = {token}\n{lines}"
-        f"moved = np.abs(layer.run(y{given}) - layer.run(x{given}))[..., i, :].max()\n"
-        f'assert moved {relation} {bound:.3g}, f"output {{i}} moves by {{moved:.2g}} when token '
-        '{j} changes"\n'
+        f"moved = np.abs(layer.run(y{given}) - layer.run(x{given})){rows}\n"
+        f'assert {claim}, f"output {{i}} moves by {{moved:.2g}} when token {{j}} changes"\n'
     )
 
 
