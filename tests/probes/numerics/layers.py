@@ -149,3 +149,26 @@ class Projected(torch.nn.Module):
         q, k, v = self.inner(x)[:, None].chunk(3, dim=-1)
         weight = self.outer.weight.detach() if self.stop else self.outer.weight
         return torch.nn.functional.linear(stepwise(q, k, v)[:, 0], weight, self.outer.bias)
+
+
+def running(q, k, v, attn_mask=None, block=3, start=-math.inf):
+    """Block by block; a first block in which nothing is seen gives -inf less -inf."""
+    z = logits(q, k)
+    if attn_mask is not None:
+        z = z.masked_fill(~attn_mask, -math.inf)
+    most = torch.full_like(z[..., :1], start)
+    total = torch.zeros_like(most)
+    mix = 0.0
+    for begin in range(0, z.shape[-1], block):
+        part = z[..., begin : begin + block]
+        new = torch.maximum(most, part.amax(-1, keepdim=True))
+        e = (part - new).exp()
+        total = total * (most - new).exp() + e.sum(-1, keepdim=True)
+        mix = mix * (most - new).exp() + e @ v[..., begin : begin + block, :]
+        most = new
+    return mix / total
+
+
+def running_from_zero(q, k, v):
+    """The running maximum starts at 0: logits far below it vanish."""
+    return running(q, k, v, start=0.0)

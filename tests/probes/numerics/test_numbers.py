@@ -70,6 +70,8 @@ def test_the_law_has_the_cap_the_sink_and_the_slopes():
         ("bfloat_inside", "float32", "times the best possible in float32"),
         ("multiplied_first", "float16", "is NaN"),
         ("no_maximum", "bfloat16", "is NaN"),
+        ("running_from_zero", "float32", "the output is NaN"),
+        ("running", "float32", "where keys 0 to 2 are hidden from all"),
         ("halves_averaged", "float32", "not one softmax over all keys"),
     ],
 )

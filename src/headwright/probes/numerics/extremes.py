@@ -33,9 +33,11 @@ def extremes(exam: Examination, law: Law, sizes: Sizes) -> Iterator[Judged]:
     yield judged(exam, law, _equal(exam, sizes))
     yield judged_large(exam, law, _grown(drawn(exam, _STREAM, "", sizes), law, _LARGE))
     yield from _where_taken(_large_and_wide, exam, law, sizes)
+    yield judged(exam, law, _set(exam, law, sizes, _LARGE, None))
     if not law.sees.all():
+        column = int(np.argmin(law.sees.any(axis=0).sum(axis=0)))
         for most in _LARGE_IN_HALF if exam.layer.dtype == "float16" else _LARGEST:
-            yield judged(exam, law, _hidden_above(exam, law, sizes, most))
+            yield judged(exam, law, _set(exam, law, sizes, most, column))
 
 
 def _where_taken(check, exam: Examination, law: Law, sizes: Sizes) -> Iterator[Judged]:
@@ -97,26 +99,26 @@ def _large_and_wide(exam: Examination, law: Law, sizes: Sizes) -> Judged:
     return judged_large(exam, there, replace(case, words=words))
 
 
-def _hidden_above(exam: Examination, law: Law, sizes: Sizes, target: float) -> Case:
-    """The key that most queries do not see has this logit, all others its opposite: a mask of -1e9
-    for one of -inf shows."""
+def _set(exam: Examination, law: Law, sizes: Sizes, target: float, above: int | None) -> Case:
+    """All logits far below 0, but for one key's, which is as far above: where few queries see that
+    key, a mask of -1e9 for one of -inf shows."""
     case = drawn(exam, _STREAM + 4, "", sizes)
     # Powers of two whose product brings the logits there or a little above.
     doublings = math.ceil(math.log2(target / abs(law.scale)))
     size = 2.0 ** (doublings // 2)
-    column = int(np.argmin(law.sees.any(axis=0).sum(axis=0)))
     q = np.zeros_like(case.given["q"])
     q[..., 0] = math.copysign(2.0 ** (doublings - doublings // 2), law.scale)
     k = np.zeros_like(case.given["k"])
     k[..., 0] = -size
-    k[..., column, 0] = size
     most = abs(law.scale) * 2.0**doublings
-    words = f"where the key {column} has the logit {most:.2g} and all others -{most:.2g}"
+    words = f"with all logits at -{most:.2g}"
     script = (
         f"{case.script}q, k = 0 * x['q'], 0 * x['k']\n"
         f"q[..., 0] = {float(q[..., 0].flat[0])!r}\n"
         f"k[..., 0] = {-size!r}\n"
-        f"k[..., {column}, 0] = {size!r}\n"
-        "x = x.replaced(q=q, k=k)\n"
     )
-    return Case(words, case.given.replaced(q=q, k=k), script)
+    if above is not None:
+        k[..., above, 0] = size
+        words = f"where the key {above} has the logit {most:.2g} and all others -{most:.2g}"
+        script += f"k[..., {above}, 0] = {size!r}\n"
+    return Case(words, case.given.replaced(q=q, k=k), f"{script}x = x.replaced(q=q, k=k)\n")

@@ -40,14 +40,36 @@ def _masked(exam: Examination, law: Law, case: Case) -> Iterator[Judged]:
         return
     if not _follows(output, law, seen, case, layer.dtype):
         return  # it means something else by its mask: another property's business
+    if law.sees.all():
+        yield from _first_half_hidden(exam, case, seen)
     seen[:, :, 0] = False
     try:
         output = layer.run(case.given, Options(pairs=seen))
     except Refusal:
         return
     yield Judged(HOLDS, f"a query that sees nothing gets {_policy(output[:, :, 0], case)}")
-    yield _others(output, case, seen, "Options(pairs=seen)")
-    yield from _additive(exam, case, seen)
+    yield _others(output, law, case, "Options(pairs=seen)")
+    yield from _additive(exam, law, case, seen)
+
+
+def _first_half_hidden(exam: Examination, case: Case, seen: np.ndarray) -> Iterator[Judged]:
+    """A first block in which nothing is seen: blockwise kernels take -inf from -inf there."""
+    half = seen.shape[-1] // 2
+    later = np.ones_like(seen)
+    later[..., :half] = False
+    try:
+        output = exam.layer.run(case.given, Options(pairs=later))
+    except Refusal:
+        return
+    if np.isfinite(output).all():
+        return
+    words = f"where keys 0 to {half - 1} are hidden from all, the output is not finite"
+    script = (
+        f"{case.script}seen = np.ones({seen.shape}, bool)\n"
+        f"seen[..., :{half}] = False\n"
+        f"assert np.isfinite(layer.run(x, Options(pairs=seen))).all(), {words!r}\n"
+    )
+    yield Judged(BROKEN, words, shown=Counterexample(words, script, float("inf"), 0.0))
 
 
 def _follows(output: np.ndarray, law: Law, seen: np.ndarray, case: Case, dtype: str) -> bool:
@@ -55,7 +77,7 @@ def _follows(output: np.ndarray, law: Law, seen: np.ndarray, case: Case, dtype: 
     return accuracy(output, masked, case.given, dtype).status != BROKEN
 
 
-def _additive(exam: Examination, case: Case, seen: np.ndarray) -> Iterator[Judged]:
+def _additive(exam: Examination, law: Law, case: Case, seen: np.ndarray) -> Iterator[Judged]:
     """0 and -inf, added to the logits, where the keyword takes that: one of zeros changes
     nothing."""
     layer = exam.layer
@@ -67,16 +89,18 @@ def _additive(exam: Examination, case: Case, seen: np.ndarray) -> Iterator[Judge
         output = layer.run(case.given, Options(pairs=seen, additive=True))
     except Refusal:
         return
-    yield _others(output, case, seen, "Options(pairs=seen, additive=True)")
+    yield _others(output, law, case, "Options(pairs=seen, additive=True)")
 
 
-def _others(output: np.ndarray, case: Case, seen: np.ndarray, call: str) -> Judged:
-    """The rows that see something are numbers."""
-    if np.isfinite(output[:, :, 1:]).all():
+def _others(output: np.ndarray, law: Law, case: Case, call: str) -> Judged:
+    """The rows that see something are numbers; key 1 is hidden from all, every key from query 0."""
+    shape = (case.given.batch, 1, *law.bias.shape[-2:])
+    see = np.asarray(np.delete(law.sees, 1, axis=-1).any(axis=-1))[:, 1:].all()
+    if np.isfinite(output[:, :, 1:]).all() or not see:
         return Judged(HOLDS)
     words = "where query 0 sees nothing, the output of other queries is NaN"
     script = (
-        f"{case.script}seen = np.ones({seen.shape}, bool)\n"
+        f"{case.script}seen = np.ones({shape}, bool)\n"
         "seen[..., 1] = False\n"
         "seen[:, :, 0] = False\n"
         f"assert np.isfinite(layer.run(x, {call})[:, :, 1:]).all(), {words!r}\n"
