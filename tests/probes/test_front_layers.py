@@ -36,7 +36,7 @@ def test_what_runs_is_examined(name, capsys):
         (f"{SAMPLES}:factory_of_nothing", "wanted a factory that returns a layer; got NoneType"),
         (f"{SAMPLES}:only_short", "ValueError: at most 3 tokens,"),
         (f"{SAMPLES}:ends_the_program", "SystemExit"),
-        (f"{SAMPLES}:one_row", "an output of shape"),
+        (f"{SAMPLES}:one_row", "returned 1 rows for 6 queries"),
         (f"{SAMPLES}:no_array", "returned str, which holds no array"),
         (f"{SAMPLES}:complex_numbers", "returned complex128 numbers"),
         ("a b:c", "wanted module:name"),
@@ -164,6 +164,16 @@ def test_a_device_that_is_not_there_is_said_in_one_sentence():
         hw.xray(on_meta, **QUICK)
     with pytest.raises(InputError, match=r"got \w*Error"):
         hw.xray(on_nothing, **QUICK)
+
+
+def test_weights_so_small_that_a_break_could_not_be_seen_are_said():
+    torch = pytest.importorskip("torch", reason="the models extra is not installed")
+    silent = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    torch.nn.init.zeros_(silent.out_proj.weight)
+    found = hw.xray(silent, expect="causal", only="pattern,permutation,gradients")
+    assert found.with_status(UNCLEAR) == ("pattern", "permutation", "gradients")
+    assert "too small to see" in found["pattern"].evidence
+    assert found.holds
 
 
 def test_weights_made_on_the_way_are_the_same_every_time_and_leave_no_trace():

@@ -64,7 +64,10 @@ class AttentionFunction:
         return Inputs({name: self.lib.rounded(array) for name, array in drawn.items()})
 
     def run(self, given: Inputs, options: Options = _PLAIN) -> np.ndarray:
-        return self.output(self.raw(given, options), options)
+        output = self.output(self.raw(given, options), options)
+        if output.shape[-2] != given.tokens:
+            raise Refusal(f"returned {output.shape[-2]} rows for {given.tokens} queries")
+        return output
 
     def output(self, made: Any, options: Options = _PLAIN) -> np.ndarray:
         output = first_array(made)

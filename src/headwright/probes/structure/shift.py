@@ -28,6 +28,8 @@ NAME = "shift"
 _STREAM = 400
 _BY = (1, 7, 300, 1000)
 _PADDING = (1, 3)
+# Far enough apart that positions show above the rounding of half precision.
+_STRETCH = 7
 # Angles of rotary positions are computed in single precision: p 2^-24 of a turn is rounding.
 _ANGLE = 2.0**-23
 
@@ -49,7 +51,7 @@ def _by_positions(exam: Examination) -> Finding:
     plain = np.tile(np.arange(given.tokens), (given.batch, 1))
     first = exam.layer.run(given, Options(positions=plain))
     bound = exam.rounding(given, Options(positions=plain))
-    stretched = exam.layer.run(given, Options(positions=3 * plain))
+    stretched = exam.layer.run(given, Options(positions=_STRETCH * plain))
     if bound.verdict(apart(stretched, first)) == HOLDS:
         return Finding(NAME, NOT_APPLICABLE, "position numbers have no effect")
 

@@ -29,6 +29,8 @@ def masked_gradients(exam: Examination, layer: Any) -> Iterator[Judged]:
     given = exam.draw(_STREAM)
     queries = given.tokens
     keys = given.arrays.get("k", given.arrays.get("x", np.empty(0))).shape[-2]
+    if keys < 2:
+        return
     if PAIRS in layer.takes:
         seen = np.ones((given.batch, 1, queries, keys), bool)
         seen[..., 1] = False

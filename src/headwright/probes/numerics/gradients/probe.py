@@ -181,7 +181,10 @@ def _in_own_dtype(exam: Examination, slopes: Slopes, given: Inputs) -> Judged:
         narrow = own.inputs[name]
         if wide is None or narrow is None:
             continue
-        off = float(np.linalg.norm(narrow - wide)) / max(float(np.linalg.norm(wide)), slopes.floor)
+        size = max(float(np.linalg.norm(wide)), slopes.floor)
+        if size == 0:
+            continue  # the output does not move, which the slopes have told
+        off = float(np.linalg.norm(narrow - wide)) / size
         if not off <= _OWN:
             dtype = exam.layer.dtype
             words = f"in {dtype} the gradient with respect to {name} is off by {100 * off:.2g} %"
