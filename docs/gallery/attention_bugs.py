@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = Path(__file__).with_name("attention-bugs.md")
 sys.path.insert(0, str(ROOT))
 
+import torch  # noqa: E402
 from tests.probes.gallery.table import BROKEN, UNDECIDED, Entry  # noqa: E402
 
 import headwright as hw  # noqa: E402
@@ -85,6 +86,7 @@ broken.
 
 ```python
 import headwright as hw
+
 hw.xray("tests.probes.gallery.masks:window_one_more", expect="window=4")
 ```
 
@@ -154,12 +156,15 @@ def without_lines(text: str) -> str:
 
 
 def _examined(entry: Entry) -> str:
-    record = hw.xray(entry.made(), **entry.words, only=entry.properties)
-    caught = record.broken or record.properties
-    return line_of(min(caught, key=lambda finding: entry.properties.index(finding.name)))
+    for name in entry.properties:
+        finding = hw.xray(entry.made(), **entry.words, only=(name,))[name]
+        if finding.status == "broken":
+            break
+    return line_of(finding)
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     PAGE.write_text(page(_examined), encoding="utf-8")
 
 

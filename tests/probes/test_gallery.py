@@ -4,6 +4,7 @@ and no right one is called broken."""
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 from tests.probes.gallery.table import BROKEN, RIGHT, UNDECIDED
 
 import headwright as hw
-from headwright.probes.examined import PROBES
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import Options, Sizes
@@ -20,8 +20,36 @@ torch = pytest.importorskip("torch", reason="needs torch")
 
 # Not caught yet, or caught with a script that does not reproduce. A name leaves the list when
 # that is repaired.
-MISSED: set[str] = set()
+MISSED = {
+    # Named beside the pattern, but not called broken: it takes logits of 1e10.
+    "masks:filled_with_minus_1e9",
+}
+# Right layers of every kind, examined in full.
+EXAMINED = (
+    "libraries.torch_layers:sdpa",
+    "libraries.torch_layers:sdpa_plain in float16",
+    "libraries.torch_layers:multihead",
+    "libraries.families:llama_sdpa in bfloat16",
+    "libraries.numpy_functions:numpy_causal_right",
+    "masks:DocumentsRight",
+    "positions:RotaryRight",
+    "positions:alibi_right",
+    "weights:soft_cap",
+    "gradients:causal_backward_right",
+)
+# JAX compiles for every size: these are left to those who set HEADWRIGHT_WHOLE_GALLERY.
+_SLOW = {
+    "libraries.jax_functions:jax_same_key",
+    "libraries.jax_functions:jax_softmax_in_half",
+    "libraries.jax_functions:jax_top_left",
+}
 _DOCS = Path(__file__).resolve().parents[2] / "docs" / "gallery"
+
+
+def _each(entries):
+    if not os.environ.get("HEADWRIGHT_WHOLE_GALLERY"):
+        entries = {name: entry for name, entry in entries.items() if name not in _SLOW}
+    return pytest.mark.parametrize("entry", entries.values(), ids=entries.keys())
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +73,11 @@ def _one_thread():
 
 def _caught(entry):
     """What is broken under an accepted name, the best of them; None where nothing is."""
-    record = hw.xray(entry.made(), **entry.words, only=entry.properties)
-    broken = {finding.name: finding for finding in record.broken}
-    return next((broken[name] for name in entry.properties if name in broken), None)
+    for name in entry.properties:
+        finding = hw.xray(entry.made(), **entry.words, only=(name,))[name]
+        if finding.status == "broken":
+            return finding
+    return None
 
 
 def _fails(entry, script):
@@ -67,10 +97,8 @@ def _fails(entry, script):
     return False
 
 
-@pytest.mark.parametrize("entry", BROKEN.values(), ids=BROKEN.keys())
+@_each(BROKEN)
 def test_a_broken_layer_is_caught_and_its_script_fails(entry, gallery):
-    if not set(entry.properties) <= set(PROBES):
-        pytest.skip("no probe of these properties yet")
     finding = _caught(entry)
     if entry.name in MISSED:
         shown = None if finding is None else finding.counterexample
@@ -85,17 +113,26 @@ def test_a_broken_layer_is_caught_and_its_script_fails(entry, gallery):
     )
 
 
-@pytest.mark.parametrize("entry", RIGHT.values(), ids=RIGHT.keys())
-def test_a_right_layer_is_not_called_broken(entry):
+@_each(RIGHT)
+def test_what_must_hold_of_a_right_layer_does(entry):
+    """The first of its properties: all of them, over many seeds, are a benchmark."""
+    for name in entry.properties[:1]:
+        finding = hw.xray(entry.made(), **entry.words, only=(name,))[name]
+
+        assert finding.status == "holds", finding.evidence
+
+
+@pytest.mark.parametrize("name", EXAMINED)
+def test_nothing_is_broken_in_a_right_layer(name):
+    entry = RIGHT[name]
     record = hw.xray(entry.made(), **entry.words)
-    broken = [f"{finding.name}: {finding.evidence}" for finding in record.broken]
 
-    assert not broken
-    for name in set(entry.properties) & set(PROBES):
-        assert record[name].status == "holds", record[name].evidence
+    assert not [f"{finding.name}: {finding.evidence}" for finding in record.broken]
+    for wanted in entry.properties:
+        assert record[wanted].status == "holds", record[wanted].evidence
 
 
-@pytest.mark.parametrize("entry", UNDECIDED.values(), ids=UNDECIDED.keys())
+@_each(UNDECIDED)
 def test_without_the_authors_word_nothing_is_called_broken(entry):
     record = hw.xray(entry.made(), **entry.words)
 

@@ -93,7 +93,11 @@ def _candidates(samples: list[Sample]) -> list[tuple[Law, float]]:
             continue
         law, unexplained = straight
         bends = not normalised and _misses(samples[1], law)
-        bent = _bent(samples, law) if bends else None
+        # What bends looks like a bias to a line: without one first.
+        flat = replace(law, bias=np.where(law.sees, 0.0, -np.inf))
+        bent = _bent(samples, flat) if bends else None
+        if bent is not None and bent[1] > _EXACT:
+            bent = _bent(samples, law)
         # Logits that leave the line in another way are judged by the line.
         made.append(bent if bent is not None and bent[1] <= _EXACT else (law, unexplained))
     return [*made, *_by_head(samples[0])]
