@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headwright.homework import check
     from headwright.keys import GaussianKeys
     from headwright.noise import moments, worst_case
+    from headwright.probes.asking import xray
     from headwright.subspace import extract
     from headwright.trained import audit
 
@@ -33,11 +34,12 @@ _HOME = {
     "lab": ("headwright.lab", ""),
     "study": ("headwright.study", ""),
     "symmetry": ("headwright.symmetry", ""),
+    "xray": ("headwright.probes.asking", "xray"),
 }
 
 __all__ = [
     "GaussianKeys", "attend", "audit", "check", "course", "design", "exercise", "extract", "lab",
-    "moments", "multihead", "study", "symmetry", "worst_case",
+    "moments", "multihead", "study", "symmetry", "worst_case", "xray",
 ]  # fmt: skip
 
 

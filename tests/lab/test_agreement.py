@@ -115,3 +115,53 @@ def test_the_hull_is_the_reachable_set(open_page, rng):
     )
     for points, corners in zip(clouds, seen, strict=True):
         assert corners == [bool(x) for x in hw.design.reach(points).reachable]
+
+
+def test_what_depends_on_what_agrees(chromium, lab):
+    """A token left out of the arrays, and how far every output moves."""
+    page = chromium.new_page()
+    page.goto(lab)
+    answers = page.evaluate(DEPENDENCY, CASES)
+    page.close()
+    for case, seen in zip(CASES, answers, strict=True):
+        if len(case["keys"]) == 1:
+            assert np.all(seen["depends"])
+            continue
+        moves = _moves(case)
+        size = float(np.abs(hw.multihead(**_arrays(case)).logits).max())
+        close(seen["moves"], moves, max(1.0, size) * np.abs(case["values"]).max())
+
+
+DEPENDENCY = """async (cases) => {
+  const { multihead } = await import("/js/maths/attention.js");
+  const { dependency } = await import("/js/maths/dependency.js");
+  return cases.map((c) => dependency({ state: c, ...multihead(c.queries, c.keys, c.values, c) }));
+}"""
+
+
+def _arrays(case, *, without=None):
+    tokens = [i for i in range(len(case["keys"])) if i != without]
+    return {
+        "Q": case["queries"],
+        "K": np.array(case["keys"])[tokens],
+        "V": np.array(case["values"])[tokens],
+        "mix": case["mix"],
+        "scale": case["scale"],
+    }
+
+
+def _moves(case):
+    """Rows: heads, then their mix where there are several; columns: tokens."""
+
+    def outputs(without):
+        made = hw.multihead(**_arrays(case, without=without))
+        return np.vstack([made.outputs, made.output[None]])[: _rows(case)]
+
+    whole = outputs(None)
+    columns = [np.linalg.norm(outputs(j) - whole, axis=-1) for j in range(len(case["keys"]))]
+    return np.array(columns).T
+
+
+def _rows(case):
+    heads = len(case["queries"])
+    return heads + 1 if heads > 1 else 1

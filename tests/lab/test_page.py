@@ -60,6 +60,26 @@ def test_drag_by_mouse_moves_query_weights_and_output(open_page):
     assert page.locator("#weights").get_attribute("aria-label") != bars
 
 
+def test_the_picture_of_what_depends_on_what_follows_the_sharpness(open_page):
+    page = open_page("#preset=ten&q=a+b&beta=5")
+    picture = page.locator("#depends")
+    assert picture.locator("rect").count() == 0, "it is fetched when it is scrolled to"
+    picture.scroll_into_view_if_needed()
+    page.wait_for_selector("#depends rect")
+    assert (
+        picture.get_attribute("aria-label") == "the output depends on a, b, c, d, e, f, g, h, i, j"
+    )
+    assert "not on their order" in page.locator("#depends-reading").inner_text()
+
+    page.evaluate("location.hash = '#preset=ten&q=a+b&beta=60'")
+    page.wait_for_function("document.querySelector('#beta-out').textContent.startsWith('60')")
+    page.wait_for_function(
+        "document.querySelector('#depends-reading').textContent.includes('2 of')"
+    )
+    assert picture.get_attribute("aria-label").startswith("the output depends on a, b; without c,")
+    assert picture.locator(".moved[fill-opacity='0']").count() == 8
+
+
 @pytest.mark.parametrize(
     ("selector", "field"), [(".handle.key >> nth=2", "keys"), (".handle.value >> nth=2", "values")]
 )

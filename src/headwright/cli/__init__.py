@@ -4,7 +4,8 @@ Reading order: `conventions` (what all commands share), `arguments` (arrays and 
 `heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
 a terminal, `interrupt` how Ctrl+C is heard; `crew_options` and `crew_bar` serve commands of many
 jobs. Where showing takes more room than asking, it has a
-file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`.
+file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`,
+`xray/view`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ COMMANDS = {
     "new": ("course.new", "One sheet per student, the keys, and a manifest."),
     "pack": ("course.pack", "An autograder for Gradescope or PrairieLearn, in one zip."),
     "audit": ("audit.command", "What the heads of a trained model do, and which break first."),
+    "xray": ("xray.command", "What is true of an attention layer? Found by running it."),
     "study": ("study", "A function at every point of a grid: table, figures and a page."),
     "lab": ("lab", "Explore attention in the browser, by dragging."),
     "bench": ("bench", "Run one benchmark and print its ratios."),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +12,7 @@ from rich.console import Console
 from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.errors import InputError
+from headwright.probes.layer.given import instance_of
 from headwright.symmetry import Symmetry, permutation
 
 _AXES = {"tokens": -2, "features": -1}
@@ -33,46 +31,12 @@ _MOST_ROWS = 12
 @click.option("--seed", type=int, default=0, show_default=True)
 def command(layer: str, shape: str, axis: str, budget: int, seed: int) -> Reply:
     """Check f(P X) = P f(X) for a callable on (N, D) arrays; torch modules get tensors."""
-    function = _load(layer)
+    function = instance_of(layer)
     rng = np.random.default_rng(seed)
     X = _input_for(function, rng.standard_normal(_shape(shape)))
 
     result = permutation(function, X, axis=_AXES[axis], budget=budget, seed=seed)
     return Reply(result, lambda console: _render(console, layer, result), holds=result.holds)
-
-
-def _load(name: str) -> Any:
-    """Import `package.module:thing` (also from the working directory). A class is made without
-    arguments."""
-    module, colon, attribute = name.partition(":")
-    if not colon or not module or not attribute:
-        example = "headwright symmetry mylayers:block --shape 6,8"
-        raise InputError(wanted="module:callable", got=name, attempt=example)
-
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-
-    try:
-        thing = _imported(module, attribute)
-    except Exception as reason:  # whatever the user's module raises, the answer is the same
-        raise InputError(
-            wanted=f"an importable {name}",
-            got=f"{type(reason).__name__}: {reason}",
-            attempt="check module and name",
-        ) from None
-    if not callable(thing):
-        kind = type(thing).__name__
-        attempt = "name a function or a module object"
-        raise InputError(wanted="a callable", got=kind, attempt=attempt)
-    return thing
-
-
-def _imported(module: str, attribute: str) -> Any:
-    thing = importlib.import_module(module)
-    for part in attribute.split("."):
-        thing = getattr(thing, part)
-    return thing() if isinstance(thing, type) else thing
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -101,6 +65,8 @@ def _input_for(function: Any, X: np.ndarray) -> Any:
 def _render(console: Console, name: str, result: Symmetry) -> None:
     console.print(f"{name}: {result.status}", markup=False)
     console.print(f"  {result.message}", markup=False)
+    if result.group:
+        console.print(f"  what holds: {result.group}", markup=False)
     if result.counterexample:
         rows = ", ".join(str(i) for i in result.counterexample.rows[:_MOST_ROWS])
         console.print(f"  rows that differ after the swap: {rows}")

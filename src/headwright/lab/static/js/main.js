@@ -68,6 +68,14 @@ const exact = createExact((moments, alone) => {
 /** @type {Model} */
 let model = derive(store.get());
 let scheduled = false;
+/** Fetched when it is first scrolled to, drawn while it is seen. @type {{draw: (model: Model) => void} | null} */
+let depends = null;
+let below = false;
+new IntersectionObserver(async ([entry]) => {
+  below = entry.isIntersecting;
+  if (below) depends ??= (await import("./drawing/dependency.js")).createDependency(find("depends"), find("depends-reading"));
+  schedule();
+}).observe(find("depends"));
 let fitted = "";
 
 function schedule() {
@@ -93,6 +101,7 @@ function frame() {
   if (model.single) single.draw(model.single);
   bars.draw(model);
   histogram.draw(model);
+  if (below) depends?.draw(model);
   readings();
   controls.draw(model);
   design.draw(model);

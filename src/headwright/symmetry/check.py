@@ -1,17 +1,14 @@
-"""Is a layer permutation-equivariant? Rows are tokens, so the claim is `f(P X) = P f(X)` for every
-permutation P.
+"""The question for any callable on arrays: `f(P X) = P f(X)` for every permutation P.
 
-Any callable on arrays can be asked. Transpositions are tried first, because one swap of two tokens
-is the smallest counterexample there is; then random permutations, each of which is broken up into
-swaps when it fails. Rounding is told apart from breakage by measuring how much the output moves
-when every input number moves by one rounding error.
+The group is found first, swap by swap; then random permutations are tried. Rounding is told apart
+from breakage by measuring how much the output moves when every input number moves by one rounding
+error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, pairwise
 from typing import Any
 
 import array_api_compat as compat
@@ -20,6 +17,8 @@ import numpy as np
 from headwright import inputs
 from headwright.errors import HeadwrightError, InputError
 from headwright.result import to_numpy
+from headwright.symmetry.group import group
+from headwright.symmetry.trials import BudgetSpent, Counterexample, Trials
 from headwright.types import Array
 
 Layer = Callable[[Array], Array]
@@ -27,21 +26,10 @@ _MOST = 10**9  # permutations
 
 
 @dataclass(frozen=True)
-class Counterexample:
-    """One swap that breaks the claim: reorder the input by `order`, swap tokens `swap`, and rows
-    `rows` differ."""
-
-    swap: tuple[int, int]
-    rows: tuple[int, ...]
-    error: float
-    # The tokens before the swap; 0, 1, 2, ... unless no plain swap breaks it
-    order: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Symmetry:
     """Verdict of a check. `status` is "equivariant", "broken" or "stochastic"; only the first one
-    `holds`."""
+    `holds`. `group` is what holds of all permutations, in words; empty where the budget did not
+    allow to find it."""
 
     holds: bool
     status: str
@@ -50,6 +38,7 @@ class Symmetry:
     tried: int
     counterexample: Counterexample | None
     message: str
+    group: str = ""
 
 
 def permutation(
@@ -92,30 +81,43 @@ def permutation(
             "call layer.eval() first"
         )
         return Symmetry(False, "stochastic", probe.wobble, probe.rounding, 2, None, message)
-    return _tried(probe, islice(_orders(tokens, n, rng, budget), budget))
+    trials = Trials(probe, budget)
+    found = _group(trials, tokens, n, "token" if axis == -2 else "feature")
+    _at_random(trials, tokens, n, rng)
+    return _verdict(trials, found)
 
 
-def _tried(probe: _Probe, orders: Iterator[np.ndarray]) -> Symmetry:
-    """The verdict over all these permutations, with the smallest counterexample among them."""
-    worst = 0.0
-    tried = 0
-    broken = None
-    for order in orders:
-        error, rows = probe.mismatch(np.arange(len(order)), order)
-        worst = max(worst, error)
-        tried += 1
-        if error > probe.rounding and (broken is None or _is_swap(order)):
-            found = _smallest(probe, order, error, rows)
-            if broken is None or len(found.rows) < len(broken.rows):
-                broken = found
+def _group(trials: Trials, tokens: list[int], n: int, thing: str) -> str:
+    """With half the budget at most; random permutations see what swaps alone do not."""
+    whole = trials.budget
+    trials.budget = max(whole // 2, 1)
+    try:
+        found = group(tokens, n, trials.holds).words(thing)
+    except BudgetSpent:
+        found = ""
+    trials.budget = whole
+    return found
 
-    rounding = probe.rounding
+
+def _at_random(trials: Trials, tokens: list[int], n: int, rng: np.random.Generator) -> None:
+    """Until the budget is spent."""
+    while len(tokens) > 2 and trials.tried < trials.budget:
+        order = np.arange(n)
+        order[tokens] = rng.permutation(tokens)
+        trials.once_more(order)
+
+
+def _verdict(trials: Trials, found: str) -> Symmetry:
+    broken = trials.broken
+    tried = trials.tried
+    worst = trials.worst
+    rounding = trials.claim.rounding
     if broken is not None:
         i, j = broken.swap
         message = f"swapping {i} and {j} moves the output by {broken.error:.2g}"
-        return Symmetry(False, "broken", worst, rounding, tried, broken, message)
+        return Symmetry(False, "broken", worst, rounding, tried, broken, message, found)
     message = f"largest error {worst:.2g}, rounding expected {rounding:.2g}, {tried} permutations"
-    return Symmetry(True, "equivariant", worst, rounding, tried, None, message)
+    return Symmetry(True, "equivariant", worst, rounding, tried, None, message, found)
 
 
 def _tokens(among: Any, n: int) -> list[int]:
@@ -207,60 +209,6 @@ class _Probe:
         per_row = difference.max(axis=axes)
         differ = np.flatnonzero(per_row > self.rounding)
         return float(per_row.max()), tuple(int(i) for i in differ)
-
-
-def _orders(
-    tokens: list[int], n: int, rng: np.random.Generator, budget: int
-) -> Iterator[np.ndarray]:
-    """All swaps if they fit in half the budget, else neighbours and a random choice of them; then
-    random ones."""
-    share = max(budget // 2, 1)
-    swaps = list(islice(combinations(tokens, 2), share + 1))
-    if len(swaps) > share:
-        near = list(pairwise(tokens))[: max(share // 2, 1)]
-        draws = [rng.choice(tokens, 2, replace=False) for _ in range(share - len(near))]
-        far = [tuple(sorted(draw.tolist())) for draw in draws]
-        swaps = [*near, *dict.fromkeys(far)]
-    for i, j in swaps:
-        yield _swapped(n, i, j)
-    while len(tokens) > 2:
-        order = np.arange(n)
-        order[tokens] = rng.permutation(tokens)
-        yield order
-
-
-def _smallest(
-    probe: _Probe, order: np.ndarray, error: float, rows: tuple[int, ...]
-) -> Counterexample:
-    """A failing permutation is a chain of swaps, and one link of the chain must fail: that one is
-    the witness."""
-    n = len(order)
-    first, second = np.flatnonzero(order != np.arange(n))[:2].tolist()
-    if _is_swap(order):
-        return Counterexample((first, second), rows, error, tuple(range(n)))
-    before = np.arange(n)
-    worst = Counterexample((0, 0), rows, 0.0, tuple(range(n)))
-    for i in range(n):
-        j = int(np.flatnonzero(before == order[i])[0])
-        if i == j:
-            continue
-        step, differ = probe.mismatch(before, _swapped(n, i, j))
-        if step > probe.rounding and step > worst.error:
-            worst = Counterexample((i, j), differ, step, tuple(before.tolist()))
-        before[[i, j]] = before[[j, i]]
-    if worst.error:
-        return worst
-    return Counterexample((first, second), rows, error, tuple(order.tolist()))
-
-
-def _is_swap(order: np.ndarray) -> bool:
-    return int((order != np.arange(len(order))).sum()) == 2
-
-
-def _swapped(n: int, i: int, j: int) -> np.ndarray:
-    order = np.arange(n)
-    order[[i, j]] = j, i
-    return order
 
 
 def _take(X: Array, order: np.ndarray, axis: int) -> Array:

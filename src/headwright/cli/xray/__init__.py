@@ -1,0 +1,1 @@
+"""`headwright xray`: `command` asks, `view` shows."""

@@ -1,0 +1,1 @@
+"""Who sees whom: `pattern`, `permutation`, `shift`, `heads`, `distribution`."""
