@@ -20,10 +20,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 
 # Not caught yet, or caught with a script that does not reproduce. A name leaves the list when
 # that is repaired.
-MISSED = {
-    # Named beside the pattern, but not called broken: it takes logits of 1e10.
-    "masks:filled_with_minus_1e9",
-}
+MISSED: set[str] = set()
 # Right layers of every kind, examined in full.
 EXAMINED = (
     "libraries.torch_layers:sdpa",

@@ -67,13 +67,10 @@ def test_against_an_intent_the_smallest_pair_is_shown(sees, expect, says, form):
 
 
 def test_a_finite_fill_value_leaks_at_large_logits():
-    for fill, logit in ((-1e4, "1e+04"), (-1e5, "1e+06")):
+    for fill, logit in ((-1e4, "1e+04"), (-1e5, "1e+06"), (-1e9, "1e+10")):
         finding = found(pattern.probe, function(causal, fill))
         assert finding.status == "broken"
         assert logit in finding.evidence
-    beyond = found(pattern.probe, function(causal, -1e9), "causal")
-    assert beyond.status == "holds"
-    assert "seen at logits of 1e+10" in beyond.evidence
 
 
 def test_what_no_intent_explains_is_broken():

@@ -13,6 +13,7 @@ from headwright.probes.agreement.asking.compared import judged
 from headwright.probes.agreement.asking.questions import Questions
 from headwright.probes.agreement.explicit_masks import ask_about_masks, bases
 from headwright.probes.examination import Examination
+from headwright.probes.layer.inputs import Inputs
 from headwright.probes.layer.layer import TRAINING, WEIGHTS, Options, Refusal
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, keywords_of
 from headwright.probes.record import NOT_APPLICABLE, Finding
@@ -75,22 +76,36 @@ def _is_steady(exam: Examination) -> bool:
 
 
 def _same_question(exam: Examination, asked: Questions) -> bool:
-    """Whether the call without the batch axis mixes the tokens that the usual call does: a function
-    may take the axes that are left for others, and then it was asked something else."""
+    """Whether the call without the batch axis mixes the tokens and the heads that the usual call
+    does: a function may take the axes that are left for others, and then it was asked something
+    else."""
     usual = asked.answer(_PLAIN)
     bare = asked.answer(_UNBATCHED)
     if usual is None or bare is None or usual.shape != bare.shape:
         return False
     far = changed(exam, asked.given, exam.draw(_STREAM + 1), 0)
     try:
-        usual_moves = _rows(exam.layer.run(far) - usual)
-        bare_moves = _rows(exam.layer.run(far, _UNBATCHED) - bare)
+        for other in (far, _in_one_head(asked.given, far)):
+            usual_moves = _rows(exam.layer.run(other) - usual)
+            bare_moves = _rows(exam.layer.run(other, _UNBATCHED) - bare)
+            if not np.array_equal(usual_moves, bare_moves):
+                return False
     except Refusal:
         return False
-    return bool((usual_moves == bare_moves).all())
+    return True
+
+
+def _in_one_head(given: Inputs, other: Inputs) -> Inputs:
+    """The change in the first head alone; a layer on hidden states has no axis of heads."""
+
+    def mixed(name: str) -> np.ndarray:
+        array = given[name].copy()
+        array[:, :1] = other[name][:, :1]
+        return array
+
+    return given.replaced(**{name: mixed(name) for name in given.arrays})
 
 
 def _rows(difference: np.ndarray) -> np.ndarray:
-    """Which outputs moved, heads taken together."""
-    wide = np.moveaxis(np.abs(difference) > 0, -2, 0)
-    return np.any(wide.reshape(len(wide), -1), axis=1)
+    """Which outputs moved, of every head."""
+    return np.any(np.abs(difference) > 0, axis=-1)

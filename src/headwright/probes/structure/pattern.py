@@ -17,7 +17,7 @@ from headwright.probes.structure.packed import wrong_with_documents
 from headwright.probes.structure.visible import odd
 from headwright.probes.structure.visible.corner import corner
 from headwright.probes.structure.visible.found import Found, found
-from headwright.probes.structure.visible.leaks import SERIOUS, leak
+from headwright.probes.structure.visible.leaks import leak
 from headwright.probes.structure.visible.shapes import FULL
 from headwright.probes.structure.visible.witness import Wrong, first_wrong, of_leak, of_pair
 
@@ -63,7 +63,7 @@ def _judged(exam: Examination, expect: Intent, seen: Found) -> Finding:
     if wrong is not None:
         return _broken(f"{expect} expected, {seen.name} found", of_pair(wrong))
     leaking = leak(exam, seen, options)
-    if leaking is not None and leaking.logit <= SERIOUS:
+    if leaking is not None:
         return _broken(f"{expect}, but hidden tokens are seen", of_leak(leaking, options))
     unseen = _unreached(expect, seen)
     if unseen:
@@ -115,7 +115,7 @@ def _named(exam: Examination, seen: Found) -> Finding:
         words, wrong = odd_one
         return _broken(words, of_pair(wrong))
     leaking = leak(exam, seen, _PLAIN)
-    if leaking is not None and leaking.logit <= SERIOUS:
+    if leaking is not None:
         return _broken(f"{seen.name}, but hidden tokens are seen", of_leak(leaking, _PLAIN))
     if DOCUMENTS in exam.layer.takes:
         wrong, _ = wrong_with_documents(exam)
@@ -153,7 +153,7 @@ def _broken_switch(exam: Examination) -> Finding | None:
     if wrong is not None:
         return _broken(f"with its causal switch on, {switched.name}", of_pair(wrong))
     leaking = leak(exam, switched, _SWITCHED)
-    if leaking is not None and leaking.logit <= SERIOUS:
+    if leaking is not None:
         shown = of_leak(leaking, _SWITCHED)
         return _broken("with its causal switch on, hidden tokens are seen", shown)
     return None
@@ -181,9 +181,6 @@ def _evidence(exam: Examination, seen: Found, options: Options, name: str) -> st
         parts.append(aligned.words)
     if aligned.nothing:
         parts.append(f"a row that sees nothing gives {aligned.nothing}")
-    leaking = leak(exam, seen, options)
-    if leaking is not None:
-        parts.append(f"hidden tokens are seen at logits of {leaking.logit:.0e}")
     return "; ".join(parts)
 
 

@@ -27,8 +27,6 @@ _FACTORS = (10.0, 60.0)
 # with them: no mask hides larger logits there.
 _HUGE = (1e4, 1e6)
 _LOGITS = (1e4, 1e6, 1e10)
-# Nobody's logits are larger; a leak beyond is a remark, not a break.
-SERIOUS = 1e6
 _ROUNDINGS = 8.0
 
 

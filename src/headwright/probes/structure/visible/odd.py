@@ -14,8 +14,8 @@ from headwright.probes.structure.visible.witness import Wrong
 
 
 def one_text_differs(seen: Found) -> Wrong | None:
-    """All texts of the batch have the same length, so that they must look alike. Where logits can be
-    set, every weight that there is can be seen; a hidden state's may be too small to show."""
+    """All texts of the batch have the same length, so that they must look alike. Only where logits
+    can be set can every weight be seen; that of a hidden state may be too small to show."""
     for one in seen.pictures:
         if one.hidden:
             continue
