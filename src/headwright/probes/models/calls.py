@@ -58,6 +58,11 @@ class Calls:
         default_factory=OrderedDict, repr=False
     )
 
+    @property
+    def modules(self) -> list[str]:
+        """The names of the attention modules, once they have been looked for."""
+        return list(self._same)
+
     def __deepcopy__(self, memory: Any) -> Calls:
         """A copy of a module asks the same model for its words."""
         return self

@@ -44,8 +44,9 @@ from headwright.probes.record import (
 Step = Callable[[int, int], None]
 _PATHS = "paths"
 _CACHE = "cache"
+_PATTERN = "pattern"
 # What can be asked of a model as a whole: the rest is about one layer.
-_OF_A_WHOLE = (_PATHS, "pattern", "shift", "padding", "batch", _CACHE, "history", "determinism")
+_OF_A_WHOLE = (_PATHS, _PATTERN, "shift", "padding", "batch", _CACHE, "history", "determinism")
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,9 @@ def _with(record: XRay, more: Sequence[Finding]) -> XRay:
 
 def _names(task: _Task) -> tuple[str, ...]:
     if task.place is None:
-        return _OF_A_WHOLE
+        # What the other implementation depends on, the comparison with it tells.
+        compared_with = task.beside is not None
+        return tuple(name for name in _OF_A_WHOLE if not (compared_with and name == _PATTERN))
     # A layer alone has no cache of its own: the model hands it on.
     return tuple(name for name in PROPERTIES if name != _CACHE)
 
