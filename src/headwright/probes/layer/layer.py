@@ -80,11 +80,19 @@ class Layer(Protocol):
 
     name: str
     form: str  # "qkv" or "hidden"
-    library: str  # "torch", "jax" or "numpy"
-    dtype: str
-    eps: float  # of the dtype
-    takes: frozenset[str]
     sizes: Sizes  # the sizes that were found or given
+
+    @property
+    def library(self) -> str: ...  # "torch", "jax" or "numpy"
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def eps(self) -> float: ...  # of the dtype
+
+    @property
+    def takes(self) -> frozenset[str]: ...
 
     def draw(self, rng: np.random.Generator, sizes: Sizes | None = None) -> Inputs:
         """Random inputs, already rounded to the layer's dtype."""
