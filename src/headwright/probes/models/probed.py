@@ -17,7 +17,6 @@ from headwright.probes.layer.calling import Caller
 from headwright.probes.layer.layer import OutOfTime
 from headwright.probes.models.by_function import NAMES as FUNCTION_NAMES
 from headwright.probes.models.by_function import ByFunction
-from headwright.probes.models.calls import Place
 from headwright.probes.models.explained import Design, explained
 from headwright.probes.models.implementations import compared
 from headwright.probes.models.merged import merged
@@ -29,6 +28,7 @@ from headwright.probes.models.parts import (
     opening_line,
     part_line,
 )
+from headwright.probes.models.recording.calls import Place
 from headwright.probes.record import (
     BROKEN,
     HOLDS,
@@ -76,7 +76,7 @@ class _Task:
 
     def subject(self, opened: Opened, question: _Question) -> Examination:
         place = None if self.place is None else opened.places[self.place.index]
-        made = opened.whole() if place is None else opened.layer(place)
+        made: Any = opened.whole() if place is None else opened.layer(place)
         meant = opened.whole_intent() if place is None else opened.intent(place)
         made = replace(made, caller=Caller(question.deadline))
         return Examination(made, question.expect or meant, seed=question.seed)

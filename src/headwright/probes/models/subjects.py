@@ -13,9 +13,9 @@ from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import CACHE, MASK, POSITIONS, Options, Refusal, Sizes
 from headwright.probes.layer.library import Library
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, Signature
-from headwright.probes.models.calls import Calls, Place
-from headwright.probes.models.settings import Setting, configurations
-from headwright.probes.models.stacks import EMBEDDINGS, Stack
+from headwright.probes.models.recording.calls import Calls, Place
+from headwright.probes.models.recording.settings import Setting, configurations
+from headwright.probes.models.recording.stacks import EMBEDDINGS, Stack
 from headwright.probes.rounding import apart
 from headwright.trained.library import torch
 
