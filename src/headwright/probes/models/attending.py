@@ -18,8 +18,8 @@ from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.layer import Options, Refusal, Sizes
 from headwright.probes.layer.mode import in_mode
 from headwright.probes.layer.signature import Signature
-from headwright.probes.models.calls import Calls, Place
-from headwright.probes.models.settings import setting
+from headwright.probes.models.recording.calls import Calls, Place
+from headwright.probes.models.recording.settings import setting
 from headwright.probes.models.subjects import Module, as_dtype, library_of
 from headwright.trained.library import torch, transformers
 

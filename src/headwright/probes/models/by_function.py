@@ -17,9 +17,9 @@ from headwright.probes.layer.calling import Caller
 from headwright.probes.layer.function import AttentionFunction
 from headwright.probes.layer.layer import Refusal
 from headwright.probes.models.attending import attending_layer
-from headwright.probes.models.calls import Place
 from headwright.probes.models.intents import has_sinks
 from headwright.probes.models.parts import Opened, function_line
+from headwright.probes.models.recording.calls import Place
 from headwright.probes.record import BROKEN, HOLDS, Asked, Finding
 
 DISTRIBUTION = "distribution"
@@ -62,7 +62,7 @@ class ByFunction:
         line = function_line(opened.stack.name, place.index, opened.implementation)
         found = []
         for name in names:
-            subject = layer if name == "heads" else _with_equal_heads(layer)
+            subject: Any = layer if name == "heads" else _with_equal_heads(layer)
             subject = replace(subject, caller=Caller(self.deadline))
             exam = Examination(subject, expect, scale=scale, seed=self.seed)
             for finding in record_of(exam, [name], Asked()).properties:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from headwright.probes.intent import Intent
-from headwright.probes.models.calls import Place
-from headwright.probes.models.settings import shortened
+from headwright.probes.models.recording.calls import Place
+from headwright.probes.models.recording.settings import shortened
 from headwright.trained.library import torch, transformers
 
 _FULL = "full_attention"

@@ -12,15 +12,15 @@ from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import Refusal
 from headwright.probes.layer.library import refuse_unknown
 from headwright.probes.models.attending import attending_layer
-from headwright.probes.models.calls import Calls, Place
 from headwright.probes.models.intents import (
     configured_window,
     is_causal,
     layer_intent,
     whole_intent,
 )
-from headwright.probes.models.settings import implementations, setting, shortened
-from headwright.probes.models.stacks import Stack, stacks
+from headwright.probes.models.recording.calls import Calls, Place
+from headwright.probes.models.recording.settings import implementations, setting, shortened
+from headwright.probes.models.recording.stacks import Stack, stacks
 from headwright.probes.models.subjects import module_layer, whole_layer
 from headwright.trained.library import torch, transformers
 from headwright.trained.loading.load import load, quiet

@@ -17,7 +17,6 @@ from headwright.probes.layer.calling import Caller
 from headwright.probes.layer.layer import OutOfTime
 from headwright.probes.models.by_function import NAMES as FUNCTION_NAMES
 from headwright.probes.models.by_function import ByFunction
-from headwright.probes.models.calls import Place
 from headwright.probes.models.explained import Design, explained
 from headwright.probes.models.implementations import compared
 from headwright.probes.models.merged import merged
@@ -29,6 +28,7 @@ from headwright.probes.models.parts import (
     opening_line,
     part_line,
 )
+from headwright.probes.models.recording.calls import Place
 from headwright.probes.record import (
     BROKEN,
     HOLDS,
@@ -44,8 +44,9 @@ from headwright.probes.record import (
 Step = Callable[[int, int], None]
 _PATHS = "paths"
 _CACHE = "cache"
+_PATTERN = "pattern"
 # What can be asked of a model as a whole: the rest is about one layer.
-_OF_A_WHOLE = (_PATHS, "pattern", "shift", "padding", "batch", _CACHE, "history", "determinism")
+_OF_A_WHOLE = (_PATHS, _PATTERN, "shift", "padding", "batch", _CACHE, "history", "determinism")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class _Task:
 
     def subject(self, opened: Opened, question: _Question) -> Examination:
         place = None if self.place is None else opened.places[self.place.index]
-        made = opened.whole() if place is None else opened.layer(place)
+        made: Any = opened.whole() if place is None else opened.layer(place)
         meant = opened.whole_intent() if place is None else opened.intent(place)
         made = replace(made, caller=Caller(question.deadline))
         return Examination(made, question.expect or meant, seed=question.seed)
@@ -176,7 +177,9 @@ def _with(record: XRay, more: Sequence[Finding]) -> XRay:
 
 def _names(task: _Task) -> tuple[str, ...]:
     if task.place is None:
-        return _OF_A_WHOLE
+        # What the other implementation depends on, the comparison with it tells.
+        compared_with = task.beside is not None
+        return tuple(name for name in _OF_A_WHOLE if not (compared_with and name == _PATTERN))
     # A layer alone has no cache of its own: the model hands it on.
     return tuple(name for name in PROPERTIES if name != _CACHE)
 

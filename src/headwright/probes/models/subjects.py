@@ -13,9 +13,9 @@ from headwright.probes.layer.hidden import HiddenStates
 from headwright.probes.layer.layer import CACHE, MASK, POSITIONS, Options, Refusal, Sizes
 from headwright.probes.layer.library import Library
 from headwright.probes.layer.signature import SWITCH_OF_CACHE, Signature
-from headwright.probes.models.calls import Calls, Place
-from headwright.probes.models.settings import Setting, configurations
-from headwright.probes.models.stacks import EMBEDDINGS, Stack
+from headwright.probes.models.recording.calls import Calls, Place
+from headwright.probes.models.recording.settings import Setting, configurations
+from headwright.probes.models.recording.stacks import EMBEDDINGS, Stack
 from headwright.probes.rounding import apart
 from headwright.trained.library import torch
 
@@ -33,9 +33,7 @@ class Module(torch.nn.Module):
         self.setting = calls.setting if setting is None else setting
 
     def __deepcopy__(self, memory: Any) -> Module:
-        """Configurations are shared with the model, so that a setting reaches the copy."""
-        memory |= {id(owner): owner for owner in configurations(self.calls.stack.model)}
-        copied = copy.deepcopy(self.module, memory)
+        copied = _copied(self.module, self.calls.stack.model)
         return Module(replace(self.place, module=copied), self.calls, self.setting)
 
     def forward(
@@ -47,6 +45,15 @@ class Module(torch.nn.Module):
         fitting = {name: as_dtype(value, hidden_states.dtype) for name, value in words.items()}
         with self.setting.in_place():
             return self.module(hidden_states, **fitting)
+
+
+def _copied(module: Any, model: Any) -> Any:
+    """All that a module may keep from call to call is copied. Weights lie in the same memory until
+    the copy gets another dtype; configurations are shared, so that a setting reaches the copy."""
+    memory: dict[int, Any] = {id(owner): owner for owner in configurations(model)}
+    for weights in module.parameters():
+        memory[id(weights)] = torch.nn.Parameter(weights.detach(), weights.requires_grad)
+    return copy.deepcopy(module, memory)
 
 
 def as_dtype(value: Any, dtype: Any) -> Any:
@@ -62,10 +69,13 @@ def as_dtype(value: Any, dtype: Any) -> Any:
 class Whole(torch.nn.Module):
     """A model on embeddings; it keeps no cache unless it is asked to."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, model: Any = None) -> None:
         super().__init__()
-        self.model = calls.stack.model
+        self.model = calls.stack.model if model is None else model
         self.calls = calls
+
+    def __deepcopy__(self, memory: Any) -> Whole:
+        return Whole(self.calls, _copied(self.model, self.model))
 
     def forward(self, inputs_embeds: Any, **words: Any) -> Any:
         words = self.calls.stack.without_cache | words
@@ -109,6 +119,7 @@ def whole_layer(calls: Calls, tokens: int = _TOKENS, *, causal: bool = True) -> 
         _signature(EMBEDDINGS, known),
         sizes=Sizes(tokens=tokens, width=stack.width),
         source=embedded,
+        depth=max(len(calls.modules), 1),
     )
 
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from headwright.probes.layer.layer import MASK, POSITIONS, Options, Refusal
 from headwright.probes.layer.mode import in_mode
-from headwright.probes.models.settings import Setting
-from headwright.probes.models.stacks import EMBEDDINGS, Stack
-from headwright.probes.models.watching import AllSeen, watched
+from headwright.probes.models.recording.settings import Setting
+from headwright.probes.models.recording.stacks import EMBEDDINGS, Stack
+from headwright.probes.models.recording.watching import AllSeen, watched
 from headwright.trained.library import torch
 
 # Recorded calls that are kept; probes of one layer ask for a few dozen, and for the same ones in
@@ -57,6 +57,11 @@ class Calls:
     _recorded: OrderedDict[Any, dict[str, dict[str, Any]]] = field(
         default_factory=OrderedDict, repr=False
     )
+
+    @property
+    def modules(self) -> list[str]:
+        """The names of the attention modules, once they have been looked for."""
+        return list(self._same)
 
     def __deepcopy__(self, memory: Any) -> Calls:
         """A copy of a module asks the same model for its words."""
