@@ -174,3 +174,9 @@ def test_blocks_of_a_picture():
     assert documents(np.kron(np.eye(2), np.ones((3, 3))).astype(bool)).borders == (3,)
     assert documents(np.eye(4, dtype=bool)) is None
     assert documents(np.ones((4, 4), bool)) is None
+
+
+def test_the_picture_shows_a_window_that_is_one_too_wide():
+    seen = hw.xray(function(window(5)), expect="window=4", only="pattern").depends
+    further_back = np.tril(np.ones(seen.shape, bool), -4)
+    assert (seen & further_back).any()

@@ -28,7 +28,7 @@ _SWITCHED = Options(causal=True)
 
 def probe(exam: Examination) -> Finding:
     seen = found(exam)
-    exam.depends = seen.smallest.any_moved
+    exam.depends = seen.telling.any_moved
     exam.pattern = seen.name
     if not seen.moves_at_all and not _meant_alone(exam, seen):
         why = "no output moves with another token: are its weights zero, or too small to see?"

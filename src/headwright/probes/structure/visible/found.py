@@ -42,6 +42,13 @@ class Found:
         return self.pictures[0]
 
     @property
+    def telling(self) -> Picture:
+        """The one to show: large enough to see a window's edge in, with every token tried."""
+        whole = [one for one in self.pictures if np.isfinite(one.strength).all()]
+        large = [one for one in whole if one.any_moved.shape[1] >= _SMALL[0]]
+        return large[0] if large else self.smallest
+
+    @property
     def moves_at_all(self) -> bool:
         """Whether any output moves with another token than its own."""
         own = np.eye(*self.smallest.any_moved.shape, dtype=bool)
