@@ -80,7 +80,8 @@ def precision(layer: Layer, given: Inputs) -> float:
     turns its input into such numbers first, so that the dtype's own steps change nothing."""
     output = layer.run(given)
     rng = np.random.default_rng(2)
-    for eps in sorted(step for step in EPS.values() if step >= layer.eps):
+    coarser = {step for step in EPS.values() if step > layer.eps}
+    for eps in sorted({layer.eps, *coarser}):
         if apart(layer.run(given.moved(_MOVE * eps, rng)), output) > 0:
             return eps
     return layer.eps

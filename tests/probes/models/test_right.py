@@ -1,18 +1,21 @@
 """Right models: nothing of theirs is broken, and what they are is told."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch", reason="the models extra is not installed")
 
+import numpy as np
 import torch
 from tests.trained.families import FAMILIES, build
 
 from headwright.errors import InputError
 from headwright.probes.models import part_of, xray_model
 from headwright.probes.models.parts import opened_stacks
+from headwright.probes.rounding import precision
 
 # Absolute positions, windows and sinks, two stacks with relative positions, code of its own.
 _EXAMINED = {
@@ -57,6 +60,16 @@ def test_half_precision_and_an_intent_from_outside():
     assert found.holds, found.broken
     meant_otherwise = xray_model(half, layer=1, expect="full", only="pattern")
     assert not meant_otherwise.holds
+
+
+def test_a_deep_model_has_a_bound_of_its_own_dtype():
+    """More than one layer's, and nothing like that of a coarser dtype."""
+    model, _ = build("llama")
+    whole = part_of(model.float(), "model", None, "eager")
+    deep = replace(whole, depth=24)
+    given = deep.draw(np.random.default_rng(0))
+    assert deep.eps == 2 * whole.eps
+    assert precision(deep, given) == deep.eps
 
 
 @pytest.mark.parametrize("family", FAMILIES)
