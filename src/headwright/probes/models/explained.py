@@ -14,6 +14,7 @@ from headwright.probes.models.intents import (
 from headwright.probes.record import BROKEN, NOT_APPLICABLE, UNCLEAR, Finding
 
 _SHIFT = "shift"
+_PERMUTATION = "permutation"
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,20 @@ class Design:
         )
 
 
-def explained(finding: Finding, design: Design, *, whole: bool) -> Finding:
-    """The finding itself where nothing explains it."""
-    if finding.status != BROKEN:
-        return finding
-    if finding.name == _SHIFT and design.absolute_positions and whole:
+def explained(
+    finding: Finding, design: Design, *, whole: bool, told_positions: bool = False
+) -> Finding:
+    """The finding itself where nothing explains it. `told_positions`: the model tells this layer
+    where its tokens stand."""
+    unmeant = finding.status in (BROKEN, UNCLEAR)
+    if finding.name == _PERMUTATION and unmeant and told_positions:
+        words = "the model tells the layer where its tokens stand: none may change places"
+        return Finding(_PERMUTATION, NOT_APPLICABLE, words)
+    if finding.name == _SHIFT and unmeant and design.absolute_positions and whole:
         words = "positions are a table that is added to the embeddings: no shift is meant to hold"
         return Finding(_SHIFT, NOT_APPLICABLE, words)
+    if finding.status != BROKEN:
+        return finding
     if finding.name == _SHIFT and design.rotation_by_length:
         words = f"rotations of the kind {design.rotation_by_length} depend on the length of a text"
         return Finding(_SHIFT, NOT_APPLICABLE, words)

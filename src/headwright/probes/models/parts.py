@@ -18,7 +18,7 @@ from headwright.probes.models.intents import (
     layer_intent,
     whole_intent,
 )
-from headwright.probes.models.recording.calls import Calls, Place
+from headwright.probes.models.recording.calls import Calls, Place, holds_numbers
 from headwright.probes.models.recording.settings import implementations, setting, shortened
 from headwright.probes.models.recording.stacks import Stack, stacks
 from headwright.probes.models.subjects import module_layer, whole_layer
@@ -55,6 +55,13 @@ class Opened:
 
     def intent(self, place: Place) -> Intent | None:
         return layer_intent(self.stack.model.config, place)
+
+    def tells_positions(self, place: Place) -> bool:
+        """Numbers besides the mask are handed to the module, or it has a table of distances."""
+        words = self.calls.words(place, (1, self.tokens))
+        arrays = [name for name, value in words.items() if value is not None and "mask" not in name]
+        numbers = [name for name in arrays if holds_numbers(words[name])]
+        return bool(numbers) or getattr(place.module, "has_relative_attention_bias", False)
 
     def whole_intent(self) -> Intent | None:
         return whole_intent([self.intent(place) for place in self.places])

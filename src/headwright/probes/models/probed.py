@@ -150,7 +150,10 @@ def _part(task: _Task, question: _Question) -> Part:
         record = _with_paths(record, _compared(exam, other, line))
     design = Design.of(opened.stack.model)
     whole = task.place is None
-    findings = tuple(explained(each, design, whole=whole) for each in record.properties)
+    told = task.place is not None and opened.tells_positions(task.place)
+    findings = tuple(
+        explained(each, design, whole=whole, told_positions=told) for each in record.properties
+    )
     holds = not any(each.status == BROKEN for each in findings)
     return Part(
         opened.stack.name,

@@ -190,3 +190,10 @@ def _bound(module: Any, arguments: Any, words: Any) -> tuple[Any, dict[str, Any]
 
 def _bytes(array: Any) -> bytes | None:
     return None if array is None else np.asarray(array.cpu()).tobytes()
+
+
+def holds_numbers(value: Any) -> bool:
+    """An array of floating-point numbers, or a tuple of them."""
+    if isinstance(value, tuple):
+        return any(holds_numbers(part) for part in value)
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
