@@ -129,7 +129,7 @@ def page_row(browser: Any, address: str, repeats: int) -> dict[str, Any]:
         weight = page.evaluate(WEIGHT)
         context.close()
     return _row(
-        f"page ready, cold ({weight / 1024:.0f} KB)",
+        f"page ready, cold ({weight / 1024:.1f} KB)",
         times,
         statistics.median(floors),
         "1000 ms, 150 KB",

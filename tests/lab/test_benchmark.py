@@ -22,5 +22,5 @@ def test_a_quick_run(chromium):
     ):
         assert part in what
     assert all(row["times floor"] is None or row["times floor"] > 0 for row in report["rows"])
-    weight = int(report["rows"][0]["what"].split("(")[1].split(" KB")[0])
+    weight = float(report["rows"][0]["what"].split("(")[1].split(" KB")[0])
     assert weight < 150

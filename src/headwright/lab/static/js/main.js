@@ -68,7 +68,7 @@ const exact = createExact((moments, alone) => {
 /** @type {Model} */
 let model = derive(store.get());
 let scheduled = false;
-/** Fetched when it is first scrolled to, drawn while it is seen. @type {{draw: (model: Model) => void} | null} */
+/** Fetched when it is first seen. @type {{draw: (model: Model) => void} | null} */
 let depends = null;
 let below = false;
 new IntersectionObserver(async ([entry]) => {
