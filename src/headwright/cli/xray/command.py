@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from headwright.cli.arguments import whole_numbers
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.xray import view
-from headwright.errors import InputError
+from headwright.errors import InputError, MissingExtra
 from headwright.probes import demo
 from headwright.probes.asking import SECONDS, xray
 from headwright.probes.examined import wanted_properties
@@ -118,14 +119,24 @@ def _refuse_neither(name: str) -> None:
     """A model is a folder, a file, an installed package or a cached name."""
     if Path(name).exists():
         return
-    from headwright.trained.loading.load import find
-
     try:
+        from headwright.trained.loading.load import find
+
         find(name)
-    except InputError:
+    except (InputError, MissingExtra) as reason:
+        if isinstance(reason, MissingExtra) and _is_installed(name):
+            raise
         attempt = "headwright xray mylayers:attention, or the folder of a model"
         got = f"{name!r}, which is neither"
         raise InputError(wanted="module:name or a model folder", got=got, attempt=attempt) from None
+
+
+def _is_installed(name: str) -> bool:
+    """As a package, which may hold a model: to see that takes the extra."""
+    try:
+        return bool(metadata.version(name))
+    except (metadata.PackageNotFoundError, ValueError):
+        return False
 
 
 def _sizes(text: str | None) -> tuple[int, int] | None:
