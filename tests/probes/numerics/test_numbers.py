@@ -165,3 +165,9 @@ def test_captured_inputs_are_judged_as_they_are():
     assert broken.status == "broken"
     assert "on the captured inputs the output is NaN" in broken.evidence
     assert reproduces(broken, layers.no_maximum, inputs=captured)
+
+
+def test_one_token_has_no_logits_to_be_seen():
+    record = hw.xray(lambda q, k, v: v, shape=(1, 8), only="numbers")
+    assert record["numbers"].status == "unclear"
+    assert "two or more tokens" in record["numbers"].evidence

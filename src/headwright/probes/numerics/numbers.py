@@ -41,6 +41,9 @@ def probe(exam: Examination) -> Finding:
         return Finding(NAME, NOT_APPLICABLE, reason)
     twin = widest(exam.layer)
     sizes = _sizes(twin)
+    if sizes.tokens == 1:
+        reason = "of one token the weight is 1 whatever the logits: give two or more tokens"
+        return Finding(NAME, UNCLEAR, reason)
     law = _law(twin, exam.seed, sizes)
     if law is None:
         return _finding([judged_alternatives(exam, twin, sizes)])
