@@ -1,12 +1,12 @@
 """False alarms: the gallery's right layers under X-ray, over many seeds and in three dtypes.
 
-    headwright bench xray_right            100 seeds in each dtype
+    headwright bench xray_right            100 seeds in each dtype, every family: about an hour
     headwright bench xray_right --quick    10 seeds, one dtype each in turn: about a minute
 
 "broken" and "unclear" count findings over all seeds and properties. The last rows measure what
 rounding explains: the largest difference of two runs that mean the same, in units of the stated
 bound (`headwright/probes/rounding.py`). A layer that compiles (JAX, FlexAttention) has a tenth of
-the seeds.
+the seeds. The layers are shared among the cores.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import numpy as np
 from benchmarks.telling import as_they_come
 from tests.probes.gallery.table import RIGHT, Entry
 
+from headwright.crew import run as crew_run
+from headwright.crew.executor import chosen
 from headwright.probes.asking import xray
 from headwright.probes.layer.given import layer_of
 from headwright.probes.layer.layer import Options, Refusal
@@ -29,8 +31,9 @@ from headwright.probes.rounding import apart, rounding
 
 DTYPES = ("float32", "bfloat16", "float16")
 _TITLE = "X-ray of right layers"
+_JOB = "benchmarks.xray_right:alarm"
 # One of each kind, so that ten seeds take about a minute.
-_LAYERS = (
+_KINDS = (
     "masks:causal_right",
     "masks:window_right",
     "weights:soft_cap",
@@ -48,6 +51,7 @@ _LAYERS = (
     "libraries.torch_layers:sdpa",
     "libraries.torch_layers:multihead",
     "libraries.torch_layers:EncoderLayer",
+    "libraries.torch_layers:ours",
     "libraries.families:bert_eager",
     "libraries.families:gpt2_sdpa",
     "libraries.families:llama_eager",
@@ -55,15 +59,15 @@ _LAYERS = (
     "libraries.families:gpt_oss_eager",
     "libraries.families:t5_eager",
 )
+_FAMILIES = tuple(
+    name for name in RIGHT if name.startswith("libraries.families:") and " in " not in name
+)
 _SLOW = ("libraries.jax_functions:jax_right", "libraries.torch_layers:flex_causal")
 _EAGER = "_eager"
 _FUSED = "_sdpa"
 
 
 def run(*, quick: bool) -> dict:
-    import torch
-
-    torch.set_num_threads(1)
     seeds = 10 if quick else 100
     rows = list(as_they_come(chain(_alarms(seeds, quick=quick), _bounds(seeds))))
     notes = [f"{sum(row.get('broken', 0) for row in rows)} false alarms"]
@@ -71,16 +75,28 @@ def run(*, quick: bool) -> dict:
 
 
 def _alarms(seeds: int, *, quick: bool) -> Iterator[dict]:
-    for name in (*_LAYERS, *_SLOW):
-        entry = RIGHT[name]
-        few = seeds if name in _LAYERS else max(seeds // 10, 1)
+    with chosen() as executor:
+        for outcome in crew_run(_JOB, _points(seeds, quick=quick), executor=executor):
+            if outcome.error:
+                raise RuntimeError(outcome.error)
+            yield outcome.value
+
+
+def _points(seeds: int, *, quick: bool) -> Iterator[dict]:
+    layers = _KINDS if quick else dict.fromkeys((*_KINDS, *_FAMILIES))
+    for name in (*layers, *_SLOW):
+        few = seeds if name not in _SLOW else max(seeds // 10, 1)
         for place, dtype in enumerate(DTYPES):
-            chosen = range(place, few, len(DTYPES)) if quick else range(few)
-            if chosen and _taken(entry, dtype):
-                yield _alarm(entry, dtype, chosen)
+            chosen_seeds = range(place, few, len(DTYPES)) if quick else range(few)
+            if chosen_seeds and _taken(RIGHT[name], dtype):
+                yield {"name": name, "dtype": dtype, "seeds": list(chosen_seeds)}
 
 
-def _alarm(entry: Entry, dtype: str, seeds: range) -> dict:
+def alarm(name: str, dtype: str, seeds: list[int]) -> dict:
+    import torch
+
+    torch.set_num_threads(1)
+    entry = RIGHT[name]
     count: Counter[str] = Counter()
     words = ""
     for seed in seeds:
@@ -103,7 +119,8 @@ def _alarm(entry: Entry, dtype: str, seeds: range) -> dict:
 def _taken(entry: Entry, dtype: str) -> bool:
     """NumPy has no bfloat16, and its products in float16 overflow before they are scaled, which is
     a finding and no false alarm."""
-    return not ("numpy" in entry.layer and dtype != "float32")
+    in_numpy = "numpy" in entry.layer or entry.layer.endswith(":ours")
+    return not (in_numpy and dtype != "float32")
 
 
 def _made(entry: Entry, dtype: str) -> list[Any]:
@@ -127,7 +144,7 @@ def _bounds(seeds: int) -> Iterator[dict]:
     for dtype in DTYPES:
         same = 0.0
         kernels = 0.0
-        for name in _LAYERS:
+        for name in _KINDS:
             if not _taken(RIGHT[name], dtype):
                 continue
             for seed in range(seeds):
