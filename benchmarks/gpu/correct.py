@@ -12,6 +12,7 @@ from benchmarks.gpu.layers import LAYER, known_tokens, layer
 from benchmarks.gpu.timing import Work
 
 from headwright.trained.measures.from_rows import LayerRows
+from headwright.trained.measures.measured import measured
 from headwright.trained.measures.tally import Tally
 from headwright.trained.rows.fused.launch import fused_rows
 from headwright.trained.rows.kernels import plain_kernel
@@ -89,7 +90,7 @@ def _apart(a, b) -> float:
 def _measures(rows: LayerRows) -> dict[str, np.ndarray]:
     tally = Tally()
     tally.add(rows)
-    return tally.finish()
+    return measured([tally])[0].measures
 
 
 def _worst(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> tuple[float, str]:

@@ -7,6 +7,7 @@ from tests.trained import naive
 
 from headwright.trained.heads import Heads
 from headwright.trained.measures.from_rows import LEAK, LayerRows
+from headwright.trained.measures.measured import measured
 from headwright.trained.measures.tally import Tally
 from headwright.trained.rows.likeness import sample
 from headwright.trained.rows.stream import stream
@@ -30,7 +31,7 @@ def random_tokens(rng, t=150, padded=0):
 def audited(heads, tokens, kernel=None):
     tally = Tally()
     tally.add(LayerRows(heads, tokens, stream(heads, tokens, kernel=kernel)))
-    return tally.finish()
+    return measured([tally])[0].measures
 
 
 def in_single(heads):

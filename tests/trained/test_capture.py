@@ -158,6 +158,18 @@ def test_only_transformers_models_are_taken():
         capture.run(torch.nn.Linear(2, 2), {}, output_only)
 
 
+def test_what_is_asked_before_the_wait_comes_after_the_last_layer():
+    model, inputs = build("llama")
+    told = []
+
+    def visit(layer):
+        told.append(layer.index)
+        return output_only(layer)
+
+    capture.run(model, inputs, visit, before_waiting=lambda: told.append("end"))
+    assert told == [*range(len(model.layers)), "end"]
+
+
 def test_a_part_that_trains_while_the_rest_does_not_comes_back_as_it_was():
     model, inputs = build("llama")
     model.eval()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from headwright.trained.library import torch
 from headwright.trained.measures.beside_text import Asked, beside_text
 from headwright.trained.measures.chance import EqualWeights
 from headwright.trained.measures.from_rows import LayerRows
+from headwright.trained.measures.measured import measured
 from headwright.trained.measures.rotary import Rotation, rotation
 from headwright.trained.measures.sampled import Sample
-from headwright.trained.measures.tally import bring_to_host
+from headwright.trained.measures.tally import sent_to_host
 from headwright.trained.passage.looks import Passage
 from headwright.trained.passage.taking import passage
 from headwright.trained.preparation import output_only, prepared
@@ -100,12 +102,17 @@ def audit(
 
     turning = rotation(model)
     layers: Layers = {}
+    arrivals: list[Callable[[], None]] = []
     texts = 0
     for batch in work:
         rngs = chosen.generators(texts, batch.size)
         visit = visitor(batch, chosen, rngs, layers, turning)
-        capture.run(model, batch.arguments, tell(visit))
+        # The sums of the last batch come to the host with the wait that ends its pass.
+        ending = partial(_send, layers, arrivals) if batch is work[-1] else None
+        capture.run(model, batch.arguments, tell(visit), before_waiting=ending)
         texts += batch.size
+    for arrival in arrivals:
+        arrival()
     for place, found in beside_text(model, given.tokenizer, chosen.beside()).items():
         layers[place].beside = found
 
@@ -118,6 +125,10 @@ def audit(
         difference=difference,
         fingerprint=fingerprint(work),
     )
+
+
+def _send(layers: Layers, arrivals: list[Callable[[], None]]) -> None:
+    arrivals.append(sent_to_host([gathered.tally for gathered in layers.values()]))
 
 
 def finished(layers: Layers, chosen: AuditOptions, **about: Any) -> Audit:
@@ -197,8 +208,10 @@ def visitor(
 
 def _all_cards(layers: Layers) -> tuple[Card, ...]:
     """All with the same measures: cross attention has no patterns, so they are NaN there."""
-    bring_to_host([gathered.tally for gathered in layers.values()])
-    cards = [card for place, gathered in layers.items() for card in gathered.cards(*place)]
+    found = measured([gathered.tally for gathered in layers.values()])
+    cards = []
+    for (place, gathered), one in zip(layers.items(), found, strict=True):
+        cards += gathered.cards(*place, one)
     names = dict.fromkeys(name for card in cards for name in card.measures)
     whole = []
     for card in cards:

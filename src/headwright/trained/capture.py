@@ -13,7 +13,7 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -154,19 +154,16 @@ def _mask(*arguments: Any, **told: Any) -> Any:
 
 
 @contextmanager
-def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]:
+def _tapped(
+    model: transformers.PreTrainedModel, modules: dict[str, Any], visit: Visit
+) -> Iterator[_Tap]:
     """`model` with our attention in place; whatever happens inside, it leaves as it came."""
     transformers.AttentionInterface.register(_NAME, _attention)
     transformers.masking_utils.AttentionMaskInterface.register(_NAME, _mask)
-    configs = {id(m.config): m.config for m in _models(model)}
+    configs = {id(part.config): part.config for part in _models(modules.values())}
     before = {i: config._attn_implementation_internal for i, config in configs.items()}
-    names = {}
-    training = []
-    for name, module in model.named_modules():
-        names[id(module)] = name
-        if module.training:
-            training.append(module)
-
+    names = {id(module): name for name, module in modules.items()}
+    training = [module for module in modules.values() if module.training]
     stacks = _STACKS[bool(model.config.is_encoder_decoder)]
     tap = _Tap(names, stacks, visit, {})
     token = _tap.set(tap)
@@ -174,7 +171,7 @@ def _tapped(model: transformers.PreTrainedModel, visit: Visit) -> Iterator[_Tap]
         _set_training(training, False)
         if model._can_set_attn_implementation():
             model.set_attn_implementation(_NAME)
-        with adapted(model, _attend), torch.inference_mode():
+        with adapted(modules.values(), _attend), torch.inference_mode():
             yield tap
     finally:
         _tap.reset(token)
@@ -190,13 +187,24 @@ def _set_training(modules: list[Any], mode: bool) -> None:
         module.training = mode
 
 
-def run(model: Any, arguments: Mapping[str, Any], visit: Visit) -> Any:
+def run(
+    model: Any,
+    arguments: Mapping[str, Any],
+    visit: Visit,
+    *,
+    before_waiting: Callable[[], None] | None = None,
+) -> Any:
     """One forward pass of `model` on its own `arguments`; `visit` gets each attention layer in turn
     and returns its output (b, h, t, v). Nothing of a layer is kept after its turn. Returns the
-    model's output."""
-    _refuse_own_code(model)
-    with _tapped(model, visit) as tap:
+    model's output.
+
+    Nothing here waits for a GPU but the last line; what `before_waiting` asks of it is done when
+    that wait is over."""
+    modules = _own_modules(model)
+    with _tapped(model, modules, visit) as tap:
         output = model(**arguments, **_without_cache(model))
+        if before_waiting is not None:
+            before_waiting()
         tap.finite.refuse()
     if not tap.calls:
         raise Refused(
@@ -207,14 +215,17 @@ def run(model: Any, arguments: Mapping[str, Any], visit: Visit) -> Any:
     return output
 
 
-def _refuse_own_code(model: Any) -> None:
+def _own_modules(model: Any) -> dict[str, Any]:
+    """All modules by their names: one walk, since a GPU waits for it. A model that computes its
+    attention where we cannot see it is refused."""
     if not isinstance(model, transformers.PreTrainedModel):
         raise Refused(
             wanted="a transformers model",
             got=type(model).__name__,
             attempt="AutoModel.from_pretrained(folder)",
         )
-    for part in _models(model):
+    modules = dict(model.named_modules())
+    for part in _models(modules.values()):
         if not part._can_set_attn_implementation() and not has_adapter(part):
             raise Refused(
                 wanted="a model that uses transformers' attention interface, or has an adapter",
@@ -222,11 +233,12 @@ def _refuse_own_code(model: Any) -> None:
                 attempt="loading it with attn_implementation='eager', a newer transformers, "
                 "or another family",
             )
+    return modules
 
 
-def _models(model: transformers.PreTrainedModel) -> list[transformers.PreTrainedModel]:
+def _models(modules: Iterable[Any]) -> list[transformers.PreTrainedModel]:
     """The model and those it is made of."""
-    return [m for m in model.modules() if isinstance(m, transformers.PreTrainedModel)]
+    return [module for module in modules if isinstance(module, transformers.PreTrainedModel)]
 
 
 def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:
@@ -237,7 +249,7 @@ def _without_cache(model: transformers.PreTrainedModel) -> dict[str, bool]:
 def verify(model: Any, arguments: Mapping[str, Any], visit: Visit) -> float:
     """Largest difference between the tapped and the untouched model's output, relative to its size.
     Refuses the model when that is more than rounding."""
-    _refuse_own_code(model)
+    _own_modules(model)
     plain = _tensors(_untouched(model, arguments))
     tapped = _tensors(run(model, arguments, visit))
     Finite().expect(f"the output of {type(model).__name__}", *plain).refuse()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headwright.errors import InputError
+from headwright.trained.beside import beside, join, keep
 from headwright.trained.library import torch
 from headwright.types import Array
 
@@ -19,7 +20,9 @@ class Finite:
     def expect(self, where: str, *arrays: Array) -> Finite:
         """Looked at once on the host; elsewhere when `refuse` is called, since asking a GPU for a
         number waits for all its work."""
-        self.sums += [(where, x.sum(dtype=torch.float32)) for x in arrays]
+        with beside(arrays[0].device):
+            self.sums += [(where, x.sum(dtype=torch.float32)) for x in arrays]
+        keep(*arrays)
         if arrays[0].device.type == "cpu":
             self.refuse()
         return self
@@ -28,6 +31,7 @@ class Finite:
         """Name the first that is not finite; all are read in one copy per device."""
         devices = {total.device for _, total in self.sums}
         for device in devices:
+            join(device)
             own = [(where, total) for where, total in self.sums if total.device == device]
             finite = torch.stack([total for _, total in own]).isfinite().tolist()
             if not all(finite):

@@ -13,6 +13,7 @@ from headwright.trained.cards import Card
 from headwright.trained.heads import Layer
 from headwright.trained.measures.beside_text import BesideText
 from headwright.trained.measures.chance import Chance
+from headwright.trained.measures.measured import Measured
 from headwright.trained.measures.rotary import EnergyTally
 from headwright.trained.measures.sampled import ROW_SAMPLED, Sample, mean_and_error, reachable
 from headwright.trained.measures.tally import Tally
@@ -65,9 +66,10 @@ class Gathered:
     def _add_sampled(self, name: str, values: Any) -> None:
         self.sampled.setdefault(name, []).append(np.asarray(values))
 
-    def cards(self, stack: str, layer: int) -> list[Card]:
-        measures = self.tally.finish()
-        parts = self.tally.parts() if self.keep_parts else {}
+    def cards(self, stack: str, layer: int, measured: Measured) -> list[Card]:
+        """One for each head; `measured` is what came of the tally."""
+        measures = dict(measured.measures)
+        parts = measured.parts if self.keep_parts else {}
         looks = None if self.heaviest is None else self.heaviest.looks()
         chance = dict(self.chance)
         errors = {}

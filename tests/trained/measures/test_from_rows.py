@@ -17,6 +17,7 @@ from tests.trained.random_layers import (
 
 from headwright.trained.heads import Heads
 from headwright.trained.measures.from_rows import LEAK, LayerRows
+from headwright.trained.measures.measured import measured
 from headwright.trained.measures.tally import Tally
 from headwright.trained.rows.kernels import plain_kernel
 from headwright.trained.rows.stream import stream
@@ -88,8 +89,30 @@ def test_texts_are_weighted_by_their_rows(rng):
         tally.add(LayerRows(heads, tokens, stream(heads, tokens)))
     alone = [audited(*pair)["entropy"] for pair in pairs]
     np.testing.assert_allclose(
-        tally.finish()["entropy"], (30 * alone[0] + 90 * alone[1]) / 120, rtol=ROUNDING
+        measured([tally])[0].measures["entropy"],
+        (30 * alone[0] + 90 * alone[1]) / 120,
+        rtol=ROUNDING,
     )
+
+
+def test_layers_of_several_kinds_are_measured_as_each_alone(rng):
+    """Those of one kind are worked on together; the order is that of the layers."""
+    tallies = []
+    for t, texts in ((30, 1), (90, 2), (1, 1), (30, 1)):
+        tally = Tally()
+        for _ in range(texts):
+            heads, tokens = random_heads(rng, t=t, causal=True), random_tokens(rng, t=t)
+            tally.add(LayerRows(heads, tokens, stream(heads, tokens)))
+        tallies.append(tally)
+    few = Tally()
+    heads = Heads(*rng.standard_normal((3, 2, 20, 8)), scale=1.0)
+    few.add(LayerRows(heads, Tokens.unknown(20, 20), stream(heads, Tokens.unknown(20, 20))))
+    tallies.insert(2, few)
+
+    for together, tally in zip(measured(tallies), tallies, strict=True):
+        (alone,) = measured([tally])
+        np.testing.assert_equal(together.measures, alone.measures)
+        np.testing.assert_equal(together.parts, alone.parts)
 
 
 def test_one_token_has_no_contest(rng):

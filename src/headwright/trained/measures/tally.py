@@ -1,18 +1,18 @@
-"""From rows to one number per head: sums over texts, so that many texts cost no more memory than
-one."""
+"""What is kept of the rows: sums over texts, so that many texts cost no more memory than one. What
+becomes of them is in `measured`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import array_api_compat as compat
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.measures.from_rows import LEAK, ROW_MEASURES, LayerRows, row_measures
-from headwright.trained.measures.sums import COPY, row_sums, summed
+from headwright.trained.measures.from_rows import LayerRows, row_measures
+from headwright.trained.measures.sums import row_sums, summed
 from headwright.types import Array, Float
 
 
@@ -25,6 +25,10 @@ class Text:
     masses: Float[Array, "k h"]
     rows_with: list[int]
     similarity: Float[Array, "h h"]
+
+
+# The arrays of a text.
+_KEPT = ("sums", "masses", "similarity")
 
 
 @dataclass
@@ -49,7 +53,7 @@ class Tally:
         self.summed = summed(layer)
         self.patterns = tuple(rows.patterns)
         found = row_sums(layer)
-        masses = [*rows.patterns.values(), layer.xp.zeros_like(rows.similarity[0, :])]
+        masses = list(rows.patterns.values()) or [layer.xp.zeros_like(rows.similarity[0, :])]
         rows_with = [layer.tokens.rows_with(name) for name in self.patterns]
         self.texts.append(Text(found.sums, layer.xp.stack(masses), rows_with, rows.similarity))
         self.margins = [to_numpy(earlier) for earlier in self.margins]
@@ -57,80 +61,72 @@ class Tally:
         if self.picture is None:
             self.picture = rows.picture
 
-    def finish(self) -> dict[str, np.ndarray]:
-        """The measures of every head, each (h,); NaN where the texts have no row to measure it
-        on."""
-        bring_to_host([self])
-        totals = self._sums().sum(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            out = dict(zip(self.among, self._means(totals, list(self.among)), strict=True))
-            masses = np.sum([text.masses for text in self.texts], axis=0, dtype=float)
-            rows_with = np.sum([text.rows_with for text in self.texts], axis=0, dtype=float)
-            for i, name in enumerate(self.patterns):
-                out[name] = masses[i] / rows_with[i]
-            copied, from_mean = totals[self._places(COPY)]
-            out["copy"] = 1.0 - np.sqrt(copied / from_mean)
-            margin = _median(self.margins) if self.middle is None else to_numpy(self.middle)
-            # A key that leads by Delta keeps 1 - eps of the weight iff n <= 1 + eps / (1 - eps)
-            # e^Delta.
-            out["horizon"] = 1.0 + LEAK / (1.0 - LEAK) * np.exp(margin.astype(float))
-        alike = np.mean([text.similarity for text in self.texts], axis=0)
-        return out | _most_alike(alike)
+    def arrays(self) -> list[Array]:
+        """All that the measures are made of, in one order."""
+        own = [getattr(text, name) for text in self.texts for name in _KEPT]
+        return own if self.middle is None else [*own, self.middle]
 
-    def parts(self) -> dict[str, Float[np.ndarray, "h p"]]:
-        """Each measure's mean on each part of the texts; NaN where a part has no row to measure it
-        on."""
-        bring_to_host([self])
-        names = [one.name for one in ROW_MEASURES]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return dict(zip(names, self._means(self._sums(), names), strict=True))
+    def replace_arrays(self, own: Iterable[Array]) -> None:
+        """In the same order."""
+        others = iter(own)
+        for text in self.texts:
+            for name in _KEPT:
+                setattr(text, name, next(others))
+        self.middle = next(others, None)
 
-    def _sums(self) -> Float[np.ndarray, "m h p"]:
-        """Over all texts, in the order of `summed`."""
-        return np.sum([text.sums for text in self.texts], axis=0, dtype=float)
+    def total(self, name: str) -> np.ndarray:
+        """One of the arrays on the host, summed over all texts."""
+        total, *others = (getattr(text, name).astype(float) for text in self.texts)
+        for other in others:
+            total += other
+        return total
 
-    def _means(self, sums: np.ndarray, names: list[str]) -> np.ndarray:
-        """Of each measure: its sum over the number of rows it is taken among."""
-        rows = [self.among[name] for name in names]
-        return sums[self._places(names)] / sums[self._places(rows)]
-
-    def _places(self, names: Iterable[str]) -> list[int]:
-        return [self.summed.index(name) for name in names]
+    def median_margin(self) -> Float[np.ndarray, "h"]:
+        return _median(self.margins) if self.middle is None else to_numpy(self.middle)
 
 
 def bring_to_host(tallies: Iterable[Tally]) -> None:
-    """All sums of several layers in one copy per device: each copy from a GPU waits for it."""
+    """All sums of several layers, in one copy per device: each copy from a GPU waits for it."""
+    arrival = sent_to_host(tallies)
+    arrival()
+
+
+def sent_to_host(tallies: Iterable[Tally]) -> Callable[[], None]:
+    """What a device has to do for it is asked for now; the call of what is returned waits, and puts
+    the sums in their places."""
     waiting: dict[str, list[Tally]] = {}
     for tally in tallies:
         if not isinstance(tally.texts[-1].sums, np.ndarray):
             device = str(compat.device(tally.texts[-1].sums))
             waiting.setdefault(device, []).append(tally)
 
+    sent = []
     for together in waiting.values():
         _take_medians(together)
-        arrays = []
-        for tally in together:
-            for text in tally.texts:
-                arrays += [text.sums, text.masses, text.similarity]
-            if tally.middle is not None:
-                arrays.append(tally.middle)
-        host = iter(_copied(arrays))
-        for tally in together:
-            for text in tally.texts:
-                text.sums = next(host)
-                text.masses = next(host)
-                text.similarity = next(host)
-            if tally.middle is not None:
-                tally.middle = next(host)
+        sent.append((together, _in_one_array(together)))
+
+    def arrival() -> None:
+        for together, flat in sent:
+            _put_in_place(together, to_numpy(flat))
+
+    return arrival
 
 
-def _copied(arrays: list[Array]) -> list[np.ndarray]:
-    """Every array on the host, in one copy."""
+def _in_one_array(tallies: list[Tally]) -> Float[Array, "x"]:
+    arrays = [array for tally in tallies for array in tally.arrays()]
     xp = compat.array_namespace(*arrays)
-    flat = to_numpy(xp.concat([xp.reshape(one, (-1,)) for one in arrays]))
-    ends = np.cumsum([math.prod(one.shape) for one in arrays])
-    parts = np.split(flat, ends[:-1])
-    return [part.reshape(one.shape) for part, one in zip(parts, arrays, strict=True)]
+    return xp.concat([xp.reshape(one, (-1,)) for one in arrays])
+
+
+def _put_in_place(tallies: list[Tally], flat: Float[np.ndarray, "x"]) -> None:
+    start = 0
+    for tally in tallies:
+        own = []
+        for there in tally.arrays():
+            stop = start + math.prod(there.shape)
+            own.append(flat[start:stop].reshape(there.shape))
+            start = stop
+        tally.replace_arrays(own)
 
 
 def _take_medians(tallies: list[Tally]) -> None:
@@ -151,14 +147,6 @@ def _take_medians(tallies: list[Tally]) -> None:
         middles = ((low + high) / 2).reshape(len(together), -1)
         for tally, middle in zip(together, middles, strict=True):
             tally.middle = middle
-
-
-def _most_alike(alike: Float[np.ndarray, "h h"]) -> dict[str, np.ndarray]:
-    """Of each head the most similar other head of the layer, and how similar it is."""
-    if len(alike) == 1:
-        return {"redundancy": np.full(1, np.nan), "twin": np.full(1, -1)}
-    np.fill_diagonal(alike, -1.0)
-    return {"redundancy": alike.max(axis=1), "twin": alike.argmax(axis=1)}
 
 
 def _median(margins: list[Array]) -> Float[np.ndarray, "h"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,10 +37,10 @@ def has_adapter(model: Any) -> bool:
 
 
 @contextmanager
-def adapted(model: Any, attend: Attend) -> Iterator[None]:
+def adapted(modules: Iterable[Any], attend: Attend) -> Iterator[None]:
     """`attend` in place of the attention of every module with an adapter; whatever happens inside,
     the modules leave as they came."""
-    found = [(module, _adapter(module)) for module in model.modules()]
+    found = [(module, _adapter(module)) for module in modules]
     replaced = []
     try:
         for module, adapter in found:

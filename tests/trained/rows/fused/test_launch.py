@@ -16,6 +16,7 @@ from tests.trained.random_layers import same_as_full_maps
 from headwright.result import to_numpy
 from headwright.trained.heads import Heads
 from headwright.trained.measures.from_rows import LayerRows
+from headwright.trained.measures.measured import measured
 from headwright.trained.measures.tally import Tally
 from headwright.trained.rows.kernels import can_fuse, plain_kernel
 from headwright.trained.rows.stream import stream
@@ -99,7 +100,7 @@ def test_fused_rows_equal_full_maps(rng, setting):
 
     tally = Tally()
     tally.add(LayerRows(heads, tokens, rows))
-    same_as_full_maps(tally.finish(), in_double(heads), tokens, FUSED)
+    same_as_full_maps(measured([tally])[0].measures, in_double(heads), tokens, FUSED)
 
 
 @pytest.mark.parametrize("d", [32, 80, 96, 112, 256])

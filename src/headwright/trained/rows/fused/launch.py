@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from headwright.trained.beside import beside, join
 from headwright.trained.heads import Heads
 from headwright.trained.library import torch
 from headwright.trained.rows import likeness
@@ -49,11 +50,13 @@ NUMBERS = (
 _KEPT = ("margin", "leak", "shifted", "separators", "first")
 # Keys whose place is asked for together.
 _RUN = 8
-# Rows and keys at once in the small kernels.
+# Rows and keys at once in the kernel for sampled rows.
 _ROWS = 64
 _KEYS = 64
-# Weights of sampled rows that are there at once: 2^24 of two bytes are 32 MB.
-_SAMPLED = 2**24
+# Rows and keys at once where earlier places are looked up: most tokens have few.
+_LOOKUPS = 32
+# Weights of sampled rows that are there at once: 2^25 of two bytes are 64 MB.
+_SAMPLED = 2**25
 # Most heads per program that multiplies the rows of two heads, and keys that it takes.
 _HEADS = 64
 _PRODUCTS = 1024
@@ -64,11 +67,15 @@ def fused_rows(heads: Heads, tokens: Tokens, *, tile: Tile | None = None) -> Row
     that look weights up."""
     layer = FusedLayer(heads, tokens)
     output, numbers, top, seen = layer.over_all_keys(tile)
-    similarity, picture = layer.of_sampled_rows(numbers)
+    # Both leave most of a GPU idle.
+    with beside(layer.device):
+        similarity, picture = layer.of_sampled_rows(numbers)
+    patterns = layer.patterns(numbers)
+    join(layer.device)
     return Rows(
         output=output,
         top=top,
-        patterns=layer.patterns(numbers),
+        patterns=patterns,
         seen=seen,
         similarity=similarity,
         picture=picture,
@@ -148,7 +155,7 @@ class FusedLayer:
         assert ids is not None, "patterns are empty without token numbers"
         repeats = self.tokens.once("repeats", lambda: Repeats.of(ids))
         lists = [self._once(name, lambda name=name: getattr(repeats, name)) for name in REPEATS]
-        blocks = -(-self.t // _ROWS)
+        blocks = -(-self.t // _LOOKUPS)
         masses = self._empty(2, self.h, blocks)
         _launch(
             earlier_places, (blocks, self.h, 2),
@@ -156,7 +163,8 @@ class FusedLayer:
             self._placed("real_queries"), self._placed("real_keys"), self.mask, self.bias,
             *_strides(self.q), *_strides(self.k), *self.mask_strides, *self.bias_strides,
             self.h, self.t, self.d, self.heads.group, *self.logit_numbers,
-            M=_ROWS, N=_KEYS, D=_power(self.d), **self.kinds,
+            M=_LOOKUPS, N=_LOOKUPS, D=_power(self.d), **self.kinds,
+            num_warps=max(1, _power(self.d) // 64),
         )  # fmt: skip
         return masses.sum(-1)
 
@@ -166,14 +174,14 @@ class FusedLayer:
         step = max(1, _SAMPLED // (self.h * self.n))
         width, cells = likeness.ranges(self.n)
         masses = self._empty(len(rows), self.h, cells)
-        cosines = torch.zeros((self.h, self.h), device=self.device)
+        cosines = []
         for low in range(0, len(rows), step):
             some = slice(low, low + step)
             weights = self._whole_rows(rows[some], numbers, masses[some], width)
-            cosines += self._cosines(weights)
+            cosines.append(self._cosines(weights))
 
         average = self._once("averaging", lambda: likeness.averaging(len(rows)).astype(np.float32))
-        return cosines / len(rows), average @ masses.transpose(0, 1)
+        return sum(cosines) / len(rows), average @ masses.transpose(0, 1)
 
     def _whole_rows(self, rows: Array, numbers: Array, masses: Array, width: int) -> Array:
         size = len(rows)
