@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -104,17 +105,27 @@ def _of_hidden(exam: Examination) -> Places:
     seen = found(exam).smallest
     given = exam.draw(_STREAM, seen.sizes)
     bound = exam.rounding(given)
-    pair = _pair(seen.any_moved)
-    if pair is None:
-        return Places(UNKNOWN)
-    row, one, other = pair
-    order = np.arange(given.tokens)
-    order[[one, other]] = other, one
     output = exam.layer.run(given)
-    moved = np.abs(exam.layer.run(given.ordered(order)) - output)[:, row].max()
-    if bound.verdict(float(moved)) == HOLDS:
-        return Places(NONE, float(moved), bound.bound)
-    return Places(_of_equal_tokens(exam, given), float(moved), bound.bound)
+    moved = []
+    for one, other in combinations(range(given.tokens), 2):
+        rows = _seeing_both(seen.any_moved, one, other)
+        if rows.size:
+            order = np.arange(given.tokens)
+            order[[one, other]] = other, one
+            then = exam.layer.run(given.ordered(order))
+            moved.append(float(np.abs(then - output)[:, rows].max()))
+    if not moved:
+        return Places(UNKNOWN)
+    most = max(moved)
+    if bound.verdict(most) == HOLDS:
+        return Places(NONE, most, bound.bound)
+    return Places(_of_equal_tokens(exam, given), most, bound.bound)
+
+
+def _seeing_both(depends: np.ndarray, one: int, other: int) -> np.ndarray:
+    """Rows of third tokens that see these two."""
+    rows = np.flatnonzero(depends[:, one] & depends[:, other])
+    return rows[(rows != one) & (rows != other)]
 
 
 def _of_equal_tokens(exam: Examination, given: Inputs) -> str:
@@ -137,12 +148,3 @@ def _of_equal_tokens(exam: Examination, given: Inputs) -> str:
     if kinds == {BROKEN}:
         return ABSOLUTE
     return UNEVEN if kinds == {HOLDS, BROKEN} else UNKNOWN
-
-
-def _pair(depends: np.ndarray) -> tuple[int, int, int] | None:
-    """A row, and two other tokens that it sees."""
-    for row in reversed(range(len(depends))):
-        seen = [int(j) for j in np.flatnonzero(depends[row]) if j != row]
-        if len(seen) >= 2:
-            return row, seen[0], seen[1]
-    return None

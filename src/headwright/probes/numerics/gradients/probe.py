@@ -140,7 +140,7 @@ def _words(name: str, found: list[Slope], worst: Slope) -> str:
         return f"{subject} is {ratios[0]:.3g} times what differences of the layer give"
     share = 100 * worst.difference / worst.size
     return (
-        f"{subject} is off by {share:.0f} %: a slope of {worst.told:.3g}, where differences "
+        f"{subject} is off by {share:.2g} %: a slope of {worst.told:.3g}, where differences "
         f"of the layer give {worst.measured:.3g}"
     )
 

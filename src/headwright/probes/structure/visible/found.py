@@ -15,7 +15,12 @@ from headwright.probes.examination import Examination
 from headwright.probes.intent import Intent
 from headwright.probes.layer.layer import Options, Refusal
 from headwright.probes.structure.visible.picture import Picture, picture
-from headwright.probes.structure.visible.scenes import scenes, sizes_of
+from headwright.probes.structure.visible.scenes import (
+    MadeScenes,
+    scenes,
+    sizes_of,
+    with_other_tokens,
+)
 from headwright.probes.structure.visible.shapes import AnyShape, documents, shapes
 
 _SMALL = (6, 9, 13)
@@ -61,29 +66,30 @@ def found(exam: Examination, options: Options = Options()) -> Found:  # noqa: B0
 
 
 def _found(exam: Examination, options: Options) -> Found:
-    pictures = _pictures(exam, _lengths(exam, options), options)
-    own = exam.layer.sizes.tokens
-    pictures = pictures or [_picture(exam, own, options)]
+    pictures = _pictures(exam, options, scenes)
     shape = _named(pictures)
+    if shape is None and exam.layer.form == "hidden":
+        pictures = _pictures(exam, options, with_other_tokens)
+        shape = _named(pictures)
     return Found(_name(shape), shape, tuple(pictures))
 
 
-def _pictures(exam: Examination, lengths: list[int], options: Options) -> list[Picture]:
+def _pictures(exam: Examination, options: Options, made: MadeScenes) -> list[Picture]:
     """Of all lengths that the layer takes."""
-    made = []
-    for tokens in lengths:
+    taken = []
+    for tokens in _lengths(exam, options):
         try:
-            made.append(_picture(exam, tokens, options))
+            taken.append(_picture(exam, tokens, options, made))
         except Refusal:
             continue
-    return made
+    return taken or [_picture(exam, exam.layer.sizes.tokens, options, made)]
 
 
-def _picture(exam: Examination, tokens: int, options: Options) -> Picture:
+def _picture(exam: Examination, tokens: int, options: Options, made: MadeScenes) -> Picture:
     batch = 2 if tokens <= _NEAR else 1
     sizes = sizes_of(exam, tokens, batch=batch)
-    made = scenes(exam, sizes, _columns(tokens, exam.expect))
-    return picture(exam, sizes, made, options)
+    columns = _columns(tokens, exam.expect)
+    return picture(exam, sizes, made(exam, sizes, columns), options)
 
 
 def name_of(pictures: list[Picture]) -> str:

@@ -15,6 +15,7 @@ from headwright.probes.layer.layer import Sizes
 from headwright.probes.structure.visible.logits import favouring, louder
 
 _STREAM = 200
+_OTHERS = 220
 _LOUD = 256.0
 _TIMES = (4.0, -4.0)
 # Above any soft bias of a few dozen tokens, below any fill value.
@@ -39,27 +40,46 @@ class Scene:
         return next(reversed(self.x.arrays.values())).shape[-2]
 
 
+MadeScenes = Callable[[Examination, Sizes, Sequence[int]], Iterator[Scene]]
+
+
 def sizes_of(exam: Examination, tokens: int, keys: int | None = None, *, batch: int = 2) -> Sizes:
     return replace(exam.layer.sizes, batch=batch, tokens=tokens, keys=keys)
 
 
 def scenes(exam: Examination, sizes: Sizes, tokens: Sequence[int]) -> Iterator[Scene]:
     """At ordinary logits."""
-    plain = loud_scene(exam, sizes, tokens, 1.0)
-    yield plain
     if exam.layer.form == "hidden":
-        for times in _TIMES:
-            yield _longer(exam, plain, sizes, times)
+        yield from _of_hidden(exam, sizes, tokens, _STREAM)
         return
+    yield loud_scene(exam, sizes, tokens, 1.0)
     for key in tokens:
         yield _favoured(exam, sizes, key)
 
 
-def loud_scene(exam: Examination, sizes: Sizes, tokens: Sequence[int], factor: float) -> Scene:
+def with_other_tokens(exam: Examination, sizes: Sizes, tokens: Sequence[int]) -> Iterator[Scene]:
+    """The same scenes and as many more. The logits of hidden states cannot be designed: where one
+    key takes all the weight, a row does not move with another that it sees."""
+    yield from _of_hidden(exam, sizes, tokens, _STREAM)
+    yield from _of_hidden(exam, sizes, tokens, _OTHERS)
+
+
+def _of_hidden(
+    exam: Examination, sizes: Sizes, tokens: Sequence[int], stream: int
+) -> Iterator[Scene]:
+    plain = loud_scene(exam, sizes, tokens, 1.0, stream)
+    yield plain
+    for times in _TIMES:
+        yield _longer(exam, plain, sizes, times, stream)
+
+
+def loud_scene(
+    exam: Examination, sizes: Sizes, tokens: Sequence[int], factor: float, stream: int = _STREAM
+) -> Scene:
     """At logits `factor` times as large, as far as scaling the input makes them so."""
-    x = louder(exam.draw(_STREAM, sizes), factor)
-    other = exam.draw(_STREAM + 1, sizes)
-    lines = f"x = {exam.draw_line(_STREAM, sizes)}\nother = {exam.draw_line(_STREAM + 1, sizes)}\n"
+    x = louder(exam.draw(stream, sizes), factor)
+    other = exam.draw(stream + 1, sizes)
+    lines = f"x = {exam.draw_line(stream, sizes)}\nother = {exam.draw_line(stream + 1, sizes)}\n"
     if factor != 1.0:
         lines = f"{IMPORT} louder\n{lines}x = louder(x, {factor})\n"
 
@@ -72,9 +92,9 @@ def loud_scene(exam: Examination, sizes: Sizes, tokens: Sequence[int], factor: f
     return Scene(x, tuple(tokens), lambda j: x.with_token(j, loud, "k", "v"), lines, 4 * factor)
 
 
-def _longer(exam: Examination, plain: Scene, sizes: Sizes, times: float) -> Scene:
+def _longer(exam: Examination, plain: Scene, sizes: Sizes, times: float, stream: int) -> Scene:
     """The same hidden states, and a changed one so many times as long."""
-    other = exam.draw(_STREAM + 1, sizes).each(lambda a: times * a)
+    other = exam.draw(stream + 1, sizes).each(lambda a: times * a)
     lines = plain.lines.replace(_TAKEN, "")
     lines += f"y = x.with_token(j, other.each(lambda a: {times} * a))\n"
     return replace(plain, changed=lambda j: plain.x.with_token(j, other), lines=lines)
