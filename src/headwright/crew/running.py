@@ -98,30 +98,32 @@ class _Reading:
             window.append(point, text, key, found)
 
     def _chunk(self) -> list[tuple[dict[str, Any], str, str]]:
+        """Points with their texts and keys."""
         chunk = []
         characters = 0
-        while len(chunk) < _CHUNK and characters < MOST_IN_BATCH:
-            numbered = next(self._points, None)
-            if numbered is None:
-                self.ended = True
-                break
-            chunk.append(self._read(*numbered))
-            characters += len(chunk[-1][1])
+        for number, point in self._points:
+            plain, text = _plain(number, point)
+            chunk.append((plain, text, self._keys.of(text)))
+            characters += len(text)
+            if len(chunk) == _CHUNK or characters >= MOST_IN_BATCH:
+                return chunk
+        self.ended = True
         return chunk
 
-    def _read(self, number: int, point: Any) -> tuple[dict[str, Any], str, str]:
-        try:
-            plain = plain_value(point)
-            if type(plain) is not dict:
-                raise NotPlain(f"{plain!r:.60} is no mapping of names to values")
-            text = encoded(plain)
-        except NotPlain as reason:
-            raise InputError(
-                wanted="points of plain values (numbers, texts, lists of them)",
-                got=f"point {number}: {reason}",
-                attempt="float(x) for a number, x.tolist() for an array",
-            ) from None
-        return plain, text, self._keys.of(text)
+
+def _plain(number: int, point: Any) -> tuple[dict[str, Any], str]:
+    """A point of plain values, and its text."""
+    try:
+        plain = plain_value(point)
+        if type(plain) is not dict:
+            raise NotPlain(f"{plain!r:.60} is no mapping of names to values")
+        return plain, encoded(plain)
+    except NotPlain as reason:
+        raise InputError(
+            wanted="points of plain values (numbers, texts, lists of them)",
+            got=f"point {number}: {reason}",
+            attempt="float(x) for a number, x.tolist() for an array",
+        ) from None
 
 
 class _Run:

@@ -48,9 +48,11 @@ class Place:
 
 
 class Window:
-    """In the order of the points. Equal points share a place, and are computed once."""
+    """In the order of the points. Equal points share a place, and are computed once. Points that
+    were stored, with none before them that is not, need no place."""
 
     def __init__(self) -> None:
+        self._stored: deque[Outcome] = deque()
         self._points: deque[tuple[dict[str, Any], Place]] = deque()
         self._places: dict[str, Place] = {}
         self._to_do: deque[Place] = deque()
@@ -58,7 +60,7 @@ class Window:
 
     @property
     def empty(self) -> bool:
-        return not self._points
+        return not self._points and not self._stored
 
     @property
     def full(self) -> bool:
@@ -67,7 +69,7 @@ class Window:
 
     @property
     def first_is_ready(self) -> bool:
-        return bool(self._points) and self._points[0][1].ready
+        return bool(self._stored) or (bool(self._points) and self._points[0][1].ready)
 
     @property
     def to_do(self) -> int:
@@ -77,6 +79,9 @@ class Window:
         return key in self._places
 
     def append(self, point: dict[str, Any], text: str, key: str, kept: Kept | None) -> None:
+        if kept is not None and not self._points:
+            self._stored.append(Outcome(point, *kept, True))
+            return
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = Place(key, text)
@@ -107,6 +112,8 @@ class Window:
 
     def finished(self) -> Iterator[Outcome]:
         """From the front, as far as it is ready."""
+        while self._stored:
+            yield self._stored.popleft()
         while self.first_is_ready:
             point, place = self._points.popleft()
             place.waiting -= 1
