@@ -4,9 +4,10 @@
     headwright bench crew --quick    a tenth of it
 
 Overhead is processor time: everything that this process and all its children used, over what the
-jobs themselves used (each spins for a fixed processor time), less one. Every run of a user's module
-starts processes of its own; what a run of two short points uses is that start, and taken off. What
-a cluster does by the clock counts for more on a busy machine, where the work takes longer.
+jobs themselves used, less one. (Each spins for 20 ms, takes a little longer and says how long.)
+Every run of a user's module starts processes of its own; what a run of two short points uses is
+that start, and taken off. What a cluster does by the clock counts for more on a busy machine, where
+the work takes longer.
 """
 
 from __future__ import annotations
@@ -67,14 +68,16 @@ def _overhead(name: str, cluster: str | None, seconds: float) -> dict[str, Any]:
     milliseconds = 20.0
     jobs = int(1000 * seconds / milliseconds)
     with chosen(workers=1, cluster=cluster) as executor, _Use() as use:
-        used = []
-        # The first run finds the files cold, the second is one start.
-        for points in (crew_job.points(2, 1.0), crew_job.points(2, 1.0), None):
-            start = use.seconds()
-            _all_done(points or crew_job.points(jobs, milliseconds), executor)
-            used.append(use.seconds() - start)
+        _work_of(crew_job.points(2, 1.0), executor)  # finds the files cold
+        beginning = use.seconds()
+        work = -_work_of(crew_job.points(2, 1.0), executor)
+        middle = use.seconds()
+        work += _work_of(crew_job.points(jobs, milliseconds), executor)
+        end = use.seconds()
     end_idle()
-    overhead = (used[-1] - used[-2]) / seconds - 1
+    # All of the long run, less all of the short one, which is its start.
+    used = (end - middle) - (middle - beginning)
+    overhead = used / work - 1
     return {"measured": f"{name}, {seconds:g} s of work", "overhead, %": 100 * overhead}
 
 
@@ -94,10 +97,14 @@ class _Use:
         return ended + sum(time.user + time.system for time in times)
 
 
-def _all_done(points: Iterator[dict[str, Any]], executor: Executor) -> None:
-    for outcome in crew_run(crew_job.NAME, points, executor=executor):
+def _work_of(points: Iterator[dict[str, Any]], executor: Executor) -> float:
+    """Processor seconds that the jobs say they took."""
+    total = 0.0
+    for outcome in crew_run(crew_job.TIMED, points, executor=executor):
         if outcome.error:
             raise RuntimeError(outcome.error)
+        total += outcome.value
+    return total
 
 
 class _Nobody(Executor):

@@ -1,5 +1,6 @@
 """Workers of a cluster: their versions, their address, and what they know of a killed driver."""
 
+import json
 from concurrent.futures import Executor, Future
 
 import pytest
@@ -49,7 +50,7 @@ def worked(owner, points):
         "function": SQUARE, "source": source, "run": "a", "software": {}, "allowance": None,
         "version": full_version("", source), "owner": owner,
     }  # fmt: skip
-    return compute.compute(job, [text_of(point) for point in points])
+    return compute.answer(job, [text_of(point) for point in points])
 
 
 def test_a_worker_remembers_its_last_batches_by_their_owner(monkeypatch):
@@ -97,7 +98,8 @@ class Collapsing(Executor):
         self.count += 1
         future = Future()
         if self.count == 1:
-            future.set_result(respond({**args[0], "points": args[1]}))
+            task = json.loads(args[0])
+            future.set_result(json.dumps(respond({**task["job"], "points": task["points"]})))
         else:
             future.cancel()
             future.set_running_or_notify_cancel()

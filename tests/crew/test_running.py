@@ -11,7 +11,7 @@ import pytest
 from tests.crew import jobs
 
 from headwright.crew import run
-from headwright.crew.compute import compute
+from headwright.crew.compute import answer
 from headwright.crew.executor import OwnProcesses, chosen
 from headwright.crew.function import source_digest
 from headwright.crew.store import opened
@@ -172,10 +172,10 @@ def test_a_function_that_the_workers_do_not_have_stops_the_run(own, tmp_path):
 def test_a_worker_with_other_software_or_source_refuses():
     job = {**JOB, "function": named(jobs.square)}
 
-    assert compute({**job, "software": {"numpy": "0.1"}}, ['{"x":1}'])["refused"].endswith(
+    assert answer({**job, "software": {"numpy": "0.1"}}, ['{"x":1}'])["refused"].endswith(
         "instead of 0.1"
     )
-    assert "another source" in compute(job, ['{"x":1}'])["refused"]
+    assert "another source" in answer(job, ['{"x":1}'])["refused"]
 
 
 # A fork would run what libraries have registered for it.
@@ -205,7 +205,7 @@ class Recorded(OwnProcesses):
     def submit(self, fn, /, *args, **kwargs):
         self.under_way += 1
         self.most = max(self.most, self.under_way)
-        self.sizes.append(len(args[1]))
+        self.sizes.append(len(json.loads(args[0])["points"]))
         future = super().submit(fn, *args, **kwargs)
         future.add_done_callback(self._one_less)
         return future
@@ -231,7 +231,8 @@ class Stuck(OwnProcesses):
     """Its first batch never ends."""
 
     def submit(self, fn, /, *args, **kwargs):
-        if json.loads(args[1][0])["x"] == 0:
+        first = json.loads(args[0])["points"][0]
+        if json.loads(first)["x"] == 0:
             return Future()
         return super().submit(fn, *args, **kwargs)
 
@@ -271,7 +272,7 @@ def test_an_executor_that_breaks_says_how_to_go_on():
 def test_stopping_ends_what_is_being_computed():
     executor = OwnProcesses(1)
     future = executor.submit(
-        compute,
+        answer,
         {**JOB, "function": named(jobs.hostile), "source": source_digest(named(jobs.hostile))},
         ['{"how":"spin"}'],
     )

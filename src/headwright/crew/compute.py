@@ -8,6 +8,7 @@ threads, exits, crashes, memory) never touches that worker.
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections import Counter, deque
@@ -17,7 +18,7 @@ from typing import Any
 
 from headwright.crew.processes import Requests
 from headwright.crew.software import difference, software
-from headwright.crew.values import Keys, shortened
+from headwright.crew.values import Keys, encoded, shortened
 from headwright.watched import Allowance, Died, Ended
 
 _UNLIMITED = Allowance(float("inf"), sys.maxsize)
@@ -37,7 +38,18 @@ def belong_to(requests: Requests) -> None:
     _thread.requests = requests
 
 
-def compute(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
+def compute(task: str) -> str:
+    """The text of an answer for the text of a job and its points (`task_text`): what is no text, a
+    cluster takes apart piece by piece, which costs a millisecond a batch."""
+    given = json.loads(task)
+    return encoded(answer(given["job"], given["points"]))
+
+
+def task_text(job: dict[str, Any], points: list[str]) -> str:
+    return encoded({"job": job, "points": points})
+
+
+def answer(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
     """`{"results": [[text, error, seconds], ...]}` in the order of the points, or
     `{"refused": why}` where this machine cannot do what the driver means.
 
@@ -52,9 +64,9 @@ def compute(job: dict[str, Any], points: list[str]) -> dict[str, Any]:
     if not owner or hasattr(_thread, "requests"):  # the driver's own threads end with it
         return _computed(job, points)
     with _under_way(owner):
-        answer = _computed(job, points)
-        _remember(job, points, answer)
-    return answer
+        found = _computed(job, points)
+        _remember(job, points, found)
+    return found
 
 
 def left_over(owner: str) -> tuple[int, list[list[Any]]]:
@@ -77,8 +89,8 @@ def _under_way(owner: str) -> Iterator[None]:
                 del _busy[owner]
 
 
-def _remember(job: dict[str, Any], points: list[str], answer: dict[str, Any]) -> None:
-    results = answer.get("results", [])
+def _remember(job: dict[str, Any], points: list[str], found: dict[str, Any]) -> None:
+    results = found.get("results", [])
     if sum(len(text or "") for text, _, _ in results) > _MOST_KEPT:
         return
     keys = Keys(job["function"], job["version"])
@@ -115,10 +127,10 @@ class _Batch:
     def one_by_one(self, points: list[str], attempts: int) -> dict[str, Any]:
         results = []
         for point in points:
-            answer = self._insisted(point, attempts)
-            if "refused" in answer:
-                return answer
-            results += answer["results"]
+            found = self._insisted(point, attempts)
+            if "refused" in found:
+                return found
+            results += found["results"]
         return {"results": results}
 
     def _insisted(self, point: str, attempts: int) -> dict[str, Any]:

@@ -8,13 +8,14 @@ batches is under way, and what is finished behind a slow point waits in a window
 
 from __future__ import annotations
 
+import json
 import platform
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from typing import Any
 
-from headwright.crew.compute import compute
+from headwright.crew.compute import compute, task_text
 from headwright.crew.executor import width_of
 from headwright.crew.function import full_version, source_digest
 from headwright.crew.pace import Pace
@@ -179,7 +180,7 @@ class _Run:
     def _submit(self, batch: list[Place]) -> None:
         points = [place.point for place in batch]
         try:
-            future = self._executor.submit(compute, self._job, points)
+            future = self._executor.submit(compute, task_text(self._job, points))
         except RuntimeError as reason:  # shut down, or broken
             raise self._stopped(str(reason)) from None
         self._under_way[future] = batch
@@ -223,7 +224,7 @@ class _Run:
     def _answer(self, future: Future[Any], batch: list[Place]) -> dict[str, Any] | None:
         """None where the batch was lost with its worker and is under way again."""
         try:
-            return future.result()
+            return json.loads(future.result())
         except CancelledError:
             raise self._stopped("the scheduler is gone, or somebody stopped it") from None
         except HeadwrightError:
