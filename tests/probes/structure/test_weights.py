@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.probes.structure.layers import WIDTH, causal, found, function, module, softmax
 
+from headwright.probes.numerics import numbers
 from headwright.probes.structure import distribution, heads
 
 
@@ -122,3 +123,16 @@ def test_wrong_heads(layer, says):
     finding = found(heads.probe, layer)
     assert finding.status == "broken"
     assert says in finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("fill", "broken"), [(0.0, "distribution"), (np.nan, "numbers"), (np.inf, "numbers")]
+)
+def test_an_output_of_nothing_is_broken_under_its_own_name(fill, broken):
+    probes = {"distribution": distribution.probe, "heads": heads.probe, "numbers": numbers.probe}
+
+    def layer(q, k, v):
+        return np.full(v.shape, fill)
+
+    findings = {name: found(probe, layer) for name, probe in probes.items()}
+    assert [name for name, one in findings.items() if one.status == "broken"] == [broken]

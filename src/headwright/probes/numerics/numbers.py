@@ -25,7 +25,14 @@ from headwright.probes.numerics.lengths import lengths
 from headwright.probes.numerics.rows import rows
 from headwright.probes.numerics.scale import judged_scale
 from headwright.probes.numerics.twin import widest
-from headwright.probes.record import BROKEN, HOLDS, NOT_APPLICABLE, UNCLEAR, Finding
+from headwright.probes.record import (
+    BROKEN,
+    HOLDS,
+    NOT_APPLICABLE,
+    UNCLEAR,
+    Counterexample,
+    Finding,
+)
 
 NAME = "numbers"
 _STREAM = 1000
@@ -36,6 +43,8 @@ _FEW_TOKENS = 8
 
 
 def probe(exam: Examination) -> Finding:
+    if not np.isfinite(exam.layer.run(exam.draw(_STREAM))).any():
+        return _no_numbers(exam)
     if exam.layer.form != "qkv":
         reason = "queries, keys and values are made inside: their logits cannot be set"
         return Finding(NAME, NOT_APPLICABLE, reason)
@@ -53,6 +62,15 @@ def probe(exam: Examination) -> Finding:
         if one.status == BROKEN:
             break
     return _finding(found)
+
+
+def _no_numbers(exam: Examination) -> Finding:
+    words = "on ordinary inputs every output is NaN or infinite"
+    script = (
+        f"x = {exam.draw_line(_STREAM)}\n"
+        'assert np.isfinite(layer.run(x)).any(), "no output is a number"\n'
+    )
+    return Finding(NAME, BROKEN, words, Counterexample(words, script, math.inf, 0.0))
 
 
 def _sizes(layer: Layer) -> Sizes:

@@ -43,9 +43,20 @@ def probe(exam: Examination) -> Finding:
             return finding
         said += [finding] if finding is not None else []
     if not said:
-        return Finding(NAME, UNCLEAR, "no row of weights could be read")
+        return _without_weights(exam)
     unclear = [finding for finding in said if finding.status == UNCLEAR]
     return unclear[0] if unclear else said[0]
+
+
+def _without_weights(exam: Examination) -> Finding:
+    """No row has a weight: all of them are zero, or no numbers."""
+    sizes = found(exam).smallest.sizes
+    matrix = weights(exam.layer, exam.draw(_STREAM, sizes))
+    if matrix.any():
+        return Finding(NAME, UNCLEAR, "no row of weights could be read")
+    words = "every weight is 0: no output moves with any value"
+    script = f"{_lines(exam, sizes, 1.0)}assert w.any(), 'every weight is 0'\n"
+    return Finding(NAME, BROKEN, words, Counterexample(words, script, 1.0, 0.0))
 
 
 def _case(exam: Examination, sizes: Sizes, factor: float) -> Finding | None:

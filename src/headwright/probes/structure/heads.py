@@ -68,6 +68,9 @@ def probe(exam: Examination) -> Finding:
         except Refusal:
             said.append(_refused(sizes))
             continue
+        if not any(one.moved.any() for one in readings):
+            why = "no output moves with any head: are its weights zero, or too small to see?"
+            return Finding(NAME, UNCLEAR, why)
         for one in readings:
             if one.wrong is not None:
                 return _misread(exam, one)
