@@ -43,7 +43,7 @@ _FEW_TOKENS = 8
 
 
 def probe(exam: Examination) -> Finding:
-    if not np.isfinite(exam.layer.run(exam.draw(_STREAM))).any():
+    if not _is_captured(exam) and not np.isfinite(exam.layer.run(exam.draw(_STREAM))).any():
         return _no_numbers(exam)
     if exam.layer.form != "qkv":
         reason = "queries, keys and values are made inside: their logits cannot be set"
@@ -62,6 +62,10 @@ def probe(exam: Examination) -> Finding:
         if one.status == BROKEN:
             break
     return _finding(found)
+
+
+def _is_captured(exam: Examination) -> bool:
+    return getattr(exam.layer, "source", normal) is not normal
 
 
 def _no_numbers(exam: Examination) -> Finding:
@@ -98,7 +102,7 @@ def _law(twin: Layer, seed: int, sizes: Sizes) -> Law | None:
 def _all(exam: Examination, twin: Layer, law: Law, sizes: Sizes) -> Iterator[Judged]:
     yield judged_scale(exam, law, sizes)
     case = drawn(exam, _STREAM + 1, "on the captured inputs", sizes)
-    if getattr(exam.layer, "source", normal) is not normal:
+    if _is_captured(exam):
         yield judged_large(exam, law, case)
     usual = _of_deviation_one(case, law)
     first = judged(exam, law, usual)
