@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwright.errors import InputError
-from headwright.trained.finite import Finite
+from headwright.trained.device.finite import Finite
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch, transformers
 from headwright.trained.own_code.adapter import visible

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from headwright.trained.beside import beside, join
+from headwright.trained.device.beside import beside, join
 from headwright.trained.heads import Heads
 from headwright.trained.library import torch
 from headwright.trained.rows import likeness

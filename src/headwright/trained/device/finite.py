@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headwright.errors import InputError
-from headwright.trained.beside import beside, join, keep
+from headwright.trained.device.beside import beside, join, keep
 from headwright.trained.library import torch
 from headwright.types import Array
 
