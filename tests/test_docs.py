@@ -13,7 +13,8 @@ from headwright.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "headwright"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_THE_PROJECT = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+PAGES = [*(ROOT / name for name in OF_THE_PROJECT), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_readme_example_prints_what_readme_says():

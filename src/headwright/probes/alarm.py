@@ -19,7 +19,7 @@ from headwright.probes.layer.layer import OutOfTime
 def check(deadline: float) -> None:
     """`deadline` is a reading of time.monotonic."""
     if time.monotonic() > deadline:
-        raise OutOfTime("the time allowed is over")
+        raise OutOfTime("the time limit was reached")
 
 
 @contextmanager
@@ -45,4 +45,4 @@ def alarm(deadline: float) -> Iterator[None]:
 
 
 def _ring(number: int, frame: Any) -> None:
-    raise OutOfTime("the time allowed is over")
+    raise OutOfTime("the time limit was reached")

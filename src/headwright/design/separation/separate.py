@@ -142,7 +142,7 @@ def verdict(pursuit: Pursuit, *, exact: bool = True) -> Selectable:
     if pursuit.status == "unselectable":
         return _loses(_combination(pursuit), "by a convex combination")
     if not exact:
-        return _undecided("float64 cannot tell; exact=True decides")
+        return _undecided("cannot be decided in float64; exact=True decides")
     return _in_rationals(pursuit)
 
 

@@ -107,7 +107,7 @@ def _of(expression: Node, letters: dict[Symbol, Node]) -> Outcome:
     try:
         results = [(i, evaluate(expression, _scene(i, letters))) for i in instances()]
     except Unknown as error:
-        return Outcome("unread", f"could not tell {error}")
+        return Outcome("unread", f"could not determine {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the matrix has no value: {error}", repair=REPAIR)
     outcome = _judged(results, uses_vectors=any(_is_value(s, letters) for s in used))

@@ -90,7 +90,7 @@ def _second_output(statement: Statement) -> Outcome:
         # A formula must have a value at every beta; the largest decides.
         stated = [_last(statement.chain, _scene(beta)) / beta for beta in BETAS][-1]
     except Unknown as error:
-        return Outcome("unread", f"could not tell {error}")
+        return Outcome("unread", f"could not determine {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the statement has no value: {error}", repair=repair)
 
@@ -163,7 +163,7 @@ def _layer_outcome(expressions: Mapping[str, Node]) -> Outcome:
         # As above: a value at every beta, and the largest decides.
         second, first = [_layer_errors(expressions, beta) for beta in BETAS][-1]
     except Unknown as error:
-        return Outcome("unread", f"could not tell {error}")
+        return Outcome("unread", f"could not determine {error}")
     except Mismatch as error:
         return Outcome("wrong", f"a matrix has no value: {error}", repair=_REPAIR)
 

@@ -102,7 +102,7 @@ def _matrix_power(base: np.ndarray, exponent: float) -> Value:
         return np.linalg.inv(base)
     if exponent in (0, 1, 2, 3):
         return np.linalg.matrix_power(base, int(exponent))
-    raise Unknown("that power of a matrix")
+    raise Unknown("the value of that power of a matrix")
 
 
 def pseudo_inverse(value: Value) -> Value:
@@ -119,7 +119,7 @@ def blocks(rows: list[list[Value]]) -> np.ndarray:
     except ValueError:
         sizes = [block.shape for row in shaped for block in row]
         if (1, 1) in sizes:  # `[A, 0]`: zeros, as many as fit
-            raise Unknown("how large a block is that is written as a number") from None
+            raise Unknown("the size of a block that is written as a number") from None
         raise Mismatch("blocks that do not fit stand in one matrix") from None
 
 

@@ -76,7 +76,7 @@ def evaluate(node: Node, scene: AnyScene, bound: Mapping[str, int] | None = None
     with np.errstate(all="ignore"):
         value = _value(node, _Here(scene, bound or {}))
     if np.any(np.isnan(value)):
-        raise Unknown("not a number (such as inf - inf)")
+        raise Unknown("a number (it comes to something like inf - inf)")
     if isinstance(value, np.ndarray) and np.any(np.isinf(value)):
         raise Unknown("a finite value: the numbers overflow")
     return value
@@ -92,7 +92,7 @@ class _Here(NamedTuple):
         """The values of `body` at every place that an index visits."""
         places = self.scene.run(over, body)
         if len(places) > MOST_TERMS:
-            raise Unknown("a sum of very many terms")
+            raise Unknown("the value of a sum of very many terms")
         steps = [_Here(self.scene, {**self.bound, over.variable: k}) for k in places]
         return [_value(body, step) for step in steps]
 
@@ -103,7 +103,7 @@ class _Here(NamedTuple):
 
 @functools.singledispatch
 def _value(node: Node, here: _Here) -> Value:
-    raise Unknown(f"{type(node).__name__.lower()} has no value here")
+    raise Unknown(f"the value of {type(node).__name__.lower()} here")
 
 
 @_value.register
@@ -147,7 +147,7 @@ def _series(node: tree.Add, here: _Here) -> Value:
     letters = {tuple(s.name for s in tree.symbols(t)) for t in written}
     starts_at_one = "1" in {s.index for s in tree.symbols(first)}
     if len(node.terms) < 3 or len(letters) > 1 or not starts_at_one:
-        raise Unknown("an unclear ellipsis")
+        raise Unknown("what the ellipsis stands for")
 
     body = tree.rewrite(first, _running)
     return total(here.along(tree.Index(ELLIPSIS_INDEX), body))
@@ -277,7 +277,7 @@ def _(node: tree.Bracket, here: _Here) -> Value:
     if any(isinstance(item, tree.Dots) for item in node.items) and node.open in ("[", "("):
         return _whole_family(list(node.items), here.scene)
     if node.open != "[":
-        raise Unknown("a list")
+        raise Unknown("the value of a list")
     return blocks([[_value(item, here) for item in node.items]])
 
 
@@ -289,5 +289,5 @@ def _whole_family(entries: list[Node], scene: AnyScene) -> np.ndarray:
     symbol = first.of if isinstance(first, (tree.Transpose, tree.Prime)) else first
     family = scene.family(symbol) if isinstance(symbol, Symbol) else None
     if family is None:
-        raise Unknown("an unclear ellipsis")
+        raise Unknown("what the ellipsis stands for")
     return family.T if transposed else family

@@ -68,7 +68,7 @@ class EnginePool:
         try:
             process = await asyncio.wait_for(self._idle.get(), limits.PATIENCE)
         except TimeoutError:
-            return 503, _error("wanted a free engine; got all of them busy; try: again in a moment")
+            return 503, _error("all engines are busy; try again in a moment")
         try:
             return await self._ask(process, f"{json.dumps([name, body])}\n".encode())
         finally:
@@ -100,12 +100,12 @@ class EnginePool:
             reply = b""
             if isinstance(reason, TimeoutError):
                 return 504, _error(
-                    f"wanted an answer within {self._seconds:g} s; got none; try: a smaller problem"
+                    f"the request timed out after {self._seconds:g} s; try a smaller problem"
                 )
         if not reply.endswith(b"\n"):
             await self._end(process)
             return 500, _error(
-                "the engine stopped on this request and was started again; try: a smaller problem"
+                "the engine stopped on this request and was restarted; try a smaller problem"
             )
         status, _, text = reply.decode().partition(" ")
         return int(status), text

@@ -41,7 +41,7 @@ def _judged_formulas(answer: Answer, found: list[Statement], winner: str | None)
     if not found:
         return unread("no relation between scores was found")
     if winner is None:
-        unclear = Outcome("unread", "could not tell which key is meant to win")
+        unclear = Outcome("unread", "could not determine which key is meant to win")
         return Judged(unclear, tuple(found))
 
     alone = [(statement, _outcome([statement], winner, answer)) for statement in found]
@@ -60,7 +60,7 @@ def _outcome(statements: list[Statement], winner: str, answer: Answer) -> Outcom
     try:
         fitting = _fitting_examples(statements, winner, answer)
     except Unknown as error:
-        return Outcome("unread", f"could not tell {error}")
+        return Outcome("unread", f"could not determine {error}")
     except Mismatch as error:
         return Outcome("wrong", f"the condition has no value: {error}", repair=REPAIR)
     if not fitting:

@@ -151,7 +151,7 @@ class Notation:
         return self._on(_square(x[0])).plain(name)
 
     def run(self, over: tree.Index, body: Node) -> list[int]:
-        raise Unknown("a sum")
+        raise Unknown("the value of a sum")
 
     def family(self, symbol: Symbol) -> np.ndarray | None:
         return None
@@ -165,7 +165,7 @@ _LETTERS = frozenset(layer(layer_weights()["X"], feed_forward=False))
 
 def _square(x: Value) -> np.ndarray:
     if np.shape(x) != (SIZE, SIZE):
-        raise Unknown("a layer of that")
+        raise Unknown("a layer applied to that")
     return np.asarray(x)
 
 

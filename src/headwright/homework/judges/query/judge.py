@@ -118,7 +118,7 @@ def _outcome(answer: Answer, statements: list[Statement], expressions: list[Node
         heads = read_queries(expressions, answer)
         return _tested(answer, statements, heads, target)
     except Unknown as error:
-        return Outcome("unread", f"could not tell {error}")
+        return Outcome("unread", f"could not determine {error}")
     except Mismatch as error:
         repair = "give a vector of the keys' length: a scale times keys or means"
         return Outcome("wrong", f"the formula has no value: {error}", repair=repair)

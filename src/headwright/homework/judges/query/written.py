@@ -73,7 +73,7 @@ def _shrinking(heads: WrittenQueries, answer: Answer, target: Wanted) -> Written
     target."""
     sizes = {s: size_of(s, list(answer.pieces)).said for s in heads.scales}
     if "negative" in sizes.values():
-        raise Unknown("what a scale does that is said to be negative")
+        raise Unknown("the effect of a scale that is said to be negative")
     usual = SMALL | TEMPERATURES
     small = {s for s in sizes if sizes[s] == "small" or (s.name in usual and sizes[s] != "large")}
     bounded = replace(heads, small=frozenset(small))

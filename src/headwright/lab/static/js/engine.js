@@ -31,9 +31,9 @@ export async function ask(name, body, signal) {
     });
   } catch (reason) {
     if (signal?.aborted) throw reason;
-    throw new Error("wanted an answer from the engine; got none; try: start `headwright lab` again");
+    throw new Error("the engine did not answer; start `headwright lab` again");
   }
-  const answer = await response.json().catch(() => ({ error: `the engine answered ${response.status} without words` }));
+  const answer = await response.json().catch(() => ({ error: `the engine answered ${response.status} without a message` }));
   if (!response.ok) throw new Error(answer.error);
   return answer;
 }
