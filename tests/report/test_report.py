@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from headwright.report.formula import formula, spelled, typeset
+from headwright.report.notation import set_plain
 from headwright.report.page import page
 from headwright.report.style import ROLES, figure, save, svg
 
@@ -53,6 +54,22 @@ def test_formulas_are_wellformed_svg_with_their_source_as_label(latex):
     drawn = ET.fromstring(formula(latex))
     assert drawn.attrib["aria-label"] == latex
     assert "id=" not in formula(latex)
+
+
+@pytest.mark.parametrize(
+    ("plain", "html"),
+    [
+        ("E|c - target|^2, two", "E‖<i>c</i> − target‖<sup>2</sup>, two"),
+        ("alpha_a at beta = 1e-06", "<i>α</i><sub>a</sub> at <i>β</i> = 10<sup>−6</sup>"),
+        (
+            "the key's v_b < A' s",
+            "the key's <i>v</i><sub>b</sub> &lt; <i>A</i><sup>⊤</sup> <i>s</i>",
+        ),
+        ("a one-hot log-softmax, P(x > 0)", "a one-hot log-softmax, P(x &gt; 0)"),
+    ],
+)
+def test_plain_notation_is_set_for_a_page(plain, html):
+    assert set_plain(plain) == html
 
 
 def test_typeset_escapes_the_prose():

@@ -12,6 +12,8 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,9 +24,13 @@ from tests.tolerances import ROUNDING
 
 from headwright.cli import app
 from headwright.cli.tour import render
+from headwright.lab.stations import lab_stations
 from headwright.result import plain
 from headwright.tour import STATIONS, Comparison, Station, walk
 from headwright.tour.classic import TWO_HEADS, A, draw_weights, long_or_short
+from headwright.tour.page.document import LAB_PORT
+from headwright.tour.page.tables import numbers_table
+from headwright.tour.station import DRAWN
 
 
 @pytest.fixture(scope="module")
@@ -63,22 +69,74 @@ def test_numbers_of_the_case_table(stations):
     assert seven["normal law"]["P(0.5 < gamma < 1.5)"] == pytest.approx(INSIDE_HALF, abs=ROUNDING)
 
 
-def test_command_writes_report_and_figures_and_repeats_the_numbers(stations, tmp_path):
-    done = CliRunner().invoke(app, ["tour", "--json", "--out", str(tmp_path)])
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The command's JSON document; its files lie beside `report`."""
+    folder = tmp_path_factory.mktemp("tour")
+    done = CliRunner().invoke(app, ["tour", "--json", "--out", str(folder)])
     assert done.exit_code == 0
-    record = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def report(written):
+    return Path(written["report"]).read_text(encoding="utf-8")
+
+
+def test_command_writes_report_and_figures_and_repeats_the_numbers(stations, written, report):
+    record = written
+    folder = Path(written["report"]).parent
     assert record["holds"] is True
     # A second run of the same seed: identical to the last digit, after a journey through JSON.
     assert record["stations"] == json.loads(json.dumps(plain([s.record() for s in stations])))
     for station in record["stations"]:
         assert {"id", "title", "claim", "verdict", "routes", "figure"} <= set(station)
-        ET.parse(tmp_path / station["figure"])
-        assert (tmp_path / station["figure"]).with_suffix(".png").exists()
-    report = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert not re.search(r"(src|href)=\"(?!#|data:)|url\((?!#)|@import", report)
+        ET.parse(folder / station["figure"])
+        assert (folder / station["figure"]).with_suffix(".png").exists()
+    to_the_lab = f"http://127.0.0.1:{LAB_PORT}/#"
+    rest = report.replace(f'href="{to_the_lab}', "")
+    assert not re.search(r"(src|href)=\"(?!#|data:)|url\((?!#)|@import", rest)
     assert report.count("<figure>") == len(STATIONS)
     identifiers = re.findall(r'\bid="([^"]+)"', report)
     assert len(identifiers) == len(set(identifiers))
+
+
+def test_every_station_shows_figure_sentence_and_then_folds_the_rest(report):
+    for section in report.split("<section")[1:]:
+        places = [section.index(part) for part in ("<figure>", "Holds.", "<details>", "<table")]
+        assert places == sorted(places)
+        assert section.rindex("<details>") < section.index("<table")
+
+
+def test_every_station_opens_its_scene_in_the_lab(report):
+    links = re.findall(r'href="(http:[^"]+)"', report)
+    scenes = [f"{card['state']}&station={card['number']}" for card in lab_stations()]
+    assert [unescape(link) for link in links] == [
+        f"http://127.0.0.1:{LAB_PORT}/#{scene}" for scene in scenes
+    ]
+    assert f"headwright lab --port {LAB_PORT}" in report
+
+
+def test_no_plain_notation_is_left_on_the_page(report):
+    words = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]+>", " ", report, flags=re.DOTALL)
+    assert not re.search(r"\b(alpha|beta|gamma|mu|sqrt)\b|\w_\w|\^|\+-|->|\de-?\d", words)
+
+
+def test_sampled_numbers_have_an_interval():
+    sampled = Comparison("x", {"exact": 4.9e-5, DRAWN: 4.928e-5}, tolerance=2.46e-6)
+    table = numbers_table((sampled,))
+    assert "(4.93 ± 0.25) · 10<sup>−5</sup>" in table
+    assert table.count("±") == 2  # and the note that says what it means
+
+
+@pytest.mark.browser
+def test_nothing_scrolls_sideways_on_a_phone(chromium, written):
+    page = chromium.new_page(viewport={"width": 390, "height": 860})
+    page.goto(Path(written["report"]).as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    sizes = "[...document.querySelectorAll('html, table, .formula')].map((e) => e.scrollWidth)"
+    assert max(page.evaluate(sizes)) <= 390
+    page.close()
 
 
 def test_terminal_output_fits_eighty_columns(stations, tmp_path):

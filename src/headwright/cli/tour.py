@@ -14,9 +14,11 @@ from rich.table import Table
 
 from headwright.cli.conventions import Reply, progress
 from headwright.cli.conventions import command as headwright_command
+from headwright.lab.stations import lab_stations
 from headwright.report.formula import spelled
 from headwright.tour import STATIONS, Station, walk
-from headwright.tour.pages import shown, write_report, write_station
+from headwright.tour.page.document import write_report, write_station
+from headwright.tour.page.tables import shown
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _OUT = "Folder for report.html and the figures."
@@ -33,7 +35,8 @@ def command(out: Path, seed: int) -> Reply:
     stations: list[Station] = []
     sections: list[str] = []
     for station in progress(walk(seed), "walking", total=len(STATIONS)):
-        sections.append(write_station(station, out))
+        scene = lab_stations()[station.text.number - 1]["state"]
+        sections.append(write_station(station, out, scene))
         stations.append(station)
     report = write_report(sections, stations, out)
 

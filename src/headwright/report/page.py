@@ -7,11 +7,11 @@ from html import escape
 from headwright.report.style import ROLES
 
 
-def page(title: str, body: str, *, description: str = "") -> str:
+def page(title: str, body: str, *, description: str = "", style: str = "") -> str:
     """A whole HTML document. `body` is trusted HTML: whoever builds it escapes what came from
-    outside."""
+    outside. `style` is CSS of this page alone."""
     roles = "".join(f"--{name}:{colour};" for name, colour in ROLES.items())
-    style = f":root{{{roles}}}{_CSS}"
+    rules = f":root{{{roles}}}{_CSS}{style}"
     said = escape(description, quote=True)
     return f"""<!doctype html>
 <html lang="en">
@@ -21,7 +21,7 @@ def page(title: str, body: str, *, description: str = "") -> str:
 <meta name="description" content="{said}">
 <meta name="generator" content="headwright">
 <title>{escape(title)}</title>
-<style>{style}</style>
+<style>{rules}</style>
 </head>
 <body>
 <main>

@@ -3,7 +3,8 @@ one picture.
 
 Reading order: `station` (what a station is), `walk` (which there are, in order), then the stations
 themselves: `copying`, `recovering`, `averaging` without noise; `classic` (the noisy setting),
-`random_keys`, `heads`, `negative_length` in it; `order`, `positions`. `pages` writes the report.
+`random_keys`, `heads`, `negative_length` in it; `order`, `positions`. `page/` writes the
+report.
 """
 
 from headwright.tour.station import Comparison, Evidence, Station

@@ -94,7 +94,7 @@ def _draw() -> Any:
     betas = np.linspace(0, 10, 200)
     wrong = np.array([0.5, 1.0])
     colours = (ROLES["muted"], SERIES[0], SERIES[1])
-    with figure(6.4, 2.8) as (drawing, axis):
+    with figure(4.8, 2.8) as (drawing, axis):
         for n, colour in zip((2, 10, 100), colours, strict=True):
             axis.plot(betas, _closed_form(n, betas), color=colour, label=f"n = {n}")
             axis.plot(wrong, _closed_form(n, wrong), "o", color=colour, markersize=4)

@@ -15,7 +15,7 @@ from scipy.integrate import quad
 from headwright.attention import multihead, weights
 from headwright.keys import GaussianKeys
 from headwright.noise import moments
-from headwright.tour.station import EXACT, Comparison
+from headwright.tour.station import DRAWN, EXACT, Comparison
 
 N = 20
 A = 0
@@ -116,6 +116,6 @@ def squared_error_by_routes(quantity: str, Q: np.ndarray, seed: int) -> Comparis
     routes = {
         "exact": exact_squared_error(Q, keys),
         "integral over gamma": over_gamma(lambda gamma: squared_error_at(Q, gamma)),
-        "drawn keys": drawn,
+        DRAWN: drawn,
     }
     return Comparison(quantity, routes, tolerance + EXACT)

@@ -67,11 +67,12 @@ def distribution(seed: int) -> Evidence:
 def _draw_distribution(z: np.ndarray) -> Any:
     """The weights of the same logits, ever sharper."""
     keys = np.arange(len(z))
-    with figure(6.4, 2.2, columns=3) as (drawing, axes):
+    with figure(4.8, 2.2, columns=3) as (drawing, axes):
         for axis, beta in zip(axes, (0, 1, 4), strict=True):
             axis.bar(keys, weights(beta * z), color=ROLES["key"])
             axis.set_title(rf"$\beta = {beta}$")
-            axis.set(ylim=(0, 1), xlabel="key", xticks=keys)
+            axis.set(ylim=(0, 1), xlabel="key", xticks=keys[::2])
+            axis.tick_params(labelleft=axis is axes[0])
         axes[0].set_ylabel(r"weight $\alpha_i$")
     return drawing
 
@@ -119,7 +120,7 @@ def _needed(n: int, leak: float) -> float:
 def _draw_sharpness() -> Any:
     """Leak against sharpness, for three numbers of keys."""
     betas = np.linspace(0, 24, 200)
-    with figure(6.4, 3.0) as (drawing, axis):
+    with figure(4.8, 3.0) as (drawing, axis):
         for n, colour in zip((10, 1000, 1_000_000), SERIES, strict=True):
             leaks = [closed_form.leak(n, sharpness=beta) for beta in betas]
             threshold = closed_form.sharpness(n, leak=LEAK)
@@ -192,12 +193,12 @@ def _weight_of_leader(n: int, lead: Any) -> Any:
 def _draw_lead() -> Any:
     """The weight of a leading key against its lead."""
     leads = np.linspace(0, 14, 200)
-    with figure(6.4, 2.8) as (drawing, axis):
+    with figure(4.8, 2.8) as (drawing, axis):
         for n, colour in zip((10, 100, 1000), SERIES, strict=True):
             axis.plot(leads, _weight_of_leader(n, leads), color=colour, label=f"n = {n}")
         axis.plot(0.1, _weight_of_leader(10, 0.1), "o", color=SERIES[0])
         axis.axhline(0.99, color=ROLES["muted"], linewidth=0.8, linestyle=":")
-        axis.text(0.1, 0.92, "99 %", color=ROLES["muted"], fontsize=8.5)
+        axis.text(0.1, 0.92, "99 %", fontsize=8.5)
         axis.set_xlabel(r"lead $\Delta$ of $k_j^\top q$ over every other score")
         axis.set(ylabel=r"$\alpha_j$", ylim=(0, 1.03))
         axis.legend(loc="center right")

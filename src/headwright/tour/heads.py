@@ -13,7 +13,7 @@ from headwright.noise import moments
 from headwright.report.style import HEADS, ROLES, figure
 from headwright.tour import classic
 from headwright.tour.classic import BETA, BOTH, MEANS, ONE_HEAD, TWO_HEADS, A, B, N
-from headwright.tour.station import EXACT, ROUNDING, Comparison, Evidence
+from headwright.tour.station import DRAWN, EXACT, ROUNDING, Comparison, Evidence
 
 # What a weight of two heads is called "at the middle" above
 HELD = 0.45
@@ -40,7 +40,7 @@ def two_hold(seed: int) -> Evidence:
     drawn, tolerance = classic.sampled_share(alpha > HELD)
     of_held = Comparison(
         "P(weight of v_a > 0.45), two heads",
-        {"normal law": held, "drawn keys": drawn},
+        {"normal law": held, DRAWN: drawn},
         tolerance,
     )
     facts = {"two heads are more than ten times better": gain > 10}
@@ -64,7 +64,7 @@ def _draw_two(seed: int) -> Any:
     keys = classic.long_or_short(A)
     queries = (ONE_HEAD, TWO_HEADS)
     titles = ("one head", "two heads")
-    with figure(6.4, 2.9, columns=2) as (drawing, axes):
+    with figure(4.8, 2.6, columns=2) as (drawing, axes):
         for axis, Q, title in zip(axes, queries, titles, strict=True):
             alpha = classic.draw_weights(Q, keys, seed)[:2000]
             to_a = alpha[:, A]
@@ -109,7 +109,7 @@ def sum_and_difference(seed: int) -> Evidence:
     )
     with_noise = Comparison(
         "mean weight of v_a, noisy k_a",
-        {"exact": noisy, "drawn keys": drawn},
+        {"exact": noisy, DRAWN: drawn},
         tolerance,
     )
     facts = {"it is not the average": abs(weight_a - 0.5) > 0.2}
@@ -129,15 +129,16 @@ def sum_and_difference(seed: int) -> Evidence:
 def _draw_pair(Q: np.ndarray) -> Any:
     """The weights in each head of the wrong pair, and in their mean."""
     both = multihead(Q, MEANS, MEANS)
-    names = (r"head 1: $\mu_a + \mu_b$", r"head 2: $\mu_a - \mu_b$", "mean of the two")
+    names = (r"head 1: $\mu_a + \mu_b$", r"head 2: $\mu_a - \mu_b$", "their mean")
     rows = (*both.weights, both.output)
     colours = (*HEADS[:2], ROLES["output"])
     keys = ["a", "b", "3", "4"]
-    with figure(6.4, 2.4, columns=3) as (drawing, axes):
+    with figure(4.8, 2.4, columns=3) as (drawing, axes):
         for axis, name, alpha, colour in zip(axes, names, rows, colours, strict=True):
             axis.bar(keys, alpha[:4], color=colour)
             axis.set_ylim(0, 1.1)
             axis.set_title(name)
+            axis.tick_params(labelleft=axis is axes[0])
         axes[0].set_ylabel("weight")
     return drawing
 
@@ -155,7 +156,7 @@ def equal_heads(seed: int) -> Evidence:
         "Var alpha_a, two equal heads",
         {
             "exact": of_two[A, A],
-            "drawn keys": variance,
+            DRAWN: variance,
             "one head, exact": of_one[A, A],
         },
         tolerance,
@@ -184,7 +185,7 @@ def _draw_equal(seed: int) -> Any:
     equal = np.concatenate([ONE_HEAD, ONE_HEAD])
     pairs = (equal, TWO_HEADS)
     titles = ("equal queries", "different queries")
-    with figure(6.4, 2.9, columns=2) as (drawing, axes):
+    with figure(4.8, 2.6, columns=2) as (drawing, axes):
         for axis, Q, title in zip(axes, pairs, titles, strict=True):
             logits = np.einsum("snd,hd->shn", K, Q)
             first, second = weights(logits)[:, :, A].T

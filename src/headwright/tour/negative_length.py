@@ -13,7 +13,7 @@ from headwright.noise import moments
 from headwright.report.style import HEADS, ROLES, figure
 from headwright.tour import classic
 from headwright.tour.classic import BETA, BOTH, MEANS, TWO_HEADS, A, N
-from headwright.tour.station import Comparison, Evidence
+from headwright.tour.station import DRAWN, Comparison, Evidence
 
 # One head that looks away from every other key and along neither a nor b: no length can move its
 # two logits. Its norm is that of each of the two heads.
@@ -33,7 +33,7 @@ def letting_go(seed: int) -> Evidence:
         {
             "normal law": flip,
             "limit engine": 1 - 2 * float(limit.mean[A]),
-            "drawn keys": negative,
+            DRAWN: negative,
         },
         tolerance,
     )
@@ -45,7 +45,7 @@ def letting_go(seed: int) -> Evidence:
     drawn_lost, tolerance = classic.sampled_share(of_head_1 < 0.5)
     of_lost = Comparison(
         "P(head 1 has lost v_a) at beta = 30",
-        {"normal law": lost, "drawn keys": drawn_lost},
+        {"normal law": lost, DRAWN: drawn_lost},
         tolerance,
     )
 
@@ -81,7 +81,7 @@ def _bad_draws(keys: GaussianKeys, seed: int) -> Comparison:
     alpha = classic.draw_weights(TWO_HEADS, keys, seed)
     errors = np.asarray(classic.squared_errors(alpha))
     drawn, tolerance = classic.sampled_share(errors > BAD)
-    routes = {"normal law": _tail(BAD), "drawn keys": drawn}
+    routes = {"normal law": _tail(BAD), DRAWN: drawn}
     return Comparison("P(squared weight error > 0.05), two heads", routes, tolerance)
 
 
@@ -106,7 +106,7 @@ def _draw() -> Any:
     of_head_1 = 1 / (1 + (N - 1) * np.exp(-logits))
     noise = ROLES["noise"]
     line = {"arrowstyle": "-", "linewidth": 0.7}
-    with figure(6.4, 2.8) as (drawing, axis):
+    with figure(4.8, 2.8) as (drawing, axis):
         axis.plot(gamma, density, color=noise, label=r"density of $\gamma$")
         axis.fill_between(gamma, density, where=gamma < 0, color=noise, alpha=0.5, linewidth=0)
         axis.plot(gamma, of_head_1, color=HEADS[0], label=r"$\alpha_a$ of head 1")

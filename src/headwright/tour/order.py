@@ -112,7 +112,7 @@ def _draw_errors(*verdicts: symmetry.Symmetry) -> Any:
     names = ("P X", "X P", "positions", "causal mask")
     errors = [max(verdict.error, NOTHING) for verdict in verdicts]
     colours = [ROLES["good"] if verdict.holds else ROLES["bad"] for verdict in verdicts]
-    with figure(6.4, 2.5) as (drawing, axis):
+    with figure(4.8, 2.5) as (drawing, axis):
         axis.barh(names, errors, color=colours, left=NOTHING)
         axis.invert_yaxis()
         axis.axvline(verdicts[0].expected_rounding, color=ROLES["muted"], linestyle=":")

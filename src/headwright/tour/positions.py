@@ -84,7 +84,7 @@ def _separation(offset: int) -> arb:
 def _draw(offsets: np.ndarray, apart: np.ndarray) -> Any:
     """Distance against offset, and the closest pair so far."""
     closest_so_far = np.minimum.accumulate(apart)
-    with figure(6.4, 2.7) as (drawing, axis):
+    with figure(4.8, 2.7) as (drawing, axis):
         # Ten thousand dots are lighter as a picture than as shapes.
         dots = axis.loglog(offsets, apart, ".", color=ROLES["key"], rasterized=True)
         dots[0].set(markersize=1.5, alpha=0.35)

@@ -14,7 +14,7 @@ from headwright.noise import moments
 from headwright.report.style import ROLES, SERIES, figure
 from headwright.tour import classic
 from headwright.tour.classic import BETA, BOTH, MEANS, ONE_HEAD, A, B, N
-from headwright.tour.station import EXACT, Comparison, Evidence
+from headwright.tour.station import DRAWN, EXACT, Comparison, Evidence
 
 # e^700 is about the largest number of double precision
 LARGEST_EXPONENT = 700
@@ -57,14 +57,14 @@ def _error_by_routes(where: str, *, alpha: float, beta: float, seed: int) -> Com
     query = beta * BOTH
     alphas = classic.draw_weights(query[None, :], keys, seed)
     drawn, tolerance = classic.sampled(classic.squared_errors(alphas))
-    routes = {"exact": classic.exact_squared_error(query, keys), "drawn keys": drawn}
+    routes = {"exact": classic.exact_squared_error(query, keys), DRAWN: drawn}
     return Comparison(f"E|c - target|^2 at {where}", routes, tolerance + EXACT)
 
 
 def _draw_limits() -> Any:
     """Exact error against sharpness, for three sizes of the noise."""
     betas = np.geomspace(1, 3000, 40)
-    with figure(6.4, 2.8) as (drawing, axis):
+    with figure(4.8, 2.8) as (drawing, axis):
         for exponent, colour in zip((-2, -4, -6), SERIES, strict=True):
             keys = GaussianKeys(MEANS, isotropic=10.0**exponent)
             errors = [classic.exact_squared_error(beta * BOTH, keys) for beta in betas]
@@ -93,13 +93,13 @@ def one_length(seed: int) -> Evidence:
     exact_mean = float(exact.weights_mean[A])
     of_mean = Comparison(
         "E alpha_a",
-        {"exact": exact_mean, "integral over gamma": mean, "drawn keys": drawn_mean},
+        {"exact": exact_mean, "integral over gamma": mean, DRAWN: drawn_mean},
         mean_tolerance,
     )
     exact_square = variance + float(exact.mean[A]) ** 2
     of_square = Comparison(
         "E alpha_a^2",
-        {"exact": exact_square, "integral over gamma": square, "drawn keys": drawn_square},
+        {"exact": exact_square, "integral over gamma": square, DRAWN: drawn_square},
         square_tolerance,
     )
     of_deviation = Comparison(
@@ -141,7 +141,7 @@ def _inside_the_interval(keys: GaussianKeys, seed: int) -> Comparison:
     high = float(ndtr(classic.standardised(1.5)))
     lengths = classic.draw_lengths(keys, seed)
     drawn, tolerance = classic.sampled_share(np.abs(lengths - 1) < 0.5)
-    routes = {"normal law": high - low, "drawn keys": drawn}
+    routes = {"normal law": high - low, DRAWN: drawn}
     return Comparison("P(0.5 < gamma < 1.5)", routes, tolerance)
 
 
@@ -155,7 +155,7 @@ def _weight_at(gamma: float) -> float:
 def _draw_coin(drawn: np.ndarray) -> Any:
     """How often the weight takes which value."""
     share_of_one = np.full(len(drawn), 1 / len(drawn))
-    with figure(6.4, 2.6) as (drawing, axis):
+    with figure(4.8, 2.6) as (drawing, axis):
         axis.hist(drawn, bins=40, range=(0, 1), weights=share_of_one, color=ROLES["noise"])
         axis.axvline(0.5, color=ROLES["muted"], linestyle=":", linewidth=1)
         axis.text(0.505, 0.3, "the average that was asked for", fontsize=8.5)
@@ -177,19 +177,19 @@ def two_lengths(seed: int) -> Evidence:
     mean = float(exact.mean[A])
     of_mean = Comparison(
         "E alpha_a, n = 20",
-        {"exact": mean, "drawn keys": drawn_mean},
+        {"exact": mean, DRAWN: drawn_mean},
         mean_tolerance,
     )
     of_square = Comparison(
         "E alpha_a^2, n = 20",
-        {"exact": variance + mean**2, "drawn keys": drawn_square},
+        {"exact": variance + mean**2, DRAWN: drawn_square},
         square_tolerance,
     )
     # The error of a root is the error of the square over twice the root; over the root is on the
     # safe side.
     of_deviation = Comparison(
         "standard deviation of alpha_a, n = 20",
-        {"exact": deviation, "drawn keys": math.sqrt(drawn_variance)},
+        {"exact": deviation, DRAWN: math.sqrt(drawn_variance)},
         variance_tolerance / deviation,
     )
     asymmetry = abs(mean - float(exact.mean[B]))
@@ -236,11 +236,11 @@ def _draw_lengths(seed: int) -> Any:
         (first, SERIES[0], r"$c \approx v_a$"),
         (~first, SERIES[1], r"$c \approx v_b$"),
     )
-    with figure(4.6, 3.4) as (drawing, axis):
+    with figure(4.8, 3.0) as (drawing, axis):
         for who, colour, label in groups:
             dots = axis.plot(length_a[who], length_b[who], ".", color=colour, markersize=3)
             dots[0].set_label(label)
         axis.axline((1, 1), slope=1, color=ROLES["muted"], linewidth=0.8)
         axis.set(xlabel=r"length $\gamma_a$", ylabel=r"length $\gamma_b$", aspect="equal")
-        axis.legend(loc="lower right", markerscale=3)
+        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), markerscale=3)
     return drawing

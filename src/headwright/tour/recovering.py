@@ -96,7 +96,7 @@ def _draw() -> Any:
     degrees = np.linspace(3, 90, 60)
     angles = np.radians(degrees)
     computed = [_amplification(angle) for angle in angles]
-    with figure(6.4, 2.7) as (drawing, axis):
+    with figure(4.8, 2.7) as (drawing, axis):
         line = axis.plot(degrees, 1 / np.sin(angles), color=ROLES["muted"])
         line[0].set_label(r"$1/\sin\theta$")
         dots = axis.plot(degrees[::4], computed[::4], "o", color=ROLES["value"], markersize=4)

@@ -18,6 +18,8 @@ Draw = Callable[[], Any]  # makes the station's matplotlib figure
 ROUNDING = 1e-12
 # ... and where one of them is the exact engine, which promises this much.
 EXACT = 1e-8
+# The route that samples: its numbers have an interval
+DRAWN = "drawn keys"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Comparison:
     def agrees(self) -> bool:
         values = list(self.routes.values())
         return bool(max(values) - min(values) <= self.tolerance)
+
+    def interval(self, route: str) -> float | None:
+        """How far the truth may be from a sampled number: five standard errors, or a little more.
+        None for a number that was computed."""
+        return self.tolerance if route == DRAWN else None
 
 
 @dataclass(frozen=True)
