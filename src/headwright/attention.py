@@ -16,6 +16,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright import inputs
+from headwright import weights_shown as shown
 from headwright.errors import InputError
 from headwright.types import Array, HeadOutputs, HeadWeights, Logits, Mask, Mix, Output, Weights
 
@@ -37,7 +38,7 @@ class Scores:
         return Scores(scale, bias, mask)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attention:
     """What one head sees: `output` c, `weights` alpha, `logits` z; leading axes are those of the
     query."""
@@ -46,8 +47,19 @@ class Attention:
     weights: Weights
     logits: Logits
 
+    def __repr__(self) -> str:
+        return f"<Attention: {shown.sentence(self.weights, 'query', self.output.shape[-1])}>"
 
-@dataclass(frozen=True)
+    def _repr_html_(self) -> str:
+        """For a notebook: the heaviest keys, or where each query looks most."""
+        return shown.cell(repr(self)[1:-1], self.weights, "query")
+
+    def plot(self) -> Any:
+        """The weights, as a figure of matplotlib."""
+        return shown.figure(self.weights, "query")
+
+
+@dataclass(frozen=True, repr=False)
 class MultiHead:
     """Several heads on the same keys. `output` is the mix of `outputs`; axis 0 of the rest is the
     head."""
@@ -57,6 +69,17 @@ class MultiHead:
     weights: HeadWeights
     logits: HeadWeights
     mix: Mix
+
+    def __repr__(self) -> str:
+        return f"<MultiHead: {shown.sentence(self.weights, 'head', self.output.shape[-1])}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: where each head looks most."""
+        return shown.cell(repr(self)[1:-1], self.weights, "head")
+
+    def plot(self) -> Any:
+        """The weights of all heads, as a figure of matplotlib."""
+        return shown.figure(self.weights, "head")
 
 
 def attend(

@@ -4,7 +4,7 @@ fewest heads.
 Reading order: `target` and `storage` (what is wanted, and how a query is stored), `closed_form`
 (orthonormal keys), `proofs` (what reached means), `separation` (which keys can ever win), `solve`
 (one head), `several` (more heads), `effect`, `record` and `saved` (the answer, and its file),
-`options` and `questions` (what people call), `figures`.
+`options` and `questions` (what people call), `weights_figure` and `figures`.
 
 Each name is imported when it is first used: a formula of `closed_form` needs no optimiser.
 """
