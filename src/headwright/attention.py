@@ -89,6 +89,10 @@ def attend(
 
     `bias` is added to the logits; `mask` is boolean, True where a key may be seen. Both broadcast
     against the logits.
+
+    >>> seen = hw.attend([2, 0], [[1, 0], [0, 1]], [[1], [3]])
+    >>> print(seen.weights.round(3), seen.output.round(3))
+    [0.881 0.119] [1.238]
     """
     _, (q, K, V, bias) = inputs.arrays(q=q, K=K, V=V, bias=bias)
     inputs.shape("V", V, K.shape[0] if K.ndim == 2 else "n", "v")
@@ -108,7 +112,12 @@ def multihead(
     mask: Any = None,
 ) -> MultiHead:
     """`sum_h mix_h c_h` for the heads' queries `Q` of shape `(h, d)` (or `(h, m, d)`); equal mix by
-    default."""
+    default.
+
+    >>> heads = hw.multihead([[9, 0], [0, 9]], [[1, 0], [0, 1]], [[1], [3]])
+    >>> print(heads.output.round(3))
+    [2.]
+    """
     xp, (Q, K, V, bias, mix) = inputs.arrays(Q=Q, K=K, V=V, bias=bias, mix=mix)
     if Q.ndim < 2:
         inputs.shape("Q", Q, "h", "d")

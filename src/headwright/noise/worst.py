@@ -61,6 +61,10 @@ def worst_case(*given: Any, **named: Any) -> WorstCase:
     each key moves by at most `radius`, whatever the others do. Plain keys `(n, d)` move in every
     direction by that length; keys with a law, such as `GaussianKeys`, by that many of their own
     standard deviations. Values `(n, v)` give a range per coordinate, `(n,)` one range.
+
+    >>> found = hw.worst_case([2, 0], [[1, 0], [0, 1]], [1, 3], radius=0.5)
+    >>> print(f"{found.low:.3f} {found.high:.3f}")
+    1.036 2.000
     """
     asked = _around_keys if _speaks_of_keys(given, named) else _over_box
     try:
