@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.resources import files
 
 import pytest
 
@@ -31,3 +32,14 @@ def test_import_needs_no_array_library_but_numpy():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_errors_are_public_and_one_family():
+    with pytest.raises(hw.InputError, match=r"wanted .*; got .*; try: ") as caught:
+        hw.attend([1.0], [[1.0, 0.0]], [[1.0]])
+    assert isinstance(caught.value, hw.HeadwrightError)
+    assert caught.value.wanted
+
+
+def test_type_checkers_are_told_to_read_the_annotations():
+    assert (files("headwright") / "py.typed").is_file()

@@ -71,6 +71,10 @@ CALLS = {
         hw.worst_case,
         {"z_low": [0.0, 0.0], "z_high": [1.0, 1.0], "direction": [1.0, 2.0]},
     ),
+    "worst_case around keys": (
+        hw.worst_case,
+        {"q": [2.0, 1.0], "keys": K, "V": V, "radius": 0.5, "scale": 1.0, "bias": None},
+    ),
     "extract": (hw.extract, {"A": [[1.0], [0.0]], "B": [[0.0], [1.0]]}),
     "copy": (
         hw.design.copy,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headwright import course, design, exercise, lab, study, symmetry
     from headwright.attention import attend, multihead
+    from headwright.errors import HeadwrightError, InputError
     from headwright.homework import check
     from headwright.keys import GaussianKeys
     from headwright.noise import moments, worst_case
@@ -23,6 +24,8 @@ _HOME = {
     "attend": ("headwright.attention", "attend"),
     "multihead": ("headwright.attention", "multihead"),
     "GaussianKeys": ("headwright.keys", "GaussianKeys"),
+    "HeadwrightError": ("headwright.errors", "HeadwrightError"),
+    "InputError": ("headwright.errors", "InputError"),
     "moments": ("headwright.noise", "moments"),
     "worst_case": ("headwright.noise", "worst_case"),
     "extract": ("headwright.subspace", "extract"),
@@ -38,8 +41,8 @@ _HOME = {
 }
 
 __all__ = [
-    "GaussianKeys", "attend", "audit", "check", "course", "design", "exercise", "extract", "lab",
-    "moments", "multihead", "study", "symmetry", "worst_case", "xray",
+    "GaussianKeys", "HeadwrightError", "InputError", "attend", "audit", "check", "course", "design",
+    "exercise", "extract", "lab", "moments", "multihead", "study", "symmetry", "worst_case", "xray",
 ]  # fmt: skip
 
 

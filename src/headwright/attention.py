@@ -16,6 +16,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright import inputs
+from headwright import weights_shown as shown
 from headwright.errors import InputError
 from headwright.types import Array, HeadOutputs, HeadWeights, Logits, Mask, Mix, Output, Weights
 
@@ -37,7 +38,7 @@ class Scores:
         return Scores(scale, bias, mask)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attention:
     """What one head sees: `output` c, `weights` alpha, `logits` z; leading axes are those of the
     query."""
@@ -46,8 +47,19 @@ class Attention:
     weights: Weights
     logits: Logits
 
+    def __repr__(self) -> str:
+        return f"<Attention: {shown.sentence(self.weights, 'query', self.output.shape[-1])}>"
 
-@dataclass(frozen=True)
+    def _repr_html_(self) -> str:
+        """For a notebook: the heaviest keys, or where each query looks most."""
+        return shown.cell(repr(self)[1:-1], self.weights, "query")
+
+    def plot(self) -> Any:
+        """The weights, as a figure of matplotlib."""
+        return shown.figure(self.weights, "query")
+
+
+@dataclass(frozen=True, repr=False)
 class MultiHead:
     """Several heads on the same keys. `output` is the mix of `outputs`; axis 0 of the rest is the
     head."""
@@ -58,6 +70,17 @@ class MultiHead:
     logits: HeadWeights
     mix: Mix
 
+    def __repr__(self) -> str:
+        return f"<MultiHead: {shown.sentence(self.weights, 'head', self.output.shape[-1])}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: where each head looks most."""
+        return shown.cell(repr(self)[1:-1], self.weights, "head")
+
+    def plot(self) -> Any:
+        """The weights of all heads, as a figure of matplotlib."""
+        return shown.figure(self.weights, "head")
+
 
 def attend(
     q: Any, K: Any, V: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None
@@ -66,6 +89,10 @@ def attend(
 
     `bias` is added to the logits; `mask` is boolean, True where a key may be seen. Both broadcast
     against the logits.
+
+    >>> seen = hw.attend([2, 0], [[1, 0], [0, 1]], [[1], [3]])
+    >>> print(seen.weights.round(3), seen.output.round(3))
+    [0.881 0.119] [1.238]
     """
     _, (q, K, V, bias) = inputs.arrays(q=q, K=K, V=V, bias=bias)
     inputs.shape("V", V, K.shape[0] if K.ndim == 2 else "n", "v")
@@ -85,7 +112,12 @@ def multihead(
     mask: Any = None,
 ) -> MultiHead:
     """`sum_h mix_h c_h` for the heads' queries `Q` of shape `(h, d)` (or `(h, m, d)`); equal mix by
-    default."""
+    default.
+
+    >>> heads = hw.multihead([[9, 0], [0, 9]], [[1, 0], [0, 1]], [[1], [3]])
+    >>> print(heads.output.round(3))
+    [2.]
+    """
     xp, (Q, K, V, bias, mix) = inputs.arrays(Q=Q, K=K, V=V, bias=bias, mix=mix)
     if Q.ndim < 2:
         inputs.shape("Q", Q, "h", "d")

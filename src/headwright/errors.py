@@ -4,7 +4,11 @@ from __future__ import annotations
 
 
 class HeadwrightError(Exception):
-    """Anything headwright refuses to do; `str(error)` is one readable line."""
+    """Anything headwright refuses to do; `str(error)` is one readable line.
+
+    >>> issubclass(hw.InputError, hw.HeadwrightError)
+    True
+    """
 
 
 class InputError(HeadwrightError, ValueError):
@@ -13,6 +17,12 @@ class InputError(HeadwrightError, ValueError):
     Built from three short phrases, so that no message forgets one of them:
 
         raise InputError(wanted="keys of shape (n, d)", got="shape (3,)", attempt="pass K[None, :]")
+
+    >>> try:
+    ...     hw.attend([1, 2, 3], [[1, 0]], [[5]])
+    ... except hw.InputError as error:
+    ...     print(error.wanted, "|", error.got)
+    a query of 2 coordinates, like the keys | shape (3,)
     """
 
     def __init__(self, *, wanted: str, got: str, attempt: str) -> None:

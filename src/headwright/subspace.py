@@ -36,7 +36,12 @@ class Extraction:
 
 def extract(A: Any, B: Any) -> Extraction:
     """The matrix that keeps span(A) and removes span(B); columns of `A` `(d, m)` and `B` `(d, p)`
-    are bases."""
+    are bases.
+
+    >>> print(hw.extract([[1], [0]], [[0], [1]]).matrix)
+    [[1. 0.]
+     [0. 0.]]
+    """
     xp, (A, B) = inputs.arrays(A=A, B=B)
     inputs.shape("A", A, "d", "m")
     inputs.shape("B", B, A.shape[0], "p")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests import tolerances
 
 from headwright.errors import InputError
-from headwright.keys import GaussianKeys
+from headwright.keys import CorrelatedKeys, GaussianKeys
 from headwright.noise.stress import NoisyHeads, stress
 from headwright.noise.worst import worst_case
 
@@ -166,3 +166,68 @@ def test_a_shift_common_to_all_keys_changes_no_range(rng):
         found = stress(NoisyHeads(np.ones((1, 1)), keys, V, np.ones(1)))
         ranges.append([found.worst_low, found.worst_high])
     np.testing.assert_allclose(ranges[1], ranges[0], rtol=0, atol=tolerances.ROUNDING)
+
+
+def test_around_keys_every_output_is_inside_and_the_ends_are_reached(rng):
+    q = rng.normal(size=3)
+    K = rng.normal(size=(5, 3))
+    V = rng.normal(size=(5, 2))
+    radius = 0.4
+    w = worst_case(q, K, V, radius)
+    moves = rng.normal(size=(500, 5, 3))
+    moved = K + radius * moves / np.linalg.norm(moves, axis=2, keepdims=True)
+    outputs = np.array([softmax(keys @ q) @ V for keys in moved])
+    assert (outputs >= w.low).all()
+    assert (outputs <= w.high).all()
+
+    # The keys that attain an end lie straight along the query, at the radius.
+    for j in range(2):
+        along = (w.high_logits[j] - K @ q) / (q @ q)
+        keys = K + along[:, None] * q
+        distances = np.linalg.norm(keys - K, axis=1)
+        np.testing.assert_allclose(distances, radius, rtol=tolerances.ROUNDING)
+        assert softmax(keys @ q) @ V[:, j] == pytest.approx(w.high[j], abs=tolerances.ROUNDING)
+
+
+def test_around_keys_with_a_law_the_radius_counts_deviations(rng):
+    q = rng.normal(size=3)
+    keys = GaussianKeys(rng.normal(size=(4, 3)), isotropic=0.09).radial({1: 0.5})
+    V = rng.normal(size=4)
+    law = keys.logits_law(2.0 * q)
+    reach = 1.5 * np.sqrt(law.variances)
+    box = worst_case(law.means - reach, law.means + reach, V)
+    w = worst_case(q=q, keys=keys, V=V, radius=1.5, scale=2.0)
+    for name in ("low", "high", "low_logits", "high_logits"):
+        np.testing.assert_allclose(getattr(w, name), getattr(box, name), rtol=tolerances.ROUNDING)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+def test_around_keys_other_libraries_get_their_own_arrays_back(library):
+    xp = pytest.importorskip(library)
+    K = xp.asarray(np.eye(3, dtype=np.float32))
+    w = worst_case(K[0], K, K, 0.5)
+    assert type(w.high) is type(K)
+    assert w.high.dtype == K.dtype
+    expected = worst_case(np.eye(3)[0], np.eye(3), np.eye(3), 0.5).high
+    np.testing.assert_allclose(np.asarray(w.high), expected, atol=tolerances.SINGLE)
+
+
+def test_a_mixture_of_both_ways_to_ask_is_refused():
+    z = np.zeros(2)
+    K = np.eye(2)
+    shared = GaussianKeys(K, isotropic=0.1)
+    calls = [
+        lambda: worst_case(z, K, K),
+        lambda: worst_case(z, shared, K),
+        lambda: worst_case(z, z, z, scale=2.0),
+        lambda: worst_case(z_low=z, keys=K, V=K, radius=1.0),
+        lambda: worst_case(z, z),
+        lambda: worst_case(),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r"worst_case\(q, keys, V, radius\); got"):
+            call()
+    with pytest.raises(InputError, match="radius"):
+        worst_case(z, K, K, -1.0)
+    with pytest.raises(InputError, match="independently"):
+        worst_case(z, CorrelatedKeys(shared, np.ones((1, 2, 2))), K, 1.0)

@@ -5,6 +5,14 @@ Reading order: `people` (students), `roster` and `owners` (who there is, whose a
 `sheet` and `gradebook` (marks go into an exported table), `changes` (what differs between two
 runs), `anonymous`; `variants`, `handouts` and `manifest` (a sheet per student), `packs` (an
 autograder), `class_report` (the page of a class), `demo` (a sample class).
+
+>>> from pathlib import Path
+>>> from tempfile import TemporaryDirectory
+>>> with TemporaryDirectory() as folder:
+...     roster = Path(folder, "roster.csv")
+...     _ = roster.write_text("Student ID,Name\\n1,Ada\\n2,Alan\\n")
+...     len(hw.course.sheets(roster, Path(folder, "sheets")).manifest.entries)
+2
 """
 
 from __future__ import annotations

@@ -4,9 +4,14 @@ fewest heads.
 Reading order: `target` and `storage` (what is wanted, and how a query is stored), `closed_form`
 (orthonormal keys), `proofs` (what reached means), `separation` (which keys can ever win), `solve`
 (one head), `several` (more heads), `effect`, `record` and `saved` (the answer, and its file),
-`options` and `questions` (what people call), `figures`.
+`options` and `questions` (what people call), `weights_figure` and `figures`.
 
 Each name is imported when it is first used: a formula of `closed_form` needs no optimiser.
+
+>>> hw.design.copy(0, [[1, 0], [0, 1]], leak=0.01)
+<Design: copy key 0: reached; leak 0.01 (asked 0.01), length 3.2492, 1 head>
+>>> hw.design.reach([[1, 0], [0, 1], [-1, -1], [0, 0]])
+<Reach: 3 of 4 keys can win alone; 1 unreachable; dimension 2>
 """
 
 from __future__ import annotations

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from headwright import attention
 from headwright.design.options import Options
 from headwright.design.record import Design
 from headwright.design.several.noiseless import noiseless_design
+from headwright.design.weights_figure import MOST_KEYS, SIZE, logits_of, weights_figure
 from headwright.report import style
 
-_SIZE = (6.4, 3.2)
-_MOST_KEYS = 24
 _LEAKS = np.logspace(np.log10(0.4), -9, 13)
 # Key coordinates beyond which the curve is drawn with every third leak only.
 _MOST_WORK = 4_000_000
@@ -31,42 +29,14 @@ def figures(design: Design, folder: Path) -> list[Path]:
     return [path for name, drawing in drawn.items() for path in style.save(drawing, folder / name)]
 
 
-def weights_figure(design: Design) -> Any:
-    """Weights of q = 0 and of the designed queries, target keys first, then the strongest
-    others."""
-    shown = _shown(design)
-    places = np.arange(len(shown))
-    at_rest = attention.weights(_logits(design, np.zeros(design.queries.shape[1])))
-    wanted = design.target.dense(len(design.weights))[shown]
-    inside = wanted > 0
-    grey, blue, green = (style.ROLES[role] for role in ("muted", "query", "good"))
-    with style.figure(*_SIZE) as (drawing, axes):
-        axes.bar(places - 0.2, at_rest[shown], 0.4, color=grey, label="q = 0")
-        axes.bar(places + 0.2, design.weights[shown], 0.4, color=blue, label="designed")
-        axes.scatter(
-            places[inside],
-            wanted[inside],
-            marker="_",
-            s=260,
-            color=green,
-            label="wanted",
-            zorder=3,
-        )
-        title = f"{design.target}: {design.status}"
-        axes.set(xlabel="key", ylabel="weight", title=title, ylim=(0, 1.05))
-        axes.set_xticks(places, [str(i) for i in shown])
-        axes.legend()
-    return drawing
-
-
 def margins_figure(design: Design) -> Any:
     """Each head's logits, sorted, counted from its strongest key: how far behind the others
     stay."""
-    z = _logits(design, design.queries)
+    z = logits_of(design, design.queries)
     green = style.ROLES["good"]
-    with style.figure(*_SIZE) as (drawing, axes):
+    with style.figure(*SIZE) as (drawing, axes):
         for h, row in enumerate(z[: len(style.HEADS)]):
-            order = np.argsort(-row)[:_MOST_KEYS]
+            order = np.argsort(-row)[:MOST_KEYS]
             mine = np.isin(order, design.target.support)
             lag = row[order] - row.max()
             rank = np.arange(1, len(order) + 1)
@@ -90,7 +60,7 @@ def norm_figure(design: Design) -> Any:
     """The length of the cheapest queries for every leak, this design marked."""
     leaks, lengths = _price_of_leak(design)
     key_colour = style.ROLES["key"]
-    with style.figure(*_SIZE) as (drawing, axes):
+    with style.figure(*SIZE) as (drawing, axes):
         axes.plot(leaks, lengths, color=key_colour, marker="o", ms=3.5, label="cheapest query")
         axes.scatter(
             [design.leak_asked],
@@ -121,18 +91,3 @@ def _price_of_leak(design: Design) -> tuple[list[float], list[float]]:
             leaks.append(leak)
             lengths.append(there.norm)
     return leaks, lengths
-
-
-def _shown(design: Design) -> np.ndarray:
-    """The keys that a figure has room for."""
-    target = design.target.support
-    inside = list(target)[:_MOST_KEYS]
-    others = [int(i) for i in np.argsort(-design.weights) if i not in set(target)]
-    room = max(0, _MOST_KEYS - len(inside))
-    return np.array([*inside, *others[:room]])
-
-
-def _logits(design: Design, queries: np.ndarray) -> np.ndarray:
-    want = design._wanted
-    assert want is not None
-    return attention.logits(queries, want.keys, scale=want.scale, bias=want.bias)

@@ -16,7 +16,9 @@ from headwright.design.proofs.proof import Combination, Contradiction
 from headwright.design.proofs.reached import Promise
 from headwright.design.saved.document import FORMAT, VERSION, keys_digest, sealed
 from headwright.design.target import Target, Wanted
+from headwright.design.weights_figure import weights_figure
 from headwright.files import write_json
+from headwright.report import notebook
 from headwright.result import plain
 from headwright.types import Array, Float, Heads, Mix
 
@@ -39,7 +41,7 @@ class Robustness:
     seed: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Design:
     """What was asked and what came out.
 
@@ -78,7 +80,41 @@ class Design:
     robust: Robustness | None = None
     exact_length: tuple[float, float] | None = None
     message: str = ""
-    _wanted: Wanted | None = field(default=None, repr=False)
+    _wanted: Wanted | None = field(default=None)
+
+    def __repr__(self) -> str:
+        heads = f"{len(self.mix)} head{'s' * (len(self.mix) != 1)}"
+        leak = f"leak {self.leak:.4g} (asked {self.leak_asked:g})"
+        return f"<Design: {self.target}: {self.status}; {leak}, length {self.norm:.5g}, {heads}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: what was asked beside what came out."""
+        rows = [
+            ("status", self.status),
+            ("leak", f"{self.leak:.6g} ± {self.leak_error:.1g}, asked {self.leak_asked:g}"),
+            ("sharpness", f"{self.sharpness:.6g}"),
+            ("query length", f"{self.norm:.6g}"),
+            ("shortest possible", self._shortest_in_words()),
+            ("heads", f"{len(self.mix)}, at least {self.fewest_heads} needed"),
+        ]
+        if self.ceiling is not None:
+            rows.append(("most weight on the target", f"{self.ceiling:.6g}"))
+        if self.robust is not None:
+            rows.append(("squared error", f"{self.robust.error:.6g}"))
+            rows.append(("squared error of the textbook heads", f"{self.robust.textbook:.6g}"))
+        if self.message:
+            rows.append(("message", self.message))
+        return notebook.cell(f"Design: {self.target}", rows)
+
+    def _shortest_in_words(self) -> str:
+        low, high = self.shortest
+        if math.isinf(low):
+            return "no query does it"
+        return f"{low:.6g} to {high:.6g}" if math.isfinite(high) else f"at least {low:.6g}"
+
+    def plot(self) -> Any:
+        """The weights beside those of q = 0 and those wanted, as a figure of matplotlib."""
+        return weights_figure(self)
 
     @property
     def shortest(self) -> tuple[float, float]:

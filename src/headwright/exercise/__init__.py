@@ -2,6 +2,9 @@
 
 Reading order: `bank` (what is asked, and how an answer is found), `instances` (numbers on which an
 answer is tried), `stations` (what the tour and the lab teach about it).
+
+>>> hw.exercise.load().questions[0].title
+'Why the weights are a categorical distribution'
 """
 
 from __future__ import annotations

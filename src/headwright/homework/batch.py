@@ -49,7 +49,11 @@ class JudgedDocument:
 
 
 def check(source: Any, *, bank: Bank | str | Path | None = None) -> Report:
-    """Judge one document, a file or the text itself, within the limits of one (`limits`)."""
+    r"""Judge one document, a file or the text itself, within the limits of one (`limits`).
+
+    >>> hw.check(r"b. $q = \beta (k_a + k_b)$ with $\beta \gg 0$")
+    <Report on text: 1 correct>
+    """
     questions = bank if isinstance(bank, Bank) else load(bank)
     (judged,) = judge_many([named(source)], questions)
     return judged.report

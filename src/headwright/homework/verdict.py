@@ -3,11 +3,15 @@ smallest repair."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from headwright.homework.limits import OUR_FAULT
+from headwright.report import charts, notebook
 
 Status = Literal["correct", "incomplete", "wrong", "missing", "unread"]
 WHOLE = "*"  # the question id of a verdict on a document that could not be read at all
@@ -51,7 +55,7 @@ class Verdict:
     confidence: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """All verdicts on one document, in the order of the question bank; `student` where it is known
     whose it is."""
@@ -60,6 +64,28 @@ class Report:
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = field(default=())
     student: str = ""
+
+    def __repr__(self) -> str:
+        counts = [f"{count} {status}" for status, count in self.counts.items() if count]
+        return f"<Report on {self.document}: {', '.join(counts) or 'nothing was judged'}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: one row per question."""
+        rows = [(v.question, v.status, v.reason) for v in self.verdicts]
+        return notebook.cell(repr(self)[1:-1], rows, header=("question", "status", "reason"))
+
+    def plot(self) -> Any:
+        """How many answers got which verdict, as a figure of matplotlib."""
+        counts = {status: count for status, count in self.counts.items() if count}
+        heights = np.array(list(counts.values()), dtype=float)
+        title = f"{len(self.verdicts)} answers"
+        return charts.bars(list(counts), heights, title=title, across="verdict", up="answers")
+
+    @property
+    def counts(self) -> dict[Status, int]:
+        """How often each status occurs, the best first."""
+        found = Counter(v.status for v in self.verdicts)
+        return {status: found[status] for status in get_args(Status)}
 
     @property
     def unread(self) -> str:

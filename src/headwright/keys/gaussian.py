@@ -33,6 +33,9 @@ class GaussianKeys:
     `isotropic` a variance, one or n; `radial` a variance along the key's own mean, in units of its
     squared length, n numbers or `{key: variance}`; `diagonal` `(d,)` or `(n, d)`; `factors` `(n, d,
     r)`; `covariance` `(d, d)` or `(n, d, d)`. No part at all: fixed keys.
+
+    >>> hw.GaussianKeys([[1, 0], [0, 1]], isotropic=0.01).radial({0: 0.5})
+    GaussianKeys(n=2, d=2, isotropic, radial)
     """
 
     def __init__(

@@ -43,6 +43,10 @@ def moments(
     a batch `(m, h, d)` of such groups. `keys` is a `GaussianKeys`. `method` is "exact", "sampled"
     (options: samples, seed, ...) or "limit" (infinite sharpness). `value_noise` is independent
     noise on the values.
+
+    >>> keys = hw.GaussianKeys([[1, 0], [0, 1]], isotropic=0.01)
+    >>> print(hw.moments([2, 0], keys, [[1], [3]]).mean.round(4))
+    [1.2448]
     """
     if not isinstance(method, str) or method not in METHODS:
         known = ", ".join(METHODS)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import array_api_compat as compat
 import numpy as np
 
 from headwright.errors import InputError
 from headwright.noise.problem import as_given
+from headwright.report import charts, notebook
+from headwright.result import to_numpy
 from headwright.types import Array, Float, Values
 
 _ERRORS = ("error", "mean_error", "covariance_error")
@@ -22,7 +25,7 @@ _ARRAYS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Moments:
     """Mean and covariance of `c = sum_h mix_h c_h`. A batch of queries puts its axis m in front of
     each array.
@@ -41,6 +44,56 @@ class Moments:
     covariance_error: float = 0.0  # and for the covariance alone
     heads_mean: Float[Array, "*m h v"] | None = None  # E[c_h]
     heads_weights_mean: Float[Array, "*m h n"] | None = None  # E[alpha_h]
+
+    def __repr__(self) -> str:
+        *batch, v = self.mean.shape
+        groups = f"{batch[0]} groups, " if batch else ""
+        outputs = f"{groups}output of {v} coordinate{'s' * (v != 1)}"
+        largest_deviation = float(self._deviations.max())
+        size = "standard error" if self.method == "sampled" else "error at most"
+        status = "" if self.status == "done" else f"; {self.status}"
+        return (
+            f"<Moments ({self.method}): {outputs}, largest deviation {largest_deviation:.4g}, "
+            f"{size} {self.error:.1g}{status}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For a notebook: mean and deviation of the coordinates; of a batch, of its first group."""
+        mean, deviation = self._first()
+        shown = charts.largest(np.abs(mean) + deviation)[: notebook.MOST_ROWS]
+        rows = [(str(j), f"{mean[j]:.5g}", f"{deviation[j]:.5g}") for j in shown]
+        header = ("coordinate", "mean", "deviation")
+        return notebook.cell(repr(self)[1:-1], rows, header=header, more=len(mean) - len(rows))
+
+    def plot(self) -> Any:
+        """Mean and one deviation to both sides of every coordinate (the largest of very many), as a
+        figure of matplotlib; of a batch, the means of all groups."""
+        if self.mean.ndim > 1:
+            title = "mean output"
+            table = to_numpy(self.mean).astype(float)
+            return charts.shades(table, title=title, across="coordinate", down="group")
+        mean, deviation = self._first()
+        shown = charts.largest(np.abs(mean) + deviation)
+        return charts.bars(
+            [str(j) for j in shown],
+            mean[shown],
+            spread=deviation[shown],
+            title="output: mean and one deviation",
+            across="coordinate",
+            up="output",
+            role="output",
+        )
+
+    @property
+    def _deviations(self) -> Float[np.ndarray, "*m v"]:
+        variances = np.diagonal(to_numpy(self.covariance), axis1=-2, axis2=-1)
+        return np.sqrt(np.maximum(variances, 0.0)).astype(float)
+
+    def _first(self) -> tuple[Float[np.ndarray, "v"], Float[np.ndarray, "v"]]:
+        """Mean and deviations of the output; of a batch, of its first group."""
+        v = self.mean.shape[-1]
+        mean = to_numpy(self.mean).astype(float).reshape(-1, v)
+        return mean[0], self._deviations.reshape(-1, v)[0]
 
 
 def in_precision(found: Moments, values: Values) -> Moments:

@@ -17,7 +17,7 @@ from headwright.noise.moments import moments
 from headwright.noise.problem import Request
 from headwright.noise.record import Moments
 from headwright.noise.tail_probability import exceedance
-from headwright.noise.worst import worst_case
+from headwright.noise.worst import logit_boxes, worst_case
 from headwright.result import Estimate
 from headwright.types import Float, Heads, Mix, Values
 
@@ -25,7 +25,6 @@ from headwright.types import Float, Heads, Mix, Values
 # for: they cost a sample or an integral per key, where the moments do not.
 MANY = 20_000
 WIDE = 2_000_000  # and beyond this many entries of V the worst case, one search per coordinate
-_FURTHEST = 1e300
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -168,17 +167,9 @@ def _weight(heads: NoisyHeads, h: int, key: int, noiseless: float) -> WeightLaw:
 
 
 def _range(heads: NoisyHeads, sigmas: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on every coordinate of the output: head by head, each in its own box of logits. What
-    all logits of a head have in common is taken off first, and a box is wider by what rounding may
-    have moved its logit."""
+    """Bounds on every coordinate of the output: head by head, each in its own box of logits."""
     sigmas = inputs.number("sigmas", sigmas, low=0.0)
-    law = heads.request.problem().law
-    numbers = range(len(heads.queries))
-    rounding = np.stack([law.cross_error(h, h) for h in numbers])
-    reach = sigmas * np.sqrt(law.variances + rounding) + law.means_error
-    # A key further below the others than a double can say is as far below as a double can.
-    means = np.maximum(law.means, -_FURTHEST)
-    boxes = list(zip(means - reach, means + reach, strict=True))
+    boxes = list(zip(*logit_boxes(heads.request.problem(), sigmas), strict=True))
     low = []
     high = []
     for v in heads.values.T:

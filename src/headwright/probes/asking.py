@@ -41,6 +41,12 @@ def xray(
     trying. `scale` is the factor of the logits where it is not 1 / sqrt(d) on purpose. `inputs` are
     captured ones: a safetensors file, or arrays by name. `timeout` is in seconds, for everything;
     `only` names the properties that are wanted.
+
+    >>> def layer(q, k, v):
+    ...     weights = np.exp(q @ np.swapaxes(k, -1, -2))
+    ...     return weights / weights.sum(axis=-1, keepdims=True) @ v
+    >>> hw.xray(layer, only="pattern").pattern
+    'full'
     """
     if is_model(layer):
         from headwright.probes.models import xray_model

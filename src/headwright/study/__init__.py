@@ -28,6 +28,15 @@ A built-in study is a folder here with
 name, None where there is none. Failed points are not among them; the page counts those itself. A
 study with half its rows must draw as well: `rows` may be any part of the grid, but never empty.
 Tables, light and dark, and the list of parameters are the page's business (`page`), not a study's.
+
+>>> from tempfile import TemporaryDirectory
+>>> sweep = "headwright.study.template.sweep:leak"
+>>> grid = {"n": [4, 8], "d": [3], "sharpness": [5.0], "seed": [0]}
+>>> with TemporaryDirectory() as folder:
+...     for row in hw.study.run(sweep, grid, out=folder, workers=1).rows:
+...         print(row["n"], round(row["leak"], 4))
+4 0.2048
+8 0.2485
 """
 
 from __future__ import annotations

@@ -4,6 +4,12 @@ Reading order: `orders` (permutations as index arrays), `trials` (one claim, tri
 permutation after the other, with the smallest counterexample), `group` (all permutations that hold,
 from few trials), `check` (the question for any callable on arrays). The X-ray's `permutation` uses
 the first three on layers of its own.
+
+>>> X = np.arange(6.0).reshape(3, 2)
+>>> hw.symmetry.permutation(np.tanh, X).holds
+True
+>>> hw.symmetry.permutation(lambda X: X.cumsum(axis=0), X).holds
+False
 """
 
 from headwright.symmetry.check import Layer, Symmetry, permutation

@@ -17,7 +17,14 @@ __all__ = ["audit", "layers"]
 
 
 def audit(model: Any, texts: Any, **options: Any) -> Any:
-    """What every head of `model` does on `texts`: see `headwright.trained.auditing.audit`."""
+    """What every head of `model` does on `texts`: see `headwright.trained.auditing.audit`.
+
+    >>> from transformers import LlamaConfig, LlamaModel
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "vocab_size": 16}
+    >>> config = LlamaConfig(**sizes, num_hidden_layers=1, num_attention_heads=2)
+    >>> hw.audit(LlamaModel(config), [[1, 2, 3, 1, 2, 3]]).extent
+    '2 heads, 6 tokens in 1 text'
+    """
     from headwright.trained.auditing import audit as run
 
     return run(model, texts, **options)

@@ -23,6 +23,7 @@ from headwright.trained.findings.breaking import Breaking, breaking_first
 from headwright.trained.findings.comparison import Changes, compare
 from headwright.trained.findings.remarkable import Remarkable, remarkable
 from headwright.trained.findings.saved import SavedAudit
+from headwright.trained.page.heads_figure import heads_figure
 from headwright.trained.page.report import Shown, report
 from headwright.trained.page.summary import summary
 from headwright.trained.page.tokens import TokenView
@@ -68,16 +69,25 @@ class Audit:
 
     def sorted(self, measure: str) -> tuple[Card, ...]:
         """Largest first; heads it could not be measured on come last."""
+        self._known(measure)
+        values = np.asarray([card.measures[measure] for card in self.cards])
+        descending = np.where(np.isfinite(values), -values, np.inf)
+        order = np.argsort(descending, kind="stable")
+        return tuple(self.cards[i] for i in order)
+
+    def plot(self, measure: str = "effective_keys") -> Any:
+        """One measure of every head, layer by layer, as a figure of matplotlib; heads it could not
+        be measured on stay empty."""
+        self._known(measure)
+        return heads_figure(self.cards, measure)
+
+    def _known(self, measure: str) -> None:
         if measure not in self.columns:
             raise InputError(
                 wanted=f"a measure: {', '.join(self.columns)}",
                 got=repr(measure),
                 attempt="--sort entropy",
             )
-        values = np.asarray([card.measures[measure] for card in self.cards])
-        descending = np.where(np.isfinite(values), -values, np.inf)
-        order = np.argsort(descending, kind="stable")
-        return tuple(self.cards[i] for i in order)
 
     @cached_property
     def remarkable(self) -> Remarkable:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from headwright.design.separation.record import Reach
 from headwright.report import style
 
 # Status -> (colour role, marker); later ones are drawn on top.
@@ -24,16 +23,21 @@ _MOST_MARGINS = 200
 _MOST_DOTS = 3000
 
 
-def picture(found: Reach, folder: Path) -> tuple[Path, Path]:
+def picture(found: Any, folder: Path) -> tuple[Path, Path]:
     """Write `reach.svg` and `reach.png` into the folder."""
+    return style.save(drawn(found), folder / "reach")
+
+
+def drawn(found: Any) -> Any:
+    """The picture of a `Reach`, which draws itself with it."""
     with style.figure(9.2, 3.0, columns=3) as (drawing, (where, margins, ceilings)):
         _map(where, found)
         _margins(margins, found)
         _ceilings(ceilings, found)
-        return style.save(drawing, folder / "reach")
+    return drawing
 
 
-def _map(axes: Any, found: Reach) -> None:
+def _map(axes: Any, found: Any) -> None:
     """The keys in their two widest directions; in two dimensions that is the plane itself."""
     n, d = found.keys.shape
     flat = _flattened(found.keys)
@@ -67,7 +71,7 @@ def _flattened(K: np.ndarray) -> np.ndarray:
     return X @ axes[:, ::-1][:, :2]
 
 
-def _margins(axes: Any, found: Reach) -> None:
+def _margins(axes: Any, found: Any) -> None:
     winners = np.flatnonzero(found.reachable)
     axes.set_title("margin of a unit query")
     if len(winners) == 0:
@@ -76,12 +80,15 @@ def _margins(axes: Any, found: Reach) -> None:
     places = np.linspace(0, len(winners) - 1, min(len(winners), _MOST_MARGINS))
     shown = winners[places.astype(int)]
     sizes = np.sort([found.witness(int(j)).margin for j in shown])
+    if not np.isfinite(sizes).all():
+        _say(axes, "there is no other key")
+        return
     _curve(axes, sizes, "good")
     sampled = f" ({len(sizes)} of {len(winners)})" if len(sizes) < len(winners) else ""
     axes.set_xlabel(f"reachable keys{sampled}, hardest first")
 
 
-def _ceilings(axes: Any, found: Reach) -> None:
+def _ceilings(axes: Any, found: Any) -> None:
     lost = [j for j, status in enumerate(found.status) if status in ("unreachable", "shared")]
     axes.set_title("bound on their weight")
     if not lost:
@@ -95,6 +102,7 @@ def _ceilings(axes: Any, found: Reach) -> None:
 
 
 def _say(axes: Any, text: str) -> None:
+    axes.set(xticks=[], yticks=[])
     axes.text(0.5, 0.5, text, ha="center", transform=axes.transAxes)
 
 

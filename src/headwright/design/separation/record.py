@@ -17,11 +17,12 @@ import numpy as np
 from headwright import inputs
 from headwright.design.proofs.ceiling import ceiling
 from headwright.design.proofs.proof import Combination
-from headwright.design.separation import hull
+from headwright.design.separation import figures, hull
 from headwright.design.separation.exact_rows import margin
 from headwright.design.separation.placed import Placement, combination
 from headwright.design.separation.separate import Selectable
 from headwright.errors import InputError
+from headwright.report import notebook
 from headwright.types import Array, Bool, Float, Keys, Query
 
 
@@ -63,7 +64,7 @@ class PointVerdicts:
 _WORDS = {"selectable": "reachable", "unselectable": "unreachable", "undecided": "undecided"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reach:
     """For every key: `reachable` (it can win alone) and `status`: "reachable", "shared" (only
     together with its exact copies), "unreachable" or "undecided". `dimension` is that of the keys'
@@ -77,6 +78,28 @@ class Reach:
     _keys: Keys
     _placement: Placement
     _found: PointVerdicts
+
+    def __repr__(self) -> str:
+        others = [
+            f"; {count} {word}"
+            for word, count in self.counts.items()
+            if count and word != "reachable"
+        ]
+        won = f"{self.count} of {len(self.status)} keys can win alone"
+        return f"<Reach: {won}{''.join(others)}; dimension {self.dimension}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the keys that cannot win alone, with the most weight they can get."""
+        lost = [j for j, word in enumerate(self.status) if word != "reachable"]
+        shown = lost[: notebook.MOST_ROWS]
+        rows = [(f"key {j}", self.status[j], f"{self.ceiling(j):.4g}") for j in shown]
+        header = ("", "status", "weight at most")
+        more = len(lost) - len(shown)
+        return notebook.cell(repr(self)[1:-1], rows, header=header, more=more)
+
+    def plot(self) -> Any:
+        """Keys, margins and ceilings, as a figure of matplotlib."""
+        return figures.drawn(self)
 
     @classmethod
     def of(cls, K: Keys, *, placement: Placement, found: PointVerdicts, resolution: float) -> Reach:
@@ -181,13 +204,16 @@ class Reach:
         return point, tuple(np.flatnonzero(first == first[j]).tolist())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SetReach:
     """For every set asked about: `reachable` (some query gives its keys equal scores above all
     others), `status` and the full verdict."""
 
     sets: tuple[tuple[int, ...], ...]
     verdicts: tuple[Selectable, ...]
+
+    def __repr__(self) -> str:
+        return f"<SetReach: {self.count} of {len(self.sets)} sets can win>"
 
     @property
     def reachable(self) -> Bool[Array, "m"]:
