@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from headwright.homework.limits import OUR_FAULT
-from headwright.report import charts, notebook
 
 Status = Literal["correct", "incomplete", "wrong", "missing", "unread"]
 WHOLE = "*"  # the question id of a verdict on a document that could not be read at all
@@ -71,11 +68,17 @@ class Report:
 
     def _repr_html_(self) -> str:
         """For a notebook: one row per question."""
+        from headwright.report import notebook  # judging a document needs none of it
+
         rows = [(v.question, v.status, v.reason) for v in self.verdicts]
         return notebook.cell(repr(self)[1:-1], rows, header=("question", "status", "reason"))
 
     def plot(self) -> Any:
         """How many answers got which verdict, as a figure of matplotlib."""
+        import numpy as np
+
+        from headwright.report import charts
+
         counts = {status: count for status, count in self.counts.items() if count}
         heights = np.array(list(counts.values()), dtype=float)
         title = f"{len(self.verdicts)} answers"
