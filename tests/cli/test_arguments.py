@@ -98,4 +98,4 @@ def test_a_design_shows_its_queries():
     two = run_here("design", *ARRAYS, "--average", "0-2", "--heads", "2")
 
     assert "query = (" in one.stdout
-    assert "query of head 1 = (" in two.stdout
+    assert "query of head 2 = (" in two.stdout

@@ -3,8 +3,8 @@
 Reading order: `conventions` (what all commands share), `arguments` (arrays and numbers from words),
 `heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
 a terminal, `interrupt` how Ctrl+C is heard; `crew_options` and `crew_bar` serve commands of many
-jobs. Where showing takes more room than asking, it has a
-file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`,
+jobs; `example` is what `--help` shows and `--demo` runs. Where showing takes more room than asking,
+it has a file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`,
 `xray/view`.
 """
 
@@ -92,9 +92,10 @@ def _missing(error: click.MissingParameter, place: str) -> InputError:
     is_option = isinstance(wanted, click.Option)
     name = max(wanted.opts, key=len) if is_option else wanted.human_readable_name
     said = getattr(wanted, "help", None)
-    attempt = f"{place} --help"
+    has_demo = error.ctx is not None and getattr(error.ctx.command, "demo", None)
+    attempt = f"{place} --demo, or {place} --help" if has_demo else f"{place} --help"
     if wanted.type is ARRAY:
-        attempt = f"{name} FILE, {name} '[[1, 0], [0, 1]]', or {attempt}"
+        attempt = f"{name} FILE, {name} '[[1, 0], [0, 1]]', {attempt}"
     described = f"{name} ({said.rstrip('.')})" if said else name
     return InputError(wanted=described, got="none", attempt=attempt)
 

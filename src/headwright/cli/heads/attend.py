@@ -18,7 +18,14 @@ _MOST_COORDINATES = 8
 _BAR = 30  # characters of a weight of one
 
 
-@headwright_command("attend")
+@headwright_command(
+    "attend",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1]]",
+        "--values": "[[1, 0], [0, 1], [5, 5]]",
+        "--query": "[2, 0]",
+    },
+)
 @options.KEYS
 @options.VALUES
 @options.array("--query", "q", "One query (d) or several (m x d).", required=True)

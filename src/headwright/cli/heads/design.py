@@ -16,13 +16,20 @@ from headwright.cli.heads.design_view import render
 from headwright.errors import InputError
 
 _AVERAGE = "Average these keys (from 0), e.g. 0,3 or 1-3, ends included."
-_HEADS = "Fewest heads, or this many."
+_HEADS = "Fewest heads, or this many; shown as head 1, head 2, .."
 _STORAGE = "float64, float32 or bfloat16."
 _NOISE = "Design for random keys, e.g. isotropic=1e-4,radial@3=0.5."
 _SAVED = click.Path(dir_okay=False)
 
 
-@headwright_command("design")
+@headwright_command(
+    "design",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1]]",
+        "--average": "0-1",
+    },
+    rivals=("--copy", "--average", "--mixture"),
+)
 @options.KEYS
 @click.option("--copy", "copied", metavar="J", help="Copy this key (from 0).")
 @click.option("--average", "averaged", metavar="A,B-C,..", help=_AVERAGE)

@@ -36,7 +36,7 @@ def render(console: Console, design: Any, data: dict[str, Any]) -> None:
 
 def _queries(console: Console, queries: Any) -> None:
     """What was asked for: the query of every head."""
-    for head, query in enumerate(queries[:_MOST_HEADS]):
+    for head, query in enumerate(queries[:_MOST_HEADS], 1):
         name = f"query of head {head}" if len(queries) > 1 else "query"
         console.print(f"{name} = {vector(query)}", soft_wrap=True)
     hidden = len(queries) - _MOST_HEADS

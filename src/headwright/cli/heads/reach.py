@@ -27,7 +27,12 @@ _WITNESS = "Show the winning query of key J (from 0)."
 _PROOFS = "At most this many proofs."
 
 
-@headwright_command("reach")
+@headwright_command(
+    "reach",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1], [0.1, 0.1]]",
+    },
+)
 @options.KEYS
 @click.option("--set", "sets", multiple=True, metavar="A,B-C,..", help=_SETS)
 @click.option("--witness", "witnesses", multiple=True, type=int, metavar="J", help=_WITNESS)

@@ -28,11 +28,20 @@ _SAMPLED = "With --method sampled."
 _KEY = "Follow the weight of this key (from 0).  [default: each head's strongest]"
 
 
-@headwright_command("stress")
+@headwright_command(
+    "stress",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1]]",
+        "--values": "[[1, 0], [0, 1], [5, 5]]",
+        "--query": "[4, 4]",
+        "--noise": "isotropic=1e-3,radial@0=0.1",
+    },
+    rivals=("--query", "--design"),
+)
 @options.array("--keys", "K", "Mean keys, n x d, one per row; counted from 0.", required=True)
 @options.VALUES
 @click.option("--design", metavar="D.json", help="Heads saved by `headwright design --save`.")
-@options.array("--query", "q", "One query (d), or one per head (h x d).")
+@options.array("--query", "q", "One query (d), or one per head (h x d): head 1, ..")
 @click.option("--noise", required=True, metavar="LAW", help=_NOISE)
 @click.option("--method", type=_METHODS, default="exact", show_default=True)
 @options.array("--mix", "mix", "Weights of the heads; equal if not given.")
