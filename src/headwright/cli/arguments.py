@@ -15,7 +15,8 @@ from headwright.files import read_array
 
 
 class _ArrayOption(click.ParamType):
-    """A path to an array file, or the array itself written as JSON: `--query '[1, 0, 2]'`."""
+    """A path to an array file, `-` for standard input, or the array itself written as JSON:
+    `--query '[1, 0, 2]'`."""
 
     name = "array"
 
