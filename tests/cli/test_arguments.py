@@ -99,3 +99,28 @@ def test_a_design_shows_its_queries():
 
     assert "query = (" in one.stdout
     assert "query of head 2 = (" in two.stdout
+
+
+@pytest.fixture
+def completed(monkeypatch):
+    def complete(words, place):
+        monkeypatch.setenv("_HEADWRIGHT_COMPLETE", "bash_complete")
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(place))
+        return run_here().stdout.split()
+
+    return complete
+
+
+def test_shells_complete_commands_and_options(completed):
+    assert completed("headwright des", 1) == ["plain,design"]
+    assert completed("headwright design --av", 2) == ["plain,--average"]
+    assert completed("headwright desing --av", 2) == []
+
+
+def test_no_digit_is_cut_in_a_narrow_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = run_here("stress", "--demo").stdout
+
+    assert "…" not in shown
+    assert max(len(line) for line in shown.splitlines()) <= 60

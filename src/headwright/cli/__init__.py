@@ -45,7 +45,8 @@ COMMANDS = {
 # How alike a wrong name must be to a command for it to be offered, from 0 to 1
 _CLOSE = 0.5
 
-# Set while the program's own help is written: that needs the table above and no command's file.
+# Set while the program's own help is written, or names are completed: that needs the table above
+# and no command's file.
 _LISTING = "headwright.listing"
 
 
@@ -67,12 +68,16 @@ class _LazyGroup(click.RichGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         is_option = name.startswith("-")
-        if name not in COMMANDS and not is_option:
+        if name not in COMMANDS and not is_option and not ctx.resilient_parsing:
             close = difflib.get_close_matches(name.lower(), COMMANDS, n=1, cutoff=_CLOSE)
             meant = f" (did you mean {close[0]}?)" if close else ""
             attempt = f"headwright {close[0] if close else '--help'}"
             raise InputError(wanted="a command", got=f"{name!r}{meant}", attempt=attempt)
         return click.RichGroup.resolve_command(self, ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        ctx.meta[_LISTING] = True
+        return click.RichGroup.shell_complete(self, ctx, incomplete)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         ctx.meta[_LISTING] = True
