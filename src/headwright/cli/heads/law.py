@@ -54,8 +54,11 @@ def _split(part: str) -> tuple[str, str | None, str]:
 
 def _keys(text: str, part: str, n: int) -> list[int]:
     """`3`, or `1-3`: a key, or all from the first to the last."""
-    found = key_numbers(f"the key in {part!r}", text)
-    return [inputs.index(f"the key in {part!r}", key, n) for key in found]
+    name = f"the key in {part!r}"
+    is_range = "-" in text[1:]
+    if is_range:
+        return [inputs.index(name, key, n) for key in key_numbers(name, text)]
+    return [inputs.index(name, int(text) if text.isdecimal() else text, n)]
 
 
 def _bits(value: str, part: str) -> dict[str, Any]:
