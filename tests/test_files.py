@@ -16,9 +16,16 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from headwright import files
 from headwright.errors import InputError
-from headwright.files import noting_writes, read_array, write_bytes, write_json, write_text
+from headwright.files import (
+    noting_writes,
+    read_array,
+    reading,
+    write_bytes,
+    write_json,
+    write_text,
+    writing,
+)
 
 K = np.array([[1.0, 2.0], [3.0, 4.5]])
 
@@ -56,10 +63,10 @@ def test_a_row_of_csv_is_a_vector(tmp_path):
         ("x.json", b"[]", "empty"),
         ("x.json", b"[NaN]", "finite"),
         ("x.csv", b"1,2\n3\n", "rectangular"),
-        ("x.csv", b"1,two\n", "readable .csv"),
+        ("x.csv", b"1,two\n", "line 1, column 2"),
         ("x.csv", b"\xff\xfe\x00", "readable .csv"),
         ("x.safetensors", b"\xff" * 16, "readable .safetensors"),
-        ("x.txt", b"1", "an array file"),
+        ("x.doc", b"1", "an array file"),
     ],
 )
 def test_bad_files(tmp_path, name, content, says):
@@ -134,7 +141,7 @@ def test_a_compressed_array_beyond_the_limit_is_refused_before_it_is_unpacked(
 ):
     npz(tmp_path / "bomb.npz", "K", header((10**6,)) + bytes(8 * 10**6))
     assert (tmp_path / "bomb.npz").stat().st_size < 10_000
-    monkeypatch.setattr(files, "MOST_UNPACKED", 10**6)
+    monkeypatch.setattr(reading, "MOST_UNPACKED", 10**6)
     tracemalloc.start()
     with pytest.raises(InputError, match=r"once unpacked.*without compression"):
         read_array(tmp_path / "bomb.npz")
@@ -326,7 +333,7 @@ def test_a_write_that_is_interrupted_after_the_rename_is_noted(tmp_path, monkeyp
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files, "_sync_folder", interrupt)
+    monkeypatch.setattr(writing, "_sync_folder", interrupt)
     with noting_writes() as written, pytest.raises(KeyboardInterrupt):
         write_bytes(tmp_path / "a", b"new")
     assert written == [tmp_path / "a"]

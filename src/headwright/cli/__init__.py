@@ -3,13 +3,14 @@
 Reading order: `conventions` (what all commands share), `arguments` (arrays and numbers from words),
 `heads/attend` as the shortest example, then the command you came for. `terminal` is what may reach
 a terminal, `interrupt` how Ctrl+C is heard; `crew_options` and `crew_bar` serve commands of many
-jobs. Where showing takes more room than asking, it has a
-file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`,
+jobs; `example` is what `--help` shows and `--demo` runs. Where showing takes more room than asking,
+it has a file of its own: `audit/view`, `check/view`, `heads/design_view`, `heads/stress_view`,
 `xray/view`.
 """
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,8 @@ import rich_click as click
 
 from headwright import __version__
 from headwright.cli import terminal
+from headwright.cli.arguments import ARRAY
+from headwright.errors import InputError
 
 # command -> (module under headwright.cli, one-line help). Listing commands imports none of them.
 COMMANDS = {
@@ -39,7 +42,11 @@ COMMANDS = {
     "bench": ("bench", "Run one benchmark and print its ratios."),
 }
 
-# Set while the program's own help is written: that needs the table above and no command's file.
+# How alike a wrong name must be to a command for it to be offered, from 0 to 1
+_CLOSE = 0.5
+
+# Set while the program's own help is written, or names are completed: that needs the table above
+# and no command's file.
 _LISTING = "headwright.listing"
 
 
@@ -58,6 +65,20 @@ class _LazyGroup(click.RichGroup):
             return click.Command(cmd_name, help=summary)
         return import_module(f"headwright.cli.{module}").command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        is_option = name.startswith("-")
+        if name not in COMMANDS and not is_option and not ctx.resilient_parsing:
+            close = difflib.get_close_matches(name.lower(), COMMANDS, n=1, cutoff=_CLOSE)
+            meant = f" (did you mean {close[0]}?)" if close else ""
+            attempt = f"headwright {close[0] if close else '--help'}"
+            raise InputError(wanted="a command", got=f"{name!r}{meant}", attempt=attempt)
+        return click.RichGroup.resolve_command(self, ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        ctx.meta[_LISTING] = True
+        return click.RichGroup.shell_complete(self, ctx, incomplete)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         ctx.meta[_LISTING] = True
         click.RichGroup.format_help(self, ctx, formatter)
@@ -69,11 +90,33 @@ def app() -> None:
     """A workbench for attention heads: design, noise, check, audit, lab."""
 
 
+def _missing(error: click.MissingParameter, place: str) -> InputError:
+    """What was left out, and how it is written."""
+    wanted = error.param
+    assert wanted is not None
+    is_option = isinstance(wanted, click.Option)
+    name = max(wanted.opts, key=len) if is_option else wanted.human_readable_name
+    said = getattr(wanted, "help", None)
+    has_demo = error.ctx is not None and getattr(error.ctx.command, "demo", None)
+    attempt = f"{place} --demo, or {place} --help" if has_demo else f"{place} --help"
+    if wanted.type is ARRAY:
+        attempt = f"{name} FILE, {name} '[[1, 0], [0, 1]]', {attempt}"
+    described = f"{name} ({said.rstrip('.')})" if said else name
+    return InputError(wanted=described, got="none", attempt=attempt)
+
+
 def main(args: list[str] | None = None) -> None:
     """Entry point: bad input is one line on stderr and exit 2, whoever found it."""
     terminal.replace_unknown_characters()
     try:
         code = app.main(args, prog_name="headwright", standalone_mode=False)
+    except InputError as error:
+        terminal.complain("headwright", error)
+        raise SystemExit(2) from None
+    except click.MissingParameter as error:
+        place = error.ctx.command_path if error.ctx else "headwright"
+        terminal.complain(place, _missing(error, place))
+        raise SystemExit(2) from None
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         terminal.complain(context.command_path if context else "headwright", error.format_message())

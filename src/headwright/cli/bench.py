@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
 _NONE = "none: benchmarks come with the source tree, not with the installed package"
 
 
-@headwright_command("bench")
+@headwright_command("bench", example="headwright bench style --quick")
 @click.argument("name", required=False)
 @click.argument("paths", nargs=-1, metavar="[PATH ...]")
 @click.option("--quick", is_flag=True, help="Small sizes, seconds instead of minutes.")

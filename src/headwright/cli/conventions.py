@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import rich_click as click
 from rich.console import Console
 
+from headwright.cli.example import Worked, demo_option
 from headwright.cli.interrupt import noting_presses, raise_if_pressed
 from headwright.cli.terminal import complain, console, give_up_output
 from headwright.errors import HeadwrightError
@@ -33,9 +34,15 @@ _PRESSED = 130
 _TOO_LARGE = "wanted a problem that fits in memory; got a larger one; try: fewer keys or samples"
 
 
-def command(name: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
+def command(
+    name: str,
+    *,
+    example: str = "",
+    demo: Mapping[str, str] | None = None,
+    rivals: Sequence[str] = (),
+) -> Callable[[Callable[..., Any]], click.Command]:
     """A command of this program. Its function returns a `Reply`; what goes wrong on the way becomes
-    one line."""
+    one line. Its example is `example`, or the words of its `demo`."""
     place = f"headwright {name}"
 
     def wrap(function: Callable[..., Reply]) -> click.Command:
@@ -54,7 +61,8 @@ def command(name: str, **settings: Any) -> Callable[[Callable[..., Any]], click.
 
         shown = "One JSON document on stdout."
         json_option = click.option("--json", "as_json", is_flag=True, help=shown)
-        return click.command(name, **settings)(json_option(run))
+        taken = demo_option(json_option(run)) if demo else json_option(run)
+        return click.command(name, cls=Worked)(taken).described(example, demo or {}, rivals)
 
     return wrap
 

@@ -14,7 +14,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 _EXPORT = "Write a static copy of the page to this folder and stop."
 
 
-@headwright_command("lab")
+@headwright_command("lab", example="headwright lab --no-browser")
 @click.option("--port", type=_PORTS, default=0, help="Port on 127.0.0.1; 0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
 @click.option("--export", "folder", type=_FOLDER, default=None, help=_EXPORT)

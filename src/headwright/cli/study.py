@@ -34,7 +34,7 @@ _POSITIVE = click.IntRange(1)
 _MOST_MESSAGES = 3
 
 
-@headwright_command("study")
+@headwright_command("study", example="headwright study price --small --out price")
 @click.argument("name", required=False, metavar="[NAME|MODULE:FUNCTION]")
 @click.option("--grid", type=_FILE, metavar="G.toml", help="The values of every parameter.")
 @click.option("--small", is_flag=True, help="The small grid of a built-in study: seconds.")

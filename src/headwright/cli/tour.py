@@ -26,7 +26,7 @@ _HERE = Path("headwright-tour")
 _INDENTED = (0, 0, 1, 2)
 
 
-@headwright_command("tour")
+@headwright_command("tour", example="headwright tour --out tour")
 @click.option("--out", type=_FOLDER, default=_HERE, show_default=True, help=_OUT)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def command(out: Path, seed: int) -> Reply:

@@ -1,5 +1,5 @@
-"""A layer with a deliberate mistake, for `headwright xray --demo`: its window of four tokens has
-five."""
+"""A layer with a deliberate mistake, for `headwright xray --demo` and `headwright symmetry
+--demo`: its window of four tokens has five."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def sliding_window(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     logits = np.where(visible, logits, -np.inf)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return (weights / weights.sum(axis=-1, keepdims=True)) @ v
+
+
+def self_attention(X: np.ndarray) -> np.ndarray:
+    """The same layer on tokens (N, D), each its own query, key and value: it is not
+    permutation-equivariant, for a window goes by places."""
+    return sliding_window(X, X, X)

@@ -30,7 +30,7 @@ _HTML = "Write DIR/report.html, self-contained."
 _AGAINST = "Which heads changed: another model of the same shape, or a saved --json of one."
 
 
-@headwright_command("audit")
+@headwright_command("audit", example="headwright audit ./model --text book.txt --key-bits 8,4")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL ...")
 @input_options
 @click.option("--key-bits", default="", metavar="8,4,2", help=_BITS)

@@ -22,6 +22,9 @@ from headwright.cli.crew_options import (
 from headwright.errors import InputError
 from headwright.files import write_json, write_text
 
+# One answer that is right, and one that is incomplete
+_ANSWERS = str(Path(__file__).with_name("demo-answers.md"))
+
 
 class _Verdicts(Reply):
     """A reply whose exit code tells documents in which nothing could be judged (2) from an answer
@@ -41,7 +44,13 @@ def _nothing_judged(report: Any) -> bool:
     return all(verdict.status == "unread" for verdict in report.verdicts)
 
 
-@headwright_command("check")
+@headwright_command(
+    "check",
+    demo={
+        "": _ANSWERS,
+    },
+    example="headwright check answers.md --html pages",
+)
 @all_options
 def command(
     paths: tuple[str, ...],

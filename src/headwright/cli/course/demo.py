@@ -18,7 +18,7 @@ _COMMANDS = (
 )
 
 
-@headwright_command("course")
+@headwright_command("course", example="headwright course demo --out course-demo")
 @click.argument("what", type=click.Choice(["demo"]))
 @click.option(
     "--out",

@@ -14,7 +14,7 @@ from headwright.cli.conventions import Reply, progress
 from headwright.cli.conventions import command as headwright_command
 
 
-@headwright_command("new")
+@headwright_command("new", example="headwright new --roster roster.csv --seed 1 --out sheets")
 @click.option(
     "--roster", "roster_file", required=True, type=click.Path(), help="The class, as CSV."
 )

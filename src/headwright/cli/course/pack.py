@@ -11,7 +11,7 @@ from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
 
 
-@headwright_command("pack")
+@headwright_command("pack", example="headwright pack gradescope --out autograder.zip")
 @click.argument("platform", metavar="gradescope|prairielearn")
 @click.option("--bank", "bank_file", type=click.Path(), help="Your own questions, in TOML.")
 @click.option("--rubric", "rubric_file", type=click.Path(), help="What answers are worth, in TOML.")

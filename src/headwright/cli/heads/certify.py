@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -12,10 +13,19 @@ from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
 
+# What `headwright design --demo --save` wrote
+_SAVED = str(Path(__file__).with_name("demo-design.json"))
 _SLOW = "Ball arithmetic instead of error bounds (slow, encloses every digit)."
 
 
-@headwright_command("certify")
+@headwright_command(
+    "certify",
+    demo={
+        "": _SAVED,
+        "--keys": "[[1, 0], [0, 1], [-1, -1]]",
+    },
+    example="headwright certify design.json --keys keys.npy",
+)
 @click.argument("design", type=click.Path(dir_okay=False))
 @options.array("--keys", "K", "The keys the design was made for, n x d.", required=True)
 @click.option("--ball", is_flag=True, help=_SLOW)

@@ -8,24 +8,32 @@ from typing import Any
 
 import rich_click as click
 
-from headwright.cli.arguments import whole_number
+from headwright.cli.arguments import key_numbers, whole_number
 from headwright.cli.conventions import Outputs, Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
 from headwright.cli.heads.design_view import render
 from headwright.errors import InputError
 
-_HEADS = "Fewest heads, or this many."
+_AVERAGE = "Average these keys (from 0), e.g. 0,3 or 1-3, ends included."
+_HEADS = "Fewest heads, or this many; shown as head 1, head 2, .."
 _STORAGE = "float64, float32 or bfloat16."
 _NOISE = "Design for random keys, e.g. isotropic=1e-4,radial@3=0.5."
 _SAVED = click.Path(dir_okay=False)
 
 
-@headwright_command("design")
+@headwright_command(
+    "design",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1]]",
+        "--average": "0-1",
+    },
+    rivals=("--copy", "--average", "--mixture"),
+)
 @options.KEYS
-@click.option("--copy", "copied", metavar="J", help="Copy this key.")
-@click.option("--average", "averaged", metavar="A,B,..", help="Average these keys.")
-@click.option("--mixture", "mixed", metavar="A=.7,B=.3", help="Mix these keys.")
+@click.option("--copy", "copied", metavar="J", help="Copy this key (from 0).")
+@click.option("--average", "averaged", metavar="A,B-C,..", help=_AVERAGE)
+@click.option("--mixture", "mixed", metavar="A=.7,B=.3", help="Mix these keys (from 0).")
 @options.number("--leak", "Weight allowed outside the target.", default=1e-3)
 @click.option("--heads", default="1", show_default=True, metavar="auto|N", help=_HEADS)
 @click.option("--uniform", is_flag=True, help="All heads have the same weight.")
@@ -89,7 +97,8 @@ def _design(K: Any, asked: dict[str, Any]) -> Any:
     verb = named[0]
     target = _TARGETS[verb](asked[verb])
 
-    wishes = {name: asked[name] for name in ("leak", "scale", "bias", "storage", "uniform")}
+    wishes = {name: asked[name] for name in ("leak", "bias", "storage", "uniform")}
+    wishes["scale"] = asked["scale"].of(K)
     wishes["budget"] = asked["budget"]
     wishes["values"] = asked["V"]
     wishes["law"] = law_from_text(asked["noise"], K) if asked["noise"] else None
@@ -126,6 +135,6 @@ def _share(part: str) -> tuple[int, float]:
 
 _TARGETS = {
     "copied": lambda text: whole_number("--copy", text),
-    "averaged": lambda text: [whole_number("--average", part) for part in text.split(",")],
+    "averaged": lambda text: key_numbers("--average", text),
     "mixed": _shares,
 }

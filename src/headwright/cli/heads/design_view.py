@@ -7,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from headwright.cli.heads.attend import vector
+
 _MOST_ROWS = 12
 _MOST_HEADS = 8
 _BAR = 24  # characters of a weight of one
@@ -22,12 +24,24 @@ def render(console: Console, design: Any, data: dict[str, Any]) -> None:
         table.add_row(name, value)
     console.print(table)
 
+    if len(design.queries):
+        _queries(console, design.queries)
     if design.status in ("reached", "nearest"):
         console.print(_weights(design))
     if design.proof is not None:
         console.print(_proof(design.proof))
     for path in data.get("figures", []):
         console.print(f"wrote {path}", soft_wrap=True, markup=False)
+
+
+def _queries(console: Console, queries: Any) -> None:
+    """What was asked for: the query of every head."""
+    for head, query in enumerate(queries[:_MOST_HEADS], 1):
+        name = f"query of head {head}" if len(queries) > 1 else "query"
+        console.print(f"{name} = {vector(query)}", soft_wrap=True)
+    hidden = len(queries) - _MOST_HEADS
+    more = f"{hidden} more heads and " if hidden > 0 else ""
+    console.print(f"{more}every digit: --json, or --save D.json", style="dim")
 
 
 def _lines(design: Any, certificate: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,13 @@ _MOST = 8
 _NOT_THE_VECTOR = "a different object, m numbers instead of the vector"
 
 
-@headwright_command("extract")
+@headwright_command(
+    "extract",
+    demo={
+        "--a": "[[1], [0], [0]]",
+        "--b": "[[1], [1], [0]]",
+    },
+)
 @options.array("--a", "A", "Basis of v_a's subspace, one column per vector (d x m).", required=True)
 @options.array("--b", "B", "Basis of v_b's subspace (d x p).", required=True)
 def command(A: Any, B: Any) -> Reply:

@@ -1,7 +1,8 @@
 """The noise of the keys as one word on the command line: `isotropic=1e-4,radial@3=0.5`.
 
 word = part ("," part)*
-part = name ["@" key] "=" number       name is isotropic or radial; @key means that key alone
+part = name ["@" key] "=" number       name is isotropic or radial; @key means that key alone,
+                                       @1-3 keys 1, 2 and 3; counted from 0
      | "bits=" B ["/channel" | "/token"] ["/" group]
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from headwright import inputs
+from headwright.cli.arguments import key_numbers
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
 from headwright.keys.quantised import quantisation_variance
@@ -35,7 +37,7 @@ def law_from_text(text: str, means: Any) -> GaussianKeys:
             rounded = quantisation_variance(means, **_bits(value, part))
             diagonal = rounded if diagonal is None else diagonal + rounded
         else:
-            where = slice(None) if key is None else _index(key, part, n)
+            where = slice(None) if key is None else _keys(key, part, n)
             variance = inputs.number(f"the variance in {part!r}", _number(value), low=0.0)
             variances[name][where] += variance
 
@@ -50,9 +52,13 @@ def _split(part: str) -> tuple[str, str | None, str]:
     return name, key.strip() if at else None, value.strip()
 
 
-def _index(key: str, part: str, n: int) -> int:
-    number = int(key) if key.isdecimal() else key
-    return inputs.index(f"the key in {part!r}", number, n)
+def _keys(text: str, part: str, n: int) -> list[int]:
+    """`3`, or `1-3`: a key, or all from the first to the last."""
+    name = f"the key in {part!r}"
+    is_range = "-" in text[1:]
+    if is_range:
+        return [inputs.index(name, key, n) for key in key_numbers(name, text)]
+    return [inputs.index(name, int(text) if text.isdecimal() else text, n)]
 
 
 def _bits(value: str, part: str) -> dict[str, Any]:

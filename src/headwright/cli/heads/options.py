@@ -7,11 +7,12 @@ from typing import Any
 import rich_click as click
 
 from headwright.cli.arguments import ARRAY
+from headwright.cli.arguments import SCALE as SCALE_TYPE
 
 
 def array(flag: str, name: str, said: str, *, required: bool = False) -> Any:
     """An option whose value is an array: a file, or JSON written in place."""
-    return click.option(flag, name, type=ARRAY, required=required, default=None, help=said)
+    return click.option(flag, name, type=ARRAY, required=required, help=said)
 
 
 def number(flag: str, said: str, *, default: float | None = None) -> Any:
@@ -24,8 +25,9 @@ def folder(flag: str, said: str) -> Any:
     return click.option(flag, type=click.Path(file_okay=False), help=said)
 
 
-KEYS = array("--keys", "K", "Keys, n x d.", required=True)
+_SCALE = "Factor on the scores; d is the width of the keys."
+KEYS = array("--keys", "K", "Keys, n x d, one per row; counted from 0.", required=True)
 VALUES = array("--values", "V", "Values, n x v.", required=True)
 BIAS = array("--bias", "bias", "Added to the logits, one number per key.")
-SCALE = number("--scale", "Factor on the scores, e.g. 1/sqrt(d).", default=1.0)
+SCALE = click.option("--scale", type=SCALE_TYPE, default="1", show_default=True, help=_SCALE)
 FIGURES = folder("--out", "Write figures into this folder.")

@@ -11,7 +11,7 @@ import rich_click as click
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.arguments import whole_numbers
+from headwright.cli.arguments import key_numbers
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
@@ -22,14 +22,19 @@ _MOST_TERMS = 3
 # What a verdict on keys has, and one on sets has not, or the other way round
 _DETAILS = ("counts", "groups", "dimension", "tolerance", "sets")
 
-_SETS = "Decide this set, not every key; repeatable."
-_WITNESS = "Show the winning query of key J."
+_SETS = "Decide this set of keys (e.g. 0,3 or 1-3), not every key; repeatable."
+_WITNESS = "Show the winning query of key J (from 0)."
 _PROOFS = "At most this many proofs."
 
 
-@headwright_command("reach")
+@headwright_command(
+    "reach",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1], [0.1, 0.1]]",
+    },
+)
 @options.KEYS
-@click.option("--set", "sets", multiple=True, metavar="A,B,..", help=_SETS)
+@click.option("--set", "sets", multiple=True, metavar="A,B-C,..", help=_SETS)
 @click.option("--witness", "witnesses", multiple=True, type=int, metavar="J", help=_WITNESS)
 @click.option("--proofs", type=int, default=_MOST_ROWS, show_default=True, help=_PROOFS)
 @options.number("--tolerance", "Relative size of rounding; 0 judges the stored numbers.")
@@ -52,7 +57,7 @@ def command(
     if out and sets:
         attempt = "the figure shows all keys: drop --set"
         raise InputError(wanted="--out without --set", got="both", attempt=attempt)
-    asked = [_members(text) for text in sets] if sets else None
+    asked = [key_numbers("--set", text) for text in sets] if sets else None
     with progress_bar("deciding keys") as step:
         found = reach(K, sets=asked, tolerance=tolerance, progress=step)
 
@@ -67,10 +72,6 @@ def command(
 
     decided = "undecided" not in found.status
     return Reply(data, lambda console: _render(console, data), holds=decided, faults=outputs.faults)
-
-
-def _members(text: str) -> list[int]:
-    return whole_numbers(text, wanted="key numbers like 0,3,7", attempt="--set 0,3,7")
 
 
 def _data(found: Any, proofs: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from headwright import attention, inputs
+from headwright.cli.arguments import SCALE
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
@@ -21,20 +22,30 @@ if TYPE_CHECKING:
     from headwright.noise.stress import NoisyHeads, Stress
 
 _METHODS = click.Choice(["exact", "sampled", "limit"])
-_NOISE = "e.g. isotropic=1e-4,radial@3=0.5 or bits=4/channel/32."
+_SCALE = "Factor on the scores; d is the width of the keys.  [default: the design's, or 1]"
+_NOISE = "e.g. isotropic=1e-4,radial@3=0.5 (of key 3, from 0) or bits=4/channel/32."
 _SAMPLED = "With --method sampled."
-_KEY = "Follow the weight of this key.  [default: each head's strongest]"
+_KEY = "Follow the weight of this key (from 0).  [default: each head's strongest]"
 
 
-@headwright_command("stress")
-@options.array("--keys", "K", "Mean keys, n x d.", required=True)
+@headwright_command(
+    "stress",
+    demo={
+        "--keys": "[[1, 0], [0, 1], [-1, -1]]",
+        "--values": "[[1, 0], [0, 1], [5, 5]]",
+        "--query": "[4, 4]",
+        "--noise": "isotropic=1e-3,radial@0=0.1",
+    },
+    rivals=("--query", "--design"),
+)
+@options.array("--keys", "K", "Mean keys, n x d, one per row; counted from 0.", required=True)
 @options.VALUES
 @click.option("--design", metavar="D.json", help="Heads saved by `headwright design --save`.")
-@options.array("--query", "q", "One query (d), or one per head (h x d).")
+@options.array("--query", "q", "One query (d), or one per head (h x d): head 1, ..")
 @click.option("--noise", required=True, metavar="LAW", help=_NOISE)
 @click.option("--method", type=_METHODS, default="exact", show_default=True)
 @options.array("--mix", "mix", "Weights of the heads; equal if not given.")
-@options.number("--scale", "Factor on the scores, e.g. 1/sqrt(d).  [default: 1]")
+@click.option("--scale", type=SCALE, help=_SCALE)
 @options.BIAS
 @click.option("--samples", type=int, default=2**16, show_default=True, help=_SAMPLED)
 @click.option("--seed", type=int, default=0, show_default=True, help=_SAMPLED)
@@ -99,9 +110,9 @@ def _setting(K: Any, V: Any, noise: str, asked: dict[str, Any]) -> NoisyHeads:
 
     saved = {} if asked["design"] is None else read_heads(Path(asked["design"]))
     given = {"queries": saved["queries"] if saved else asked["q"]}
-    for name in ("mix", "scale", "bias"):
+    for name in ("mix", "bias"):
         given[name] = saved.get(name) if asked[name] is None else asked[name]
-    scale = 1.0 if given["scale"] is None else given["scale"]
+    scale = saved.get("scale", 1.0) if asked["scale"] is None else asked["scale"].of(K)
 
     _, (q, V, mix, bias) = inputs.arrays(
         queries=given["queries"], values=V, mix=given["mix"], bias=given["bias"]

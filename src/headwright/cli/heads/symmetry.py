@@ -21,7 +21,13 @@ _MOST_NUMBERS = 10**8
 _MOST_ROWS = 12
 
 
-@headwright_command("symmetry")
+@headwright_command(
+    "symmetry",
+    demo={
+        "": "headwright.probes.demo:self_attention",
+        "--shape": "8,4",
+    },
+)
 @click.argument("layer", metavar="MODULE:CALLABLE")
 @click.option(
     "--shape", required=True, metavar="N,D", help="Tokens and features of the random input."

@@ -33,7 +33,7 @@ _MOST_NUMBERS = 10**8
 _PAGE = "index.html"
 
 
-@headwright_command("xray")
+@headwright_command("xray", example="headwright xray mylayers:attention --expect causal")
 @click.argument("name", required=False, metavar="[MODULE:NAME|MODEL-FOLDER]")
 @click.option("--layer", type=click.IntRange(0), metavar="L", help=_LAYER)
 @click.option("--expect", metavar="WHAT", help=_EXPECT)
