@@ -18,7 +18,6 @@ import rich_click as click
 
 from headwright import __version__
 from headwright.cli import terminal
-from headwright.cli.arguments import ARRAY
 from headwright.errors import InputError
 
 # command -> (module under headwright.cli, one-line help). Listing commands imports none of them.
@@ -92,6 +91,8 @@ def app() -> None:
 
 def _missing(error: click.MissingParameter, place: str) -> InputError:
     """What was left out, and how it is written."""
+    from headwright.cli.arguments import ARRAY  # with NumPy, which not every command needs
+
     wanted = error.param
     assert wanted is not None
     is_option = isinstance(wanted, click.Option)
