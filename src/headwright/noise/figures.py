@@ -21,8 +21,11 @@ from headwright.types import Float
 _CLOUD = 1500
 _SHOWN = 500
 _RINGS = {1.0: "-", 2.0: "--"}  # standard deviations -> line
-_DENSITIES = (1e-3, 1e3)
+_MOST = 1e5  # times the lowest density that is drawn
 _ODDS = 34.0  # log-odds beyond which a weight is 1 in double precision
+_TAIL = 1e-3  # probability on either side that is not drawn
+_NARROWEST = 1e-3  # half of the log-odds that are drawn at least
+_POINTS = 601
 
 
 def figures(
@@ -56,16 +59,23 @@ def figures(
 
 def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     """The density of each head's weight. A sharp head has peaks at 0 and 1, so the scale is
-    logarithmic."""
-    x = expit(np.linspace(-9, 9, 361))
+    logarithmic, and peaks may be cut off where they would flatten the rest."""
+    shown = [one.noiseless for one in weights]
+    densities = []
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         if one._law.deviation > 0.0:
-            density = one._law.density(x).value
-            axes.plot(x, np.maximum(density, 1e-30), color=colour)
+            x = expit(_odds(one, _POINTS))
+            density = np.maximum(one._law.density(x).value, np.finfo(float).tiny)
+            axes.plot(x, density, color=colour)
+            densities += [density.min(), density.max()]
+            shown += [x[0], x[-1]]
         axes.axvline(one.noiseless, color=colour, lw=0.9, ls=":")
     axes.set_yscale("log")
-    axes.set_ylim(*_DENSITIES)
-    axes.set_xlim(-0.02, 1.02)
+    if densities:
+        bottom = min(densities) / 2
+        axes.set_ylim(bottom, min(2 * max(densities), bottom * _MOST))
+    low, high = _with_room(shown)
+    axes.set_xlim(max(low, -0.02), min(high, 1.02))
     axes.set_xlabel("weight (dotted: without noise)")
     axes.set_title("density of the weight")
 
@@ -73,20 +83,37 @@ def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
 def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     """The distribution function over the log-odds, where both ends are spread out and nothing is a
     spike."""
+    shown = []
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         centre = float(np.clip(logit(one.noiseless), -_ODDS, _ODDS))
-        near = centre + np.linspace(-3, 3, 121)
-        everywhere = np.linspace(-_ODDS, _ODDS, 241)
-        near = near[np.abs(near) < _ODDS]
-        y = np.unique(np.concatenate([everywhere, near]))
+        y = _odds(one, _POINTS)
         label = f"head {one.head + 1}, key {one.key}"
         below = one._law.cdf(expit(y)).value
         axes.plot(y, below, color=colour, label=label)
         axes.axvline(centre, color=colour, lw=0.9, ls=":")
+        shown += [centre, y[0], y[-1]]
+    axes.set_xlim(*_with_room(shown))
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("log-odds of the weight,  ln α/(1 - α)")
     axes.set_title("probability of a smaller weight")
     axes.legend(loc="upper left")
+
+
+def _odds(one: WeightLaw, points: int) -> Float[np.ndarray, "p"]:
+    """Log-odds from one end of the law to the other, but for its outermost thousandths; around the
+    weight without noise where the law is a single point."""
+    ends = one._law.quantile(np.array([_TAIL, 1.0 - _TAIL])).value
+    low, high = np.clip(logit(ends), -_ODDS, _ODDS)
+    half = max((high - low) / 2, _NARROWEST)
+    middle = (low + high) / 2
+    return np.clip(np.linspace(middle - 1.1 * half, middle + 1.1 * half, points), -_ODDS, _ODDS)
+
+
+def _with_room(shown: list[float]) -> tuple[float, float]:
+    low = min(shown)
+    high = max(shown)
+    room = 0.04 * (high - low)
+    return low - room, high + room
 
 
 class Plane:
