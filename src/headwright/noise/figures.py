@@ -25,7 +25,7 @@ _MOST = 1e5  # times the lowest density that is drawn
 _ODDS = 34.0  # log-odds beyond which a weight is 1 in double precision
 _TAIL = 1e-3  # probability on either side that is not drawn
 _NARROWEST = 1e-3  # half of the log-odds that are drawn at least
-_POINTS = 601
+_POINTS = 161
 
 
 def figures(
