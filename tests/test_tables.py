@@ -95,7 +95,7 @@ class TestTensors:
     def test_no_code_runs(self, tmp_path, capsys):
         self.torch.save(Evil(), tmp_path / "evil.pt")
 
-        with pytest.raises(InputError, match=r"readable \.pt data"):
+        with pytest.raises(InputError, match="never run"):
             read_array(tmp_path / "evil.pt")
         assert "code ran" not in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -174,7 +175,14 @@ def _read_torch(file: Path, member: str) -> np.ndarray:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         if unpacked > size:
             raise ValueError(f"{unpacked:,} bytes once unpacked, in a file of {size:,}")
-    found = torch.load(file, map_location="cpu", weights_only=True)
+    try:
+        found = torch.load(file, map_location="cpu", weights_only=True)
+    except UnpicklingError:  # PyTorch's own words advise to run what is in it
+        raise InputError(
+            wanted=f"tensors and nothing else in {file.name}",
+            got="Python objects, which are never run",
+            attempt="torch.save(K, 'keys.pt') with a tensor, or np.save",
+        ) from None
     if isinstance(found, dict):
         found = found[_choose([str(name) for name in found], member, file)]
     if not isinstance(found, torch.Tensor) or found.is_complex():

@@ -124,7 +124,8 @@ def _details(data: dict[str, Any]) -> str:
         if count and status != "reachable":
             words.append(f"{count} {status}")
     if "dimension" in data:
-        words.append(f"the keys span {data['dimension']} dimensions")
+        dimension = data["dimension"]
+        words.append(f"the keys span {dimension} dimension{'s' * (dimension != 1)}")
     return f" ({', '.join(words)})" if words else ""
 
 
