@@ -82,10 +82,10 @@ def matches(
     """(language, match) of every phrase of these languages (of all without any) in the text. One
     that begins inside another is found, too: the first may turn out to say nothing."""
     for language in phrases.languages:
-        pattern = phrases.pattern(language)
-        if pattern is None or (languages is not None and language not in languages):
+        if languages is not None and language not in languages:
             continue
-        match = pattern.search(text)
+        pattern = phrases.pattern(language)
+        match = pattern.search(text) if pattern is not None else None
         while match is not None:
             yield language, match
             match = pattern.search(text, match.start() + 1)
