@@ -28,12 +28,13 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 def any_of(fragments: list[str]) -> re.Pattern[str]:
     """What matches any of these fragments of regular expressions, as whole words."""
-    return re.compile("|".join(_fragment(text) for text in fragments), re.IGNORECASE)
+    return re.compile("|".join(bounded(text) for text in fragments), re.IGNORECASE)
 
 
-def _fragment(text: str) -> str:
-    bounded = re.match(r"[\w(]", text) and not unspaced(text)
-    return rf"(?<![^\W\d_])(?:{text})(?![^\W\d_])" if bounded else f"(?:{text})"
+def bounded(text: str) -> str:
+    """The fragment as whole words, in scripts that part them."""
+    parted = re.match(r"[\w(]", text) and not unspaced(text)
+    return rf"(?<![^\W\d_])(?:{text})(?![^\W\d_])" if parted else f"(?:{text})"
 
 
 def unspaced(text: str) -> bool:

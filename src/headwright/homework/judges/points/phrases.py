@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from importlib import resources
 from typing import Any
 
+from headwright.homework.judges.points.alternatives import Alternatives
+from headwright.homework.judges.points.needs import Needs
 from headwright.homework.meaning import words
 
 # The languages of `vocabulary.toml`: a phrase for `any` is one for each of them.
@@ -44,19 +46,30 @@ class Phrases:
         common = {language: [*own.get(language, []), *shared] for language in LANGUAGES if shared}
         self._texts = own | common
         self._patterns: dict[str, re.Pattern[str]] = {}
+        self._alternatives: dict[str, Alternatives] = {}
 
     @property
     def languages(self) -> Collection[str]:
         return self._texts.keys()
 
     def pattern(self, language: str) -> re.Pattern[str] | None:
-        """What matches any phrase of this language."""
+        """What matches any phrase of this language: for few phrases and many texts."""
         if language not in self._texts:
             return None
         if language not in self._patterns:
             expanded = [_expanded(phrase, language) for phrase in self._texts[language]]
             self._patterns[language] = words.any_of(expanded)
         return self._patterns[language]
+
+    def alternatives(self, language: str) -> Alternatives:
+        """The same for many phrases, of which a text holds few."""
+        if language not in self._alternatives:
+            self._alternatives[language] = Alternatives(
+                self._texts[language],
+                lambda phrase: words.bounded(_expanded(phrase, language)),
+                _needs(language),
+            )
+        return self._alternatives[language]
 
 
 def reading_phrases(meaning: str) -> Phrases:
@@ -84,11 +97,8 @@ def matches(
     for language in phrases.languages:
         if languages is not None and language not in languages:
             continue
-        pattern = phrases.pattern(language)
-        match = pattern.search(text) if pattern is not None else None
-        while match is not None:
+        for match in phrases.alternatives(language).matches(text):
             yield language, match
-            match = pattern.search(text, match.start() + 1)
 
 
 def asks(sentence: str) -> bool:
@@ -121,6 +131,11 @@ def _part(name: str, language: str) -> str:
     if language in _UNSPACED:
         return f"(?:{whole})"
     return rf"(?<![^\W\d_])(?:{whole})(?![^\W\d_])"
+
+
+@functools.cache
+def _needs(language: str) -> Needs:
+    return Needs(lambda name: _part(name, language))
 
 
 @functools.cache
