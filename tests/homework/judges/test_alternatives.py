@@ -32,13 +32,13 @@ def in_one_expression(phrases: Phrases, language: str, text: str):
 @pytest.mark.parametrize("language", ["en", "zh", "fr"])
 def test_the_same_matches_as_of_one_expression(language):
     found = 0
-    every_other = texts()[::2]
+    some = texts()[::6]
     for name in rubric.names():
         for point in rubric.rubric(name).points:
             for phrases in (point.said, point.denied, point.unless):
                 if language not in phrases.languages:
                     continue
-                for text in every_other:
+                for text in some:
                     one_by_one = [
                         (match.span(), [group for group in match.groups() if group is not None])
                         for match in phrases.alternatives(language).matches(text)
