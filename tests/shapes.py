@@ -14,7 +14,7 @@ import functools
 import inspect
 import sys
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
 from typing import Any
@@ -80,26 +80,47 @@ def _checked(function: FunctionType) -> FunctionType:
         nonlocal held
         if held is None:
             held = _held_against_annotations(function)
-        with _SCOPE:
-            return held(*args, **kwargs)
+        return held(*args, **kwargs)
 
     return at_call
 
 
-def _held_against_annotations(function: FunctionType) -> FunctionType:
-    # The values of a generator come later, outside the scope: jaxtyping knows how.
-    if inspect.isgeneratorfunction(function):
-        return _jaxtyped(function, typechecker=check)
-    built = _BUILT.get(id(function.__code__))
-    if built is not None:
-        return _moved(*built, function)
-    function.__annotations__ = {
+def _held_against_annotations(function: FunctionType) -> Callable[..., Any]:
+    """Most functions name no axis, and a scope costs more than their check."""
+    resolved = {
         name: _resolved(annotation, function.__globals__)
         for name, annotation in function.__annotations__.items()
     }
+    if not any(_names_axes(annotation) for annotation in resolved.values()):
+        return _built(function, resolved)
+    # The values of a generator come later, outside the scope: jaxtyping knows how.
+    if inspect.isgeneratorfunction(function):
+        return _jaxtyped(function, typechecker=check)
+    held = _built(function, resolved)
+
+    def in_scope(*args, **kwargs):
+        __tracebackhide__ = True
+        with _SCOPE:
+            return held(*args, **kwargs)
+
+    return in_scope
+
+
+def _built(function: FunctionType, annotations: dict[str, Any]) -> FunctionType:
+    built = _BUILT.get(id(function.__code__))
+    if built is not None:
+        return _moved(*built, function)
+    function.__annotations__ = annotations
     held = check(function)
     _BUILT[id(function.__code__)] = (function, held)
     return held
+
+
+def _names_axes(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, jaxtyping.AbstractArray):
+        return True
+    parts = annotation if isinstance(annotation, list) else typing.get_args(annotation)
+    return any(_names_axes(part) for part in parts)
 
 
 def _resolved(annotation: object, names: dict[str, Any]) -> object:
