@@ -91,10 +91,11 @@ def _held_against_annotations(function: FunctionType) -> Callable[..., Any]:
         name: _resolved(annotation, function.__globals__)
         for name, annotation in function.__annotations__.items()
     }
+    yields = inspect.isgeneratorfunction(function)
     if not any(_names_axes(annotation) for annotation in resolved.values()):
-        return _built(function, resolved)
+        return _built(_begun(function) if yields else function, resolved)
     # The values of a generator come later, outside the scope: jaxtyping knows how.
-    if inspect.isgeneratorfunction(function):
+    if yields:
         return _jaxtyped(function, typechecker=check)
     held = _built(function, resolved)
 
@@ -106,13 +107,24 @@ def _held_against_annotations(function: FunctionType) -> Callable[..., Any]:
     return in_scope
 
 
+def _begun(function: FunctionType) -> FunctionType:
+    """A generator whose arguments are looked at when it is called, not when it is first asked."""
+
+    @functools.wraps(function)
+    def begin(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return begin
+
+
 def _built(function: FunctionType, annotations: dict[str, Any]) -> FunctionType:
-    built = _BUILT.get(id(function.__code__))
+    code = inspect.unwrap(function).__code__
+    built = _BUILT.get(id(code))
     if built is not None:
         return _moved(*built, function)
     function.__annotations__ = annotations
     held = check(function)
-    _BUILT[id(function.__code__)] = (function, held)
+    _BUILT[id(code)] = (function, held)
     return held
 
 

@@ -78,6 +78,31 @@ def test_dataclasses_and_generators_are_checked():
     refused(count, "2")
 
 
+def test_every_closure_of_a_generator_is_checked_and_keeps_its_own_variables():
+    def counting(first):
+        @shapes.checked
+        def count(to: int) -> Iterator[int]:
+            yield from range(first, to)
+
+        return count
+
+    one, two = counting(1), counting(2)
+    assert [list(one(4)), list(two(4)), list(one(3))] == [[1, 2, 3], [2, 3], [1, 2]]
+    for closure in (one, two):
+        refused(closure, "a")
+
+
+def test_axes_are_found_inside_other_annotations():
+    @shapes.checked
+    def same(both: tuple[Vector, Vector] | None) -> list[Vector]:
+        return [np.ones(3)]
+
+    assert len(same((np.ones(3), np.ones(3)))) == 1
+    assert len(same(None)) == 1
+    refused(same, (np.ones(2), np.ones(3)))
+    refused(same, (np.ones(2), np.ones(2)))
+
+
 def test_the_package_is_checked():
     two, three = np.ones(2), np.ones(3)
     refused(conditioned._moves, two, three, two > 0, two > 0)
