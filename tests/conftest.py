@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import shapes
+from tests.browser import Window
 
 shapes.install("headwright")
 
@@ -101,6 +102,11 @@ def chromium():
         browser = driver.chromium.launch(executable_path=path, args=args)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def window(chromium):
+    return Window(chromium)
 
 
 @pytest.fixture(scope="session")

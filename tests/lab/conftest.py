@@ -74,20 +74,14 @@ def static():
 
 
 @pytest.fixture
-def open_page(chromium, lab):
+def open_page(window, lab):
     """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for
     faults."""
-    contexts, faults = [], []
+    pages, faults = [], []
 
     def open_page(path="", *, width=1280, theme="light", base=lab, motion="reduce"):
-        context = chromium.new_context(
-            viewport={"width": width, "height": 860},
-            color_scheme=theme,
-            reduced_motion=motion,
-            permissions=["clipboard-read", "clipboard-write"],
-        )
-        contexts.append(context)
-        page = context.new_page()
+        page = window.page(base, width=width, height=860, theme=theme, motion=motion)
+        pages.append(page)
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
         page.on("console", lambda line: _note(line, faults))
@@ -97,8 +91,8 @@ def open_page(chromium, lab):
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert faults == []
 
 

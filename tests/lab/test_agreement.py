@@ -31,8 +31,8 @@ def close(browser, python, size=1.0):
 
 
 @pytest.fixture(scope="module")
-def forward(chromium, lab):
-    page = chromium.new_page()
+def forward(window, lab):
+    page = window.page(lab, width=1280, height=860)
     page.goto(lab)
     answers = page.evaluate(FORWARD, CASES)
     page.close()
@@ -80,11 +80,11 @@ CLOUD = """async (states) => {
 
 
 @pytest.mark.parametrize("name", ["tiny", "coin", "heads"])
-def test_the_cloud_has_the_exact_moments(chromium, lab, name):
+def test_the_cloud_has_the_exact_moments(window, lab, name):
     from headwright.lab.presets import presets
 
     state = {**presets()[name], "samples": 5000, "isotropic": 0.02}
-    page = chromium.new_page()
+    page = window.page(lab, width=1280, height=860)
     page.goto(lab)
     (seen,) = page.evaluate(CLOUD, [state])
     page.close()
@@ -117,9 +117,9 @@ def test_the_hull_is_the_reachable_set(open_page, rng):
         assert corners == [bool(x) for x in hw.design.reach(points).reachable]
 
 
-def test_what_depends_on_what_agrees(chromium, lab):
+def test_what_depends_on_what_agrees(window, lab):
     """A token left out of the arrays, and how far every output moves."""
-    page = chromium.new_page()
+    page = window.page(lab, width=1280, height=860)
     page.goto(lab)
     answers = page.evaluate(DEPENDENCY, CASES)
     page.close()

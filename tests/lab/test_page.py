@@ -154,7 +154,17 @@ def test_one_head_stands_beside_two(open_page):
     page = open_page("#preset=heads")
     assert page.locator("#single").is_visible()
     page.locator("#compare").uncheck()
-    assert not page.locator("#single").is_visible()
+    page.locator("#single").wait_for(state="hidden")
+
+
+def test_a_page_finds_nothing_that_another_has_stored(open_page):
+    """All tests share one window (`tests/browser.py`)."""
+    first = open_page()
+    first.evaluate("localStorage.setItem('mark', '1'); document.cookie = 'mark=1'")
+    first.reload()
+    assert first.evaluate("[localStorage.getItem('mark'), document.cookie]") == ["1", "mark=1"]
+    second = open_page()
+    assert second.evaluate("[localStorage.getItem('mark'), document.cookie]") == [None, ""]
 
 
 def test_the_address_is_the_whole_state(open_page):

@@ -39,15 +39,13 @@ def _written(html, folder):
 
 
 @pytest.fixture
-def open_report(chromium, address):
+def open_report(window, address):
     """`open_report(width=, theme=)`; no page error, and nothing asked of any network."""
-    contexts, faults = [], []
+    pages, faults = [], []
 
     def open_report(file=address, *, width=1200, theme="light"):
-        size = {"width": width, "height": SCREEN}
-        context = chromium.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")
-        contexts.append(context)
-        page = context.new_page()
+        page = window.page("file://", width=width, height=SCREEN, theme=theme)
+        pages.append(page)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", lambda dialog: faults.append(f"a token ran: {dialog.message}"))
         page.on("request", lambda asked: asked.url.startswith("http") and faults.append(asked.url))
@@ -56,8 +54,8 @@ def open_report(chromium, address):
         return page
 
     yield open_report
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert faults == []
 
 
@@ -171,6 +169,7 @@ def test_a_card_is_closed_by_escape_and_the_map_opens_one(open_report):
     page.keyboard.press("Escape")
     assert page.locator("dialog[open]").count() == 0
     page.locator("#all-maps summary").click()
+    page.wait_for_selector(".maps canvas")  # drawn once they are opened
     assert page.locator(".maps canvas").count() == len(
         page.evaluate("JSON.parse(document.getElementById('audit').textContent).measures")
     )
