@@ -8,7 +8,7 @@ import pytest
 from headwright.report.formula import formula, spelled, typeset
 from headwright.report.notation import set_plain
 from headwright.report.page import page
-from headwright.report.style import ROLES, figure, save, svg
+from headwright.report.style import ROLES, figure, inline, save, svg
 
 
 def _drawing():
@@ -32,6 +32,24 @@ def test_saved_figures_are_svg_and_png(tmp_path):
     vector, bitmap = save(_drawing(), tmp_path / "line")
     assert vector.read_text().lstrip().startswith("<?xml")
     assert bitmap.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_saved_figure_stands_in_a_page_without_its_ground(tmp_path):
+    drawing = _drawing()
+    vector, _ = save(drawing, tmp_path / "figure")
+    saved = vector.read_text("utf-8")
+    assert saved.count("fill: #ffffff") == 1
+    standing = inline(saved, title="two lines")
+    assert "#ffffff" not in standing
+    assert standing == inline(saved, title="two lines")
+    # Only the ground differs from the figure that is drawn for the page alone.
+    alone = svg(_drawing(), title="two lines")
+    assert _numbers(standing) == _numbers(alone)
+
+
+def _numbers(text):
+    drawn = text[text.index("axes_1") :]
+    return re.findall(r"[LMQ] [-\d.]+ [-\d.]+|[xy]=\"[-\d.]+\"", drawn)
 
 
 def test_user_settings_are_left_alone():

@@ -74,6 +74,11 @@ _SETTINGS = {
 }
 
 
+# The ground of a saved picture, which is its first path
+_ON_WHITE = 'style="fill: #ffffff"'
+_TRANSPARENT = 'style="fill: none"'
+
+
 @contextmanager
 def figure(
     width: float = 6.4, height: float = 3.0, *, rows: int = 1, columns: int = 1
@@ -95,7 +100,15 @@ def figure(
 def svg(drawing: Figure, *, title: str = "") -> str:
     """Inline SVG without prolog; its ink is the surrounding text's colour. `title` is read by
     screen readers."""
-    text = _draw(drawing, "svg").decode()
+    return _embedded(_draw(drawing, "svg").decode(), title)
+
+
+def inline(saved: str, *, title: str = "") -> str:
+    """The same of a picture that was saved already: less its white ground."""
+    return _embedded(saved.replace(_ON_WHITE, _TRANSPARENT, 1), title)
+
+
+def _embedded(text: str, title: str) -> str:
     text = text[text.index("<svg") :].replace(_INK, "currentColor")
     # Clip paths are named by content, so two figures may share one; prefixing keeps each figure's
     # own.
@@ -107,12 +120,15 @@ def svg(drawing: Figure, *, title: str = "") -> str:
 def save(drawing: Figure, stem: str | Path) -> tuple[Path, Path]:
     """Write `stem.svg` and `stem.png` on white, for slides and papers."""
     stem = Path(stem)
+    layout = drawing.get_layout_engine()
     drawing.patch.set(alpha=1.0, facecolor="white")
     try:
         vector = write_bytes(stem.with_suffix(".svg"), _draw(drawing, "svg"))
+        drawing.set_layout_engine("none")  # laid out once: that takes half of the time of drawing
         bitmap = write_bytes(stem.with_suffix(".png"), _draw(drawing, "png"))
     finally:
         drawing.patch.set_alpha(0.0)
+        drawing.set_layout_engine(layout)
     return vector, bitmap
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from headwright.exercise.stations import StationText, without_roles
 from headwright.files import write_text
 from headwright.report.formula import formula, typeset
 from headwright.report.notation import set_plain
 from headwright.report.page import page
-from headwright.report.style import save, svg
+from headwright.report.style import inline, save
 from headwright.tour.page.tables import facts_list, numbers_table
 from headwright.tour.station import Station
 
@@ -50,9 +49,8 @@ main{padding-left:.5rem;padding-right:.5rem}}
 def write_station(station: Station, folder: Path, scene: str) -> str:
     """Save the station's figure and return its section of the report. `scene` is the lab's starting
     state for it."""
-    drawing = station.evidence.draw()
-    save(drawing, folder / station.figure)
-    return section(station, drawing, scene)
+    vector, _ = save(station.evidence.draw(), folder / station.figure)
+    return section(station, vector.read_text("utf-8"), scene)
 
 
 def write_report(sections: list[str], stations: list[Station], folder: Path) -> Path:
@@ -73,7 +71,8 @@ def _head(stations: list[Station]) -> str:
     )
 
 
-def section(station: Station, drawing: Any, scene: str) -> str:
+def section(station: Station, picture: str, scene: str) -> str:
+    """`picture` is its figure as SVG."""
     evidence = station.evidence
     title = escape(station.text.title)
     caption = set_plain(evidence.caption)
@@ -84,7 +83,7 @@ def section(station: Station, drawing: Any, scene: str) -> str:
     parts = [
         f'<section id="s{station.id}">',
         f'<h2><span class="number">{station.text.number}</span> {title}</h2>',
-        f"<figure>{svg(drawing, title=evidence.caption)}",
+        f"<figure>{inline(picture, title=evidence.caption)}",
         f"<figcaption>{caption}</figcaption></figure>",
         f"<div><p><strong>{verdict}</strong> {set_plain(evidence.finding)}</p>",
         _folded("The argument", _text(station.text)),
