@@ -259,7 +259,7 @@ def _places_in_exercises(segments: Sequence[Segment]) -> list[tuple[int, int] | 
 
 def _last_number(segment: Segment) -> int:
     """The last number of an item's label: 1.10 is the tenth."""
-    tokens = label_tokens(segment.label) if segment.kind != "heading" else []
+    tokens = label_tokens(segment.label) if segment.kind != "heading" else ()
     return int(tokens[-1]) if tokens and tokens[-1].isdigit() else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from headwright.exercise.courses import PART_LETTERS
@@ -21,15 +22,19 @@ _TOKEN = re.compile(
 # Other letters and digits, by those that they stand for
 _AS_USUAL = str.maketrans(KOREAN_LETTERS + CIRCLED_DIGITS, PART_LETTERS + "12345678")
 
+# Every way to number a document is tried on all of its labels, and a class writes the same ones.
+_LABELS_KEPT = 4096
+
 
 def has_part_letter(label: str | None) -> bool:
     return any(map(is_letter, label_tokens(label)))
 
 
-def label_tokens(label: str | None) -> list[str]:
+@functools.lru_cache(maxsize=_LABELS_KEPT)
+def label_tokens(label: str | None) -> tuple[str, ...]:
     """The letters, numerals and words of a label, in small letters and usual digits."""
     usual = (label or "").translate(_AS_USUAL)
-    return [token.lower() for token in _TOKEN.findall(usual)]
+    return tuple(token.lower() for token in _TOKEN.findall(usual))
 
 
 def is_letter(token: str) -> bool:

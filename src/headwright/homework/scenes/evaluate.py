@@ -75,9 +75,10 @@ def evaluate(node: Node, scene: AnyScene, bound: Mapping[str, int] | None = None
     Unknown or Mismatch."""
     with np.errstate(all="ignore"):
         value = _value(node, _Here(scene, bound or {}))
-    if np.any(np.isnan(value)):
+    is_array = isinstance(value, np.ndarray)
+    if np.isnan(value).any() if is_array else math.isnan(value):
         raise Unknown("a number (it comes to something like inf - inf)")
-    if isinstance(value, np.ndarray) and np.any(np.isinf(value)):
+    if is_array and np.isinf(value).any():
         raise Unknown("a finite value: the numbers overflow")
     return value
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,22 @@ _NO_VALUES = np.eye(N)  # a condition speaks of keys and the query only
 
 
 @dataclass(frozen=True)
+class Term:
+    """A member of a condition: is it positive by form (an exponential, a norm) and so compared by
+    ratio, and does it name any of the other keys?"""
+
+    node: Node
+    positive: bool
+    names_others: bool
+
+    @classmethod
+    def of(cls, node: Node, others: Sequence[str]) -> Term:
+        positive = isinstance(node, tree.Norm) or has_exponential([node])
+        named = {_variable(symbol.index) for symbol in letters([node])}
+        return cls(node, positive, not named.isdisjoint(others))
+
+
+@dataclass(frozen=True)
 class Letters:
     """What the letters of a condition mean, worked out once for all examples."""
 
@@ -42,6 +59,7 @@ class Letters:
     others: tuple[str, ...]
     scalars: dict[Symbol, float]
     roles: Roles
+    terms: tuple[Term, ...]
 
     @classmethod
     def of(cls, chain: Chain, winner: str, answer: Answer) -> Letters:
@@ -55,7 +73,8 @@ class Letters:
         variables = {_variable(s.index) for s in used if s.name in KEYS and s.index}
         others = sorted(variables - {winner, ""})
         keys = dict.fromkeys(KEYS, "keys")
-        return cls(winner, tuple(others), scalars, Roles(keys, indices))
+        terms = tuple(Term.of(node, others) for node in chain.terms)
+        return cls(winner, tuple(others), scalars, Roles(keys, indices), terms)
 
 
 def _variable(index: str) -> str:
@@ -81,19 +100,36 @@ def holds(chain: Chain, meant: Letters, example: Example) -> bool:
     scene = Scene(instance, meant.roles, scalars=meant.scalars, given=query)
 
     others = [k for k in range(len(example.K)) if k != J] if meant.others else [J]
-    return all(_true(chain, scene, dict.fromkeys(meant.others, place)) for place in others)
+    known: dict[int, Value] = {}  # by place: members that are the same for all other keys
+    for place in others:
+        bound = dict.fromkeys(meant.others, place)
+        if not _true(chain.relations, list(_members(meant.terms, scene, bound, known))):
+            return False
+    return True
 
 
-def _true(chain: Chain, scene: Scene, bound: dict[str, int]) -> bool:
-    values = [evaluate(term, scene, bound) for term in chain.terms]
-    pairs = itertools.pairwise(zip(chain.terms, values, strict=True))
+Member = tuple[Term, Value]
+
+
+def _members(
+    terms: Sequence[Term], scene: Scene, bound: dict[str, int], known: dict[int, Value]
+) -> Iterator[Member]:
+    for place, term in enumerate(terms):
+        if place in known:
+            yield term, known[place]
+            continue
+        value = evaluate(term.node, scene, bound)
+        if not term.names_others:
+            known[place] = value
+        yield term, value
+
+
+def _true(relations: Sequence[str], members: Sequence[Member]) -> bool:
+    pairs = itertools.pairwise(members)
     return all(
         _related(relation, left, right)
-        for relation, (left, right) in zip(chain.relations, pairs, strict=True)
+        for relation, (left, right) in zip(relations, pairs, strict=True)
     )
-
-
-Member = tuple[Node, Value]
 
 
 def _related(relation: str, left: Member, right: Member) -> bool:
@@ -108,7 +144,7 @@ def _related(relation: str, left: Member, right: Member) -> bool:
     if relation in _EQUAL:
         return _numbers_equal(larger, smaller)
     if relation == ">>":
-        positive = _is_positive(left[0]) or _is_positive(right[0])
+        positive = left[0].positive or right[0].positive
         return _much_larger(larger, smaller, by_ratio=positive)
     return larger > smaller if relation == ">" else larger >= smaller
 
@@ -141,8 +177,3 @@ def _vectors_related(relation: str, left: Value, right: Value) -> bool:
     larger = float(np.linalg.norm(left))
     smaller = float(np.linalg.norm(right))
     return larger >= RATIO * smaller if relation == ">>" else larger > smaller
-
-
-def _is_positive(node: Node) -> bool:
-    """A quantity that is positive by form (an exponential, a norm): compared by ratio."""
-    return isinstance(node, tree.Norm) or has_exponential([node])
