@@ -172,7 +172,7 @@ def _items_number_questions(segments: Sequence[Segment]) -> Iterator[QuestionNum
         yield QuestionNumber("", number) if number and not (digits_only and is_title) else None
 
 
-def _only_digits(tokens: list[str]) -> bool:
+def _only_digits(tokens: Sequence[str]) -> bool:
     return not any(letter_or_roman(token) for token in tokens)
 
 
