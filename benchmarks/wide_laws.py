@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.telling import as_they_come
 
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral, nodes
+from headwright.noise.head import integral, laws, nodes
 from headwright.noise.head.integral import head_moments
 from headwright.noise.heads import pair
 from headwright.noise.many.cells import make_cells
@@ -108,12 +108,12 @@ def _one_head(name: str, m: np.ndarray, s: np.ndarray, V: np.ndarray) -> dict[st
 
 def _finer(m: np.ndarray, s: np.ndarray, V: np.ndarray) -> Any:
     """Every key by itself on nodes of half the step."""
-    usual = integral.nodes
+    usual = laws.nodes
     try:
-        integral.nodes = partial(nodes.nodes, step=nodes.STEP / 2)
+        laws.nodes = partial(nodes.nodes, step=nodes.STEP / 2)
         return head_moments(m, s, V)
     finally:
-        integral.nodes = usual
+        laws.nodes = usual
 
 
 def _two_heads(width: float) -> dict[str, Any]:

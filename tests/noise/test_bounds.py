@@ -8,17 +8,17 @@ from functools import partial
 import numpy as np
 import pytest
 from benchmarks import adversary_moments
+from tests.noise.routes import on_a_grid
 
 import headwright as hw
 from headwright.noise import budget
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral, nodes
+from headwright.noise.head import integral, laws, nodes
 from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
 from headwright.noise.heads import pair
 from headwright.noise.many import cells, grid, polynomials, series, tables
-from headwright.noise.many import moments as many
 from headwright.noise.problem import Request
 
 # deviation of the means, smallest and largest deviation of the logits
@@ -72,7 +72,7 @@ def _tables_of_the_usual_order():
 @pytest.mark.parametrize("order", [6, 4])
 @pytest.mark.parametrize("law", LAWS[:3])
 def test_too_few_lattice_points(order, law, monkeypatch):
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     m, s, V = problem(law, 300)
     true = head_moments(m, s, V)
     set_order(monkeypatch, order)
@@ -82,7 +82,7 @@ def test_too_few_lattice_points(order, law, monkeypatch):
 @pytest.mark.parametrize(("count", "visible"), [(5, 1e-9), (3, 1e-6)])
 @pytest.mark.parametrize("law", [LAWS[0], LAWS[1], LAWS[4]])
 def test_too_few_chebyshev_nodes(count, visible, law, monkeypatch):
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     monkeypatch.setattr(grid, "_CHEBYSHEV", count)
     m, s, V = problem(law, 300)
     covers(exact_route.one_head(m, s, V), head_moments(m, s, V), visible=visible)
@@ -127,7 +127,7 @@ KNOBS = {
 @pytest.mark.parametrize("knob", KNOBS)
 @pytest.mark.parametrize("law", [LAWS[1], LAWS[4]])
 def test_knobs_of_the_grid(knob, law, monkeypatch):
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     settings, visible = KNOBS[knob]
     m, s, V = problem(law, 600)
     true = head_moments(m, s, V)
@@ -141,7 +141,7 @@ def test_knobs_of_the_grid(knob, law, monkeypatch):
 def test_a_coarse_rule(step, law, monkeypatch):
     m, s, V = problem(law, 12)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=step))
     covers(head_moments(m, s, V), true, visible=1e-10)
 
 
@@ -152,7 +152,7 @@ def test_a_coarse_graded_rule(step, bend, monkeypatch):
     m, s, V = problem((10.0, 0.0, 30.0), 12)
     true = head_moments(m, s, V)
     monkeypatch.setattr(nodes, "_BEND", bend)
-    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=step))
     covers(head_moments(m, s, V), true, visible=1e-10)
 
 
@@ -188,7 +188,7 @@ CUTS = [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)]
 def test_ends_that_are_cut_off(cut, law, monkeypatch):
     m, s, V = problem(law, 12)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(integral, "nodes", cut_nodes(m, s, cut, sure=integral._SURE))
+    monkeypatch.setattr(laws, "nodes", cut_nodes(m, s, cut, sure=integral._SURE))
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= 1e-9
     covers(found, true, visible=1e-5)
@@ -198,7 +198,7 @@ def test_ends_that_are_cut_off(cut, law, monkeypatch):
 def test_ends_that_are_cut_off_from_the_grid(cut, monkeypatch):
     m, s, V = problem(LAWS[1], 300)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     monkeypatch.setattr(cells, "nodes", cut_nodes(m, s, cut, sure=budget.REACH))
     found = exact_route.one_head(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= 1e-7
@@ -241,7 +241,7 @@ def test_a_coarse_rule_for_two_heads(step, monkeypatch):
     m, s = (np.stack(x) for x in (law.means, law.deviations))
     cross = keys.logits_law(Q).cross[0, 1]
     fine = one_pair(m, s, cross, V)
-    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=step))
     coarse = one_pair(m, s, cross, V)
     apart = np.abs(coarse.covariance - fine.covariance).max()
     assert 1e-12 <= apart <= coarse.error + fine.error
@@ -257,7 +257,7 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     fine = one_pair(m, s, cross, V, heads=heads)
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
     monkeypatch.setattr(nodes, "_BEND", 6.0)
-    monkeypatch.setattr(integral, "nodes", partial(nodes.nodes, step=0.9))
+    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=0.9))
     monkeypatch.setattr(budget, "ROUGH_PAIR", np.inf)  # beyond it the pair is sampled instead
     found = pair.sum_pairs
     monkeypatch.setattr(pair, "sum_pairs", lambda *given: replace(found(*given), total=1.0))

@@ -49,8 +49,10 @@ def test_one_head_and_few_keys(rng):
         "noise/problem",
         "noise/exact",
         "noise/head/integral",
+        "noise/head/laws",
         "noise/head/nodes",
         "noise/head/transform",
+        "noise/head/lattice",
         "noise/rounding",
         "noise/record",
     ]

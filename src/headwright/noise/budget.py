@@ -6,6 +6,7 @@ approximation may spend. All numbers are for values at most 1 away from their ce
     the trapezoid rule of step 1/3                     3e-12     6e-11         head/nodes
     mass beyond either end of the integral             1e-14     1e-14         head/nodes
     the transform of one logit, and rounding           1e-12     1e-12         head/transform
+    laws of logits that are nearly equal, taken as one 1e-12     6e-12         head/laws
     keys out of reach (a million of them)              2e-13     2e-13         many/cells
     short polynomials: sums over keys                  3e-11     3e-11         many/integrand
     short polynomials: functions brought to the keys   3e-11     3e-10         many/moments
@@ -24,6 +25,13 @@ is what `error` states. (Two heads with graded nodes are measured only, against 
 
 PROMISED_MEAN = 1e-9
 PROMISED_COVARIANCE = 1e-8
+
+# Logits whose means move by e_i and variances by f_i move E[c] by at most this many times, and
+# E[c c'] by at most that many times, the first-order sum of e_i + f_i / 2 (see `rounding`).
+MOVED_MEAN = 2.0
+MOVED_COVARIANCE = 12.0
+# Laws whose means and half of whose variances are no further apart than this may be taken as one.
+SAME_LAW = 2.5e-13
 
 # Deviations beyond which a normal number is never seen (1e-20).
 REACH = 9.3

@@ -36,8 +36,6 @@ from headwright.noise.problem import Problem
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, HostPerHead, HostPerKey
 
-MEAN = 2.0
-COVARIANCE = 12.0
 # Values at most 1 from their centre: no mean is off by more, nor is a covariance.
 TRIVIAL = 2.0
 _LITTLE = 1e-11  # below this no closer look is worth a pass over the keys
@@ -82,17 +80,17 @@ def with_rounding(head: HeadMoments, law: CentredLaw, h: int, *, m: Array) -> He
     """
     known = head.first + head.second
     moved = rounding(law, h, m=m, undecided=lambda: _undecided(head), known=known)
-    first = head.first + min(TRIVIAL, MEAN * moved)
-    second = head.second + min(TRIVIAL, COVARIANCE * moved)
+    first = head.first + min(TRIVIAL, budget.MOVED_MEAN * moved)
+    second = head.second + min(TRIVIAL, budget.MOVED_COVARIANCE * moved)
     return replace(head, first=first, second=second)
 
 
 def rounding(
     law: CentredLaw, h: int, *, m: Array, undecided: Callable[[], HostPerKey], known: float
 ) -> float:
-    """How far rounding may have moved head h: `MEAN` times this for its mean, `COVARIANCE` times
-    for its covariance. `undecided` are W_i or more, all together `known` to so much; they are asked
-    for only where one bound for all keys is not enough."""
+    """How far rounding may have moved head h: `MOVED_MEAN` times this for its mean,
+    `MOVED_COVARIANCE` times for its covariance. `undecided` are W_i or more, all together `known`
+    to so much; they are asked for only where one bound for all keys is not enough."""
     rate = _one_for_all(law, h)
     if rate is not None and rate <= _LITTLE:
         return float(np.exp(2 * rate)) * rate

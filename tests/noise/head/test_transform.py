@@ -5,8 +5,8 @@ import pytest
 from tests.noise import twin
 from tests.tolerances import TRANSFORM, TRANSFORM_ABSOLUTE
 
+from headwright.noise.head.lattice import lattice_transform, transform_on_nodes
 from headwright.noise.head.transform import expectations, transform
-from headwright.noise.many.lattice import lattice_transform
 
 DEVIATIONS = [0.0, 1e-6, 0.5, 0.9, 3.0, 3.01, 40.0, 1e3]
 
@@ -41,6 +41,21 @@ def test_lattice_equals_pointwise(s):
         np.testing.assert_allclose(
             two * weight, one * weight, rtol=1e3 * TRANSFORM, atol=TRANSFORM_ABSOLUTE
         )
+
+
+@pytest.mark.parametrize("top", [1, 2])
+def test_keys_on_uniform_nodes_equal_pointwise(top, rng):
+    """Means anywhere between the nodes, near and far; deviations that share a lattice, and some
+    that do not."""
+    u = -40.0 + np.arange(130) / 3
+    m = np.concatenate([rng.normal(size=300), [-200.0, -1e5, -np.inf, 3.0, 2.0, 1.0]])
+    s = np.concatenate([np.exp(rng.uniform(-3, 2, 300)), [1.0, 2.0, 0.0, 0.0, 1e-3, 30.0]])
+    a = transform(u[:, None] + m, s, top=top)
+    b = transform_on_nodes(u, 1 / 3, m, s, top=top)
+    weight = np.exp(a.psi)
+    np.testing.assert_allclose(b.psi * weight, a.psi * weight, atol=TRANSFORM)
+    for one, two in zip(a.ratios, b.ratios, strict=True):
+        np.testing.assert_allclose(two * weight, one * weight, atol=TRANSFORM)
 
 
 def test_fixed_logit_is_closed_form():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.noise.routes import on_a_grid
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN
 
 from headwright.errors import InputError
@@ -13,7 +14,6 @@ from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import nodes
 from headwright.noise.head.transform import transform
 from headwright.noise.many import cells, grid
-from headwright.noise.many import moments as many
 
 # deviation of the means, smallest and largest deviation of the logits
 LAWS = [
@@ -47,7 +47,7 @@ def agree(found, true):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_grid_equals_every_key_by_itself(law, rng, monkeypatch):
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     m, s, V = problem(rng, law)
     agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
@@ -58,7 +58,7 @@ def test_grid_equals_every_key_by_itself(law, rng, monkeypatch):
 def test_wide_noise(law, rng, monkeypatch):
     """Deviations up to 1,000 on graded nodes, by the grid where keys by themselves would be
     cheaper."""
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     m, s, V = problem(rng, law, n=300)
     agree(exact_route.one_head(m, s, V), head_moments(m, s, V))
 
@@ -82,7 +82,7 @@ def test_pieces_and_single_precision_change_nothing(law, rng, monkeypatch):
 def test_random_laws_equal_every_key_by_itself(seed, monkeypatch):
     """Means near or far, on lattice points or not, fixed keys, a heavy key that takes nearly all
     the weight."""
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     rng = np.random.default_rng(seed)
     n, low = int(rng.integers(201, 600)), 10 ** rng.uniform(-6, 0.5) if seed % 2 else 0.0
     m, s, V = problem(rng, (10 ** rng.uniform(-3, 1.5), low, low + 10 ** rng.uniform(-5, 0.5)), n=n)
@@ -201,7 +201,7 @@ def test_fixed_keys_among_wide_ones(rng):
 def test_means_on_lattice_points(rng, monkeypatch):
     """The lowest and the highest mean may be rounded to the wrong side of a lattice point; they
     stay in their strip."""
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     m, s, V = problem(rng, (10.0, 0.0, 80.0), n=600)
     m[:150], m[150:300] = -55.0, 55.0
     agree(exact_route.one_head(m, s, V), head_moments(m, s, V))

@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.noise import twin
+from tests.noise.routes import on_a_grid
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, TRANSFORM
 
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral, nodes, transform
+from headwright.noise.head import integral, laws, nodes, transform
 from headwright.noise.head.integral import head_moments
 from headwright.noise.heads import bivariate, pair
 from headwright.noise.many import cost, tables
@@ -53,7 +54,7 @@ def finer(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(nodes, "_BEND", 30.0)
             patch.setattr(nodes, "_SPARSE", 1.0)
-            patch.setattr(integral, "nodes", partial(nodes.nodes, step=nodes.STEP / 2))
+            patch.setattr(laws, "nodes", partial(nodes.nodes, step=nodes.STEP / 2))
             return head_moments(m, s, V)
 
     return moments
@@ -137,12 +138,12 @@ def test_the_part_beyond_the_ends_is_stated_by_itself(rng, monkeypatch):
         whole = nodes.nodes(*law)
         left = np.searchsorted(whole.u, -4e3)
         part = nodes.Nodes(whole.u[left:], whole.weight[left:], whole.step, whole.uniform)
-        monkeypatch.setattr(integral, "nodes", lambda *_: part)
+        monkeypatch.setattr(laws, "nodes", lambda *_: part)
         missing = 1 - head_moments(m, s, V).weights_mean.sum()
         return nodes.Nodes(part.u, part.weight / (1 - missing), part.step, part.uniform)
 
     whole = cut(m, s, np.ones(20))
-    monkeypatch.setattr(integral, "nodes", lambda *_: whole)
+    monkeypatch.setattr(laws, "nodes", lambda *_: whole)
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) < true.first
     assert np.abs(found.weights_mean - true.weights_mean).sum() > 1e-6
@@ -181,7 +182,7 @@ def test_tables_of_the_grid_are_as_long_as_their_keys_reach(width, rng, monkeypa
 
 @pytest.mark.parametrize("width", WIDE)
 def test_the_grid_equals_every_key_by_itself(width, rng, monkeypatch):
-    monkeypatch.setattr(many, "grid_pays", lambda cells: True)
+    on_a_grid(monkeypatch)
     m, s, V = one_wide(rng, 300, width)
     found = exact_route.one_head(m, s, V)
     kept(found)
@@ -221,7 +222,7 @@ def test_estimated_work_is_the_work_done(rng, monkeypatch):
     m, s, V = over_scales(rng, 200, -2, 2)
     cells = make_cells(m, s)
     done = 0.0
-    original = integral.transform
+    original = laws.transform
 
     def counted(x, s, *, top=2):
         nonlocal done
@@ -229,7 +230,7 @@ def test_estimated_work_is_the_work_done(rng, monkeypatch):
         done += float((((x >= left) & (x <= right)) * transform.effort(s)).sum())
         return original(x, s, top=top)
 
-    monkeypatch.setattr(integral, "transform", counted)
+    monkeypatch.setattr(laws, "transform", counted)
     head_moments(m, s, V)
     assert 0.8 * done <= cost.by_itself(cells) <= 1.25 * done
 
@@ -251,7 +252,7 @@ def test_a_grid_that_does_not_fit_is_not_built(rng, monkeypatch):
 
 
 def test_the_largest_grid_that_fits_stays_below_a_gigabyte(rng, monkeypatch):
-    monkeypatch.setattr(many, "grid_pays", cost.grid_fits)
+    on_a_grid(monkeypatch, cost.grid_fits)
     m, s, V = over_scales(rng, 4000, -3, 6, means=1.0)
     cells = make_cells(m, s)
     assert cost.grid_fits(cells)
@@ -370,7 +371,7 @@ def test_blocks_of_rows_change_nothing(rng, monkeypatch):
     law = two_heads(rng, 30.0, 0.5)
     whole = pair_of(*law)
     monkeypatch.setattr(pair, "_BLOCK", 1e6)
-    monkeypatch.setattr(integral, "_BLOCK", 100)
+    monkeypatch.setattr(laws, "_BLOCK", 100)
     parts = pair_of(*law)
     np.testing.assert_allclose(parts.covariance, whole.covariance, atol=TRANSFORM)
     np.testing.assert_allclose(parts.weights, whole.weights, atol=TRANSFORM)

@@ -105,7 +105,7 @@ def sampled_descent(
     keys = to_numpy(aim.law.sample(rng, size))
 
     def objective(queries: Heads, mix: Mix) -> tuple[float, Heads, Mix]:
-        z = aim.scale * np.einsum("snd,hd->shn", keys, queries, optimize=True)
+        z = aim.scale * (queries @ keys.transpose(0, 2, 1))
         if aim.bias is not None:
             z = z + aim.bias
         alpha = np.asarray(attention.weights(z))
@@ -114,7 +114,7 @@ def sampled_descent(
         slope = 2 * miss @ aim.values.T / size
         inner = np.einsum("shn,sn->sh", alpha, slope)
         by_logit = alpha * (slope[:, None, :] - inner[:, :, None]) * mix[:, None]
-        by_query = aim.scale * np.einsum("shn,snd->hd", by_logit, keys, optimize=True)
+        by_query = aim.scale * np.tensordot(by_logit, keys, axes=([0, 2], [0, 1]))
         return float(np.sum(miss * miss) / size), by_query, inner.sum(axis=0)
 
     ends = [_descend(objective, queries, mix, ball=ball, stop=lambda: False) for queries in starts]

@@ -143,7 +143,7 @@ def _sampled(
     for first in range(0, samples, batch):
         keys = to_numpy(aim.law.sample(rng, min(batch, samples - first)))
         for found, (queries, mix) in zip(errors, designs, strict=True):
-            z = aim.scale * np.einsum("snd,hd->shn", keys, queries)
+            z = aim.scale * (queries @ keys.transpose(0, 2, 1))
             if aim.bias is not None:
                 z = z + aim.bias
             alpha = attention.weights(z)

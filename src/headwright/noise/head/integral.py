@@ -16,14 +16,15 @@ grow with their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from headwright.noise.head.nodes import Nodes, nodes
-from headwright.noise.head.transform import ACCURACY, Transform, transform
+from headwright.noise import budget
+from headwright.noise.head.laws import Laws, distinct
+from headwright.noise.head.nodes import Nodes
+from headwright.noise.head.transform import ACCURACY
 from headwright.types import (
     Covariance,
     Float,
@@ -31,7 +32,6 @@ from headwright.types import (
     HostPerLaw,
     HostPerNode,
     HostTable,
-    Int,
     Mean,
     PerKey,
 )
@@ -39,8 +39,6 @@ from headwright.types import (
 # Rounding and the transform's own error, relative to the size of the values.
 FLOOR = 10 * ACCURACY
 _SURE = 9.0  # deviations below its mean at which a logit never is
-# Numbers of one table (nodes x keys) in work at once; a dozen tables of 4 MB live at the same time.
-_BLOCK = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -55,36 +53,6 @@ class HeadMoments:
     first: float
     second: float
     farthest: float
-
-
-@dataclass(frozen=True)
-class Laws:
-    """The distinct laws among the keys: how many keys each has, and `which` law each key has."""
-
-    m: HostPerLaw
-    s: HostPerLaw
-    count: HostPerLaw
-    which: Int[np.ndarray, "n"]
-
-    def nodes(self) -> Nodes:
-        """Where to integrate for these keys."""
-        return nodes(self.m, self.s, self.count)
-
-    def blocks(self, grid: Nodes, top: int) -> Iterator[tuple[slice, Transform]]:
-        """The transform on all nodes, some rows of them at a time."""
-        rows = max(1, _BLOCK // self.m.size)
-        for begin in range(0, grid.u.size, rows):
-            part = slice(begin, min(begin + rows, grid.u.size))
-            x = grid.u[part, None] + self.m
-            yield part, transform(x, self.s, top=top)
-
-
-def distinct(m: HostPerKey, s: HostPerKey) -> Laws:
-    """Keys of equal mean and deviation share one law."""
-    _, first, which, count = np.unique(
-        m + 1j * s, return_index=True, return_inverse=True, return_counts=True
-    )
-    return Laws(m[first], s[first], count.astype(float), which)
 
 
 @dataclass(frozen=True)
@@ -178,9 +146,7 @@ def head_moments(m: HostPerKey, s: HostPerKey, V: Any) -> HeadMoments:
 
     # Counted from the output without noise: keys that are masked then count for nothing.
     start = without_noise(m, V).mean
-    values = np.zeros((laws.m.size, V.shape[1]))
-    np.add.at(values, laws.which, V - start)
-    found = integrate(laws, laws.nodes(), values)
+    found = integrate(laws, laws.nodes(), laws.added(V - start))
 
     # sum_i E[alpha_i] is not exactly one, and the mean is the centre for which int R e^Psi du = 0.
     shift = found.density @ found.R / (found.weights @ laws.count)
@@ -196,8 +162,8 @@ def head_moments(m: HostPerKey, s: HostPerKey, V: Any) -> HeadMoments:
         weights_square=found.square[laws.which],
         mean=mean,
         covariance=common + own,
-        first=first,
-        second=second,
+        first=first + budget.MOVED_MEAN * laws.moved,
+        second=second + budget.MOVED_COVARIANCE * laws.moved,
         farthest=float(np.abs(C).max()),
     )
 

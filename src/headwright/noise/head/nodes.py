@@ -18,12 +18,13 @@ Gamma bound does not cover any of this, therefore the caller compares with every
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import erf, loggamma, logsumexp, ndtri
+from scipy.special import erf, loggamma, ndtri
 
 from headwright.noise.head.transform import transform
-from headwright.types import Float, HostPerKey, HostPerNode
+from headwright.types import Float, HostPerKey, HostPerLaw, HostPerNode
 
 STEP = 1 / 3
 _NEGLIGIBLE = 1e-14  # mass beyond either end
@@ -36,7 +37,13 @@ _BEND = 15.0  # distance from the right end at which a graded step has grown by 
 _REACH = -float(ndtri(_NEGLIGIBLE / 10))
 # Closer to the right end than this share of its deviation a wide key is a short power series.
 _STILL = 0.05
-_HALVINGS = 12  # of the range in which the right end is sought
+_FEW = 24  # logits of which no coarse picture is made
+# Logits are close to each other in one bin of means and of ln s.
+_MEANS = 1.0
+_LOG_DEVIATIONS = 0.7
+_NARROWEST = 0.01
+_CLOSER_LOOKS = 3  # at the right end, each at one interval of the look before
+_SLACK = 1.0  # of the right end: three nodes too many, on which the steps have not grown
 # Density of nodes in a gap between scales, relative to elsewhere: five for a factor of e
 _SPARSE = 1 / 9
 _SOFT = 1.2  # width, in ln(distance), over which the density of nodes changes
@@ -58,9 +65,15 @@ class Nodes:
     def alias(self, order: int) -> float:
         """Largest relative error of the rule for alpha (order 1) or alpha^2 (order 2), uniform
         nodes."""
-        j = np.arange(1, 4)
-        frequencies = 2j * np.pi * j / self.step
-        return float(2 * np.exp(loggamma(order + frequencies).real).sum())
+        return _alias(order, self.step)
+
+
+@lru_cache(maxsize=8)
+def _alias(order: int, step: float) -> float:
+    """2 sum_j |Gamma(order + 2 pi i j / step)|"""
+    j = np.arange(1, 4)
+    frequencies = 2j * np.pi * j / step
+    return float(2 * np.exp(loggamma(order + frequencies).real).sum())
 
 
 @dataclass(frozen=True)
@@ -80,12 +93,36 @@ class _Logits:
 def nodes(m: HostPerKey, s: HostPerKey, count: HostPerKey, *, step: float = STEP) -> Nodes:
     """Nodes for independent logits N(m_i, s_i^2), the i-th occurring `count_i` times."""
     logits = _Logits(m, s, count)
-    low, high = _trimmed(logits, *_certain_ends(logits))
+    low, high, alive = _trimmed(logits, *_certain_ends(logits))
     if high - low <= _UNIFORM:
         u = np.arange(high, low - step, -step)[::-1]
         return Nodes(u, np.full(u.size, step), step, True)
-    high = _right_end(logits, low, high)
+    high = _right_end(logits, alive, high)
     return _graded(low, high, step, _gaps(high, m, s))
+
+
+def coarse(
+    m: HostPerKey, s: HostPerKey, count: HostPerKey
+) -> tuple[HostPerLaw, HostPerLaw, HostPerLaw]:
+    """A coarse picture of many logits, for the sake of `nodes` alone: those close to each other are
+    one, as low as the lowest and as wide as the widest. That lengthens the right end and costs the
+    left one a factor of e. What the ends cut off is measured afterwards."""
+    if m.size <= _FEW:
+        return m, s, count
+    log_s = np.log(np.maximum(s, _NARROWEST))
+    bins = np.floor(m / _MEANS) + 1j * np.floor(log_s / _LOG_DEVIATIONS)
+    order = np.argsort(bins)
+    names = bins[order]
+    first = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+    lowest = np.minimum.reduceat(m[order], first)
+    widest = np.maximum.reduceat(s[order], first)
+    return lowest, widest, np.add.reduceat(count[order], first)
+
+
+def most_nodes(m: HostPerKey, s: HostPerKey) -> int | None:
+    """How many nodes there are at most if they are uniform for sure, found out at a glance."""
+    low, high = _certain_ends(_Logits(m, s, np.ones(m.size)))
+    return int((high - low) / STEP) if high - low <= _UNIFORM else None
 
 
 def _certain_ends(logits: _Logits) -> tuple[float, float]:
@@ -105,7 +142,7 @@ def _certain_ends(logits: _Logits) -> tuple[float, float]:
     low = np.inf
     if narrow.any():
         exponents = m[narrow] + s[narrow] ** 2 / 2
-        largest = logsumexp(exponents, b=count[narrow])
+        largest = np.logaddexp.reduce(exponents + np.log(count[narrow]))
         low = np.log(_NEGLIGIBLE) - largest
     if wide.any():
         ends = -c - z * s - m
@@ -113,32 +150,38 @@ def _certain_ends(logits: _Logits) -> tuple[float, float]:
     return float(low), max(high, float(low) + 1.0)
 
 
-def _trimmed(logits: _Logits, low: float, high: float) -> tuple[float, float]:
-    """The same ends, moved inwards to what a coarse look at Psi allows."""
+def _trimmed(logits: _Logits, low: float, high: float) -> tuple[float, float, float]:
+    """The same ends, moved inwards to what a coarse look at Psi allows, and the last point at which
+    e^Psi has not vanished yet."""
     u = np.linspace(low, high, _LOOKS)
     total = logits.total(u)
     untouched = np.flatnonzero(total > -_NEGLIGIBLE)
     gone = np.flatnonzero(total < -_LEVEL)
+    alive = low
     if untouched.size:
         low = float(u[untouched[-1]])
     if gone.size:
         high = float(u[gone[0]])
-    return low, high
+        alive = float(u[max(gone[0] - 1, 0)])
+    return low, high, alive
 
 
-def _right_end(logits: _Logits, low: float, high: float) -> float:
-    """The same right end, moved to where e^Psi vanishes. Graded steps are small only near it: many
-    narrow keys together make a sharp end of the integrand, and no slack may come between. Bisection
-    in the logarithm of the distance, which has no scale of its own."""
+def _right_end(logits: _Logits, alive: float, high: float) -> float:
+    """The same right end, moved to where e^Psi vanishes, which it does not yet at `alive`. Graded
+    steps are small only near it: many narrow keys together make a sharp end of the integrand, and
+    no slack may come between. Looked for in the logarithm of the distance, which has no scale of
+    its own."""
     near = 0.0
-    far = float(np.arcsinh((high - low) / _BEND))
-    for _ in range(_HALVINGS):
-        middle = (near + far) / 2
-        u = high - _BEND * np.sinh(middle)
-        if logits.total(np.array([u]))[0] < -_LEVEL:
-            near = middle
-        else:
-            far = middle
+    far = float(np.arcsinh((high - alive) / _BEND))
+    for _ in range(_CLOSER_LOOKS):
+        y = np.linspace(near, far, _LOOKS)
+        inner = high - _BEND * np.sinh(y[1:-1])
+        still = np.flatnonzero(logits.total(inner) >= -_LEVEL)
+        first = int(still[0]) if still.size else inner.size
+        near = float(y[first])
+        far = float(y[first + 1])
+        if _BEND * (far - near) <= _SLACK:
+            break
     return high - _BEND * float(np.sinh(near))
 
 

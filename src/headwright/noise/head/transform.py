@@ -22,10 +22,13 @@ from scipy.special import ndtr
 
 from headwright.types import Float, HostPerKey, HostTable
 
-# s up to the bound shares one trapezoid rule; beyond the last one the rule in L takes over.
-_CLASSES = (0.0, 0.5, 1.0, 2.0, 3.0)
-_BEYOND = len(_CLASSES)
-_CHUNK = 1 << 18  # nodes x points per temporary: stays in cache
+# Deviations up to a bound share one rule: the trapezoid rule in g up to 3, then a rule in L.
+_CLASSES = (0.0, 0.5, 1.0, 2.0, 3.0, 6.0, 12.0)
+# Steps of the rule in L up to 6, up to 12 and beyond: a wide normal law is smooth at every L, and
+# where a step is felt first, ten deviations out, no weight is above 1e-20.
+_WIDE_STEPS = (0.06, 0.1, 0.2)
+_NARROW = len(_CLASSES) + 1 - len(_WIDE_STEPS)  # classes of the rule in g
+_CHUNK = 1 << 16  # nodes x points per temporary: stays in cache
 # e^{-750} and a normal density at 39 deviations are no numbers.
 _UNDERFLOW = 750.0
 _SIGMAS = 39.0
@@ -34,10 +37,13 @@ _LARGEST_EXPONENT = 300.0  # of e^y: exp(-e^y) has long been zero, and e^{2y} is
 _SMALLEST_PHI = 1e-300
 # Relative error of every expectation below (tests confront it with 30 digits).
 ACCURACY = 1e-13
+_ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
 Ratio = Float[np.ndarray, "*u n"]
 Ratios = Float[np.ndarray, "k u n"]
 Expectations = tuple[HostTable, Ratios]  # gap, and a_0 .. a_top
+Points = Float[np.ndarray, "p"]
+Column = Float[np.ndarray, "p 1"]
 Rule = tuple[np.ndarray, np.ndarray]  # nodes and weights
 
 
@@ -78,9 +84,9 @@ def logarithmic(gap: HostTable, a: Ratios) -> Transform:
 
 def effort(s: HostPerKey) -> HostPerKey:
     """What one point costs at each deviation, in exponentials."""
-    sizes = [float(_normal_rule(c)[0].size) for c in range(_BEYOND)]
-    sizes.append(_NORMAL_LAW * gumbel_rule()[0].size)
-    return np.array(sizes)[_class_of(s)]
+    narrow = [float(_normal_rule(c)[0].size) for c in range(_NARROW)]
+    wide = [_NORMAL_LAW * gumbel_rule(step)[0].size for step in _WIDE_STEPS]
+    return np.array(narrow + wide)[_class_of(s)]
 
 
 def seen(s: Float[np.ndarray, "*n"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
@@ -97,49 +103,37 @@ def _class_of(s: HostPerKey) -> np.ndarray:
 
 def expectations(x: HostTable, s: HostPerKey, *, top: int = 2) -> Expectations:
     """`gap` and `a_0 .. a_top` at `x[k, i]` for logits of deviation `s[i]`."""
-    gap = np.empty(x.shape)
-    a = np.empty((top + 1, *x.shape))
-    which = _class_of(s)
-
-    for c in np.unique(which):
-        mine = np.flatnonzero(which == c)
-        points = x[:, mine]
-        deviations = np.broadcast_to(s[mine], points.shape)
-        some_gap, some_a = _in_chunks(points.ravel(), deviations.ravel(), int(c), top)
-        gap[:, mine] = some_gap.reshape(points.shape)
-        a[:, :, mine] = some_a.reshape(top + 1, *points.shape)
-    return gap, a
-
-
-def _in_chunks(x: np.ndarray, s: np.ndarray, c: int, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """The expectations at points (x, s) of one class."""
-    gap = np.empty(x.size)
-    a = np.empty((top + 1, x.size))
-
     left, right = seen(s)
-    never = x < left
-    always = x > right
-    gap[never] = 0.0
-    gap[always] = 1.0
-    a[:, never | always] = 0.0
-    a[0, never] = 1.0
+    undecided = (x > left) & (x < right)
+    # Everywhere else a logit is surely above -x, or surely below.
+    gap = np.where(x < 0.0, 0.0, 1.0)
+    a = np.zeros((top + 1, *x.shape))
+    a[0] = 1.0 - gap
 
-    # Low points need 1 - phi, high points phi: one transcendental function per node decides both.
-    narrow = c < _BEYOND
-    low = x + (s * s / 2 if narrow else 0.0) < -1.0
-    rule = _normal_rule(c) if narrow else gumbel_rule()
-    by_rule = _by_logit if narrow else _by_gumbel
-    size = max(1, _CHUNK // len(rule[0]))
-    for side, decided in ((True, never), (False, always)):
-        ids = np.flatnonzero((low == side) & ~decided)
-        for start in range(0, ids.size, size):
-            part = ids[start : start + size]
-            found = by_rule(x[part], s[part], rule, top=top, low=side)
-            gap[part], a[:, part] = found
+    which = _class_of(s)
+    for c in np.flatnonzero(np.bincount(which)).tolist():
+        mine = undecided & (which == c)
+        deviations = np.broadcast_to(s, x.shape)[mine]
+        found = _in_chunks(x[mine], deviations, c, top)
+        gap[mine] = found[0]
+        a[:, mine] = found[1:]
     return gap, a
 
 
-@lru_cache(maxsize=_BEYOND)
+def _in_chunks(x: Points, s: Points, c: int, top: int) -> Float[np.ndarray, "k p"]:
+    """Gap and a_0 .. a_top, one after the other, at points (x, s) of one class."""
+    narrow = c < _NARROW
+    rule = _normal_rule(c) if narrow else gumbel_rule(_WIDE_STEPS[c - _NARROW])
+    by_rule = _by_logit if narrow else _by_gumbel
+    found = np.empty((top + 2, x.size))
+    size = max(1, _CHUNK // len(rule[0]))
+    for start in range(0, x.size, size):
+        part = slice(start, start + size)
+        by_rule(x[part, None], s[part, None], rule, found[:, part])
+    return found
+
+
+@lru_cache(maxsize=_NARROW)
 def _normal_rule(c: int) -> Rule:
     """Trapezoid nodes and weights for g ~ N(0, 1), fine enough for every s of class c."""
     widest = _CLASSES[c]
@@ -155,62 +149,52 @@ def _normal_rule(c: int) -> Rule:
     return g, weight / weight.sum()
 
 
-def _by_logit(
-    x: np.ndarray, s: np.ndarray, rule: Rule, *, top: int, low: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _by_logit(x: Column, s: Column, rule: Rule, found: Float[np.ndarray, "k p"]) -> None:
     """Expectations over g: narrow logits."""
     g, weight = rule
-    e = s[:, None] * g
-    e += x[:, None]
+    e = s * g
+    e += x
     np.minimum(e, _LARGEST_EXPONENT, out=e)
     np.exp(e, out=e)
-    gap = None
-    if low:
-        f = np.expm1(-e)
-        gap = -(f @ weight)
-        f += 1.0
-    else:
-        f = np.exp(-e)
-
-    a = np.empty((top + 1, x.size))
-    for k in range(top + 1):
-        a[k] = f @ weight
-        if k < top:
-            f *= e
-    if gap is None:
-        gap = 1.0 - a[0]
-    return gap, a
+    np.negative(e, out=e)
+    f = np.expm1(e)
+    found[0] = f @ -weight
+    np.exp(e, out=f)
+    found[1] = f @ weight
+    sign = 1.0
+    for k in range(2, len(found)):
+        f *= e
+        sign = -sign
+        found[k] = f @ (sign * weight)
 
 
-@lru_cache(maxsize=1)
-def gumbel_rule() -> Rule:
+@lru_cache(maxsize=len(_WIDE_STEPS))
+def gumbel_rule(step: float = _WIDE_STEPS[0]) -> Rule:
     """Nodes l and weights of the density e^{l - e^l} of L = ln Exp(1), by l = t - e^{-t} and the
-    trapezoid rule."""
-    h = 0.06
-    t = np.arange(-4.0, 3.9, h)
+    trapezoid rule in t."""
+    t = np.arange(-4.0, 3.9, step)
     node = t - np.exp(-t)
     slope = 1.0 + np.exp(-t)
     density = np.exp(node - np.exp(node))
-    weight = h * slope * density
+    weight = step * slope * density
     return node, weight / weight.sum()
 
 
-def _by_gumbel(
-    x: np.ndarray, s: np.ndarray, rule: Rule, *, top: int, low: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _by_gumbel(x: Column, s: Column, rule: Rule, found: Float[np.ndarray, "k p"]) -> None:
     """Expectations over L: wide logits."""
     node, weight = rule
-    t = (node - x[:, None]) / s[:, None]
-    # phi = E_L Phi((L - x)/s), 1 - phi = E_L Phi((x - L)/s)
-    side = ndtr(-t if low else t) @ weight
+    t = (node - x) / s
+    # phi = E_L Phi((L - x)/s), 1 - phi = E_L Phi((x - L)/s): low points need the one, high points
+    # the other.
+    low = x[:, 0] < -1.0
+    side = ndtr(np.where(low[:, None], -t, t)) @ weight
     other = 1.0 - side
-
-    a = np.empty((top + 1, x.size))
-    a[0] = other if low else side
+    found[0] = np.where(low, side, other)
+    found[1] = np.where(low, other, side)
     # a_k = int e^{kl - e^l} N(l; x, s) dl
-    norm = np.sqrt(2 * np.pi) * s[:, None]
-    density = np.exp(-0.5 * t * t) / norm
-    orders = np.arange(top)[:, None]
+    t *= t
+    t *= -0.5
+    density = np.exp(t, out=t)
+    orders = np.arange(len(found) - 2)[:, None]
     powers = weight * np.exp(orders * node)
-    a[1:] = (density @ powers.T).T
-    return (side if low else other), a
+    found[2:] = (density @ powers.T).T / (_ROOT_TWO_PI * s[:, 0])

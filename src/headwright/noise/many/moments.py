@@ -30,7 +30,7 @@ from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.blocks import on_host, one_blas_thread
 from headwright.noise.many.cells import Cells, make_cells
-from headwright.noise.many.cost import grid_pays
+from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.integrand import Integrand, OnGrid, directions, errors, make_integrand
 from headwright.noise.many.polynomials import Terms, choose, coefficients
 from headwright.noise.many.transfer import Finish, Transfer
@@ -51,6 +51,8 @@ def many_moments(m: PerKey, s: PerKey, V: Values) -> HeadMoments:
     # the host need them.
     own_threads = on_host(m) and not compat.is_numpy_array(m)
     with nullcontext() if own_threads else one_blas_thread():
+        if compat.is_numpy_array(m) and surely_by_itself(m, s):
+            return head_moments(m, s, to_numpy(finite("V", V)).astype(float, copy=False))
         cells = make_cells(m, s)
         if not grid_pays(cells):
             return _by_themselves(m, s, finite("V", V), cells)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from headwright.noise.head.lattice import lattice_effort, lattice_transform
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.grid import Grid
-from headwright.noise.many.lattice import lattice_effort, lattice_transform
 from headwright.noise.many.series import lagrange
 from headwright.types import Float, HostPerNode
 

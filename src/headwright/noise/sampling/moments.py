@@ -17,9 +17,10 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright import inputs
+from headwright.noise import budget
 from headwright.noise.problem import Problem, in_double, value_covariance
 from headwright.noise.record import Moments, in_precision
-from headwright.noise.rounding import COVARIANCE, MEAN, rounding
+from headwright.noise.rounding import rounding
 from headwright.noise.sampling.noisy_keys import DrawnWeights, NoisyKeys, noisy_keys
 from headwright.noise.sampling.normals import (
     REPLICATES,
@@ -78,9 +79,9 @@ def _with_rounding(problem: Problem, found: Moments) -> Moments:
 
     xp = problem.xp
     apart = float(xp.max(xp.abs(problem.values - found.mean)))
-    mean = found.mean_error + MEAN * moved * apart
-    covariance = found.covariance_error + COVARIANCE * moved * apart * apart
-    error = max(found.error + COVARIANCE * moved, mean, covariance)
+    mean = found.mean_error + budget.MOVED_MEAN * moved * apart
+    covariance = found.covariance_error + budget.MOVED_COVARIANCE * moved * apart * apart
+    error = max(found.error + budget.MOVED_COVARIANCE * moved, mean, covariance)
     return replace(found, mean_error=mean, covariance_error=covariance, error=error)
 
 
