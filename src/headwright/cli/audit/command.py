@@ -17,6 +17,7 @@ from headwright.cli.audit.inputs import input_options, read_inputs, read_text
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.crew_options import crew_and_store_options
+from headwright.trained import demo
 
 _BITS = "Round the keys to these bit widths; errors predicted and measured."
 _TOKENS = "Read only the first TOKENS tokens of each text."
@@ -30,7 +31,15 @@ _HTML = "Write DIR/report.html, self-contained."
 _AGAINST = "Which heads changed: another model of the same shape, or a saved --json of one."
 
 
-@headwright_command("audit", example="headwright audit ./model --text book.txt --key-bits 8,4")
+@headwright_command(
+    "audit",
+    demo={
+        "": demo.NAME,
+        "--text": str(demo.TEXT),
+    },
+    rivals=("--text", "--image", "--audio"),
+    example="headwright audit ./model --text book.txt --key-bits 8,4",
+)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL ...")
 @input_options
 @click.option("--key-bits", default="", metavar="8,4,2", help=_BITS)
