@@ -37,7 +37,9 @@ def command(name: str | None, paths: tuple[str, ...], quick: bool) -> Reply:
         return Reply({"benchmarks": known}, lambda console: console.print(f"benchmarks: {names}"))
     if name not in known:
         wanted = f"a benchmark ({names or _NONE})"
-        raise InputError(wanted=wanted, got=repr(name), attempt="headwright bench, in a clone")
+        raise InputError(
+            wanted=wanted, got=repr(name), attempt="headwright bench, in a clone of the source"
+        )
 
     run = _load(name).run
     _insist_on_paths(name, run, paths)
@@ -64,7 +66,7 @@ def _insist_on_paths(name: str, run: Callable[..., Any], paths: tuple[str, ...])
     asked = [p.name.upper() for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(paths) != len(asked):
         raise InputError(
-            wanted=f"{len(asked)} paths for the benchmark {name}",
+            wanted=f"{len(asked)} path{'s' * (len(asked) != 1)} for the benchmark {name}",
             got=str(len(paths)),
             attempt=" ".join(["headwright bench", name, *asked]),
         )

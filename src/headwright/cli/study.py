@@ -40,7 +40,7 @@ _MOST_MESSAGES = 3
 @click.option("--small", is_flag=True, help="The small grid of a built-in study: seconds.")
 @click.option("--out", type=_FOLDER, metavar="DIR", help="Folder for the table, page and store.")
 @crew_options
-@click.option("--limit", type=_POSITIVE, metavar="N", help="The first N points of the grid alone.")
+@click.option("--limit", type=_POSITIVE, metavar="N", help="Only the first N points of the grid.")
 @click.option("--retry", is_flag=True, help="Compute failed points again.")
 @click.option("--new", is_flag=True, help="A template to start from; with --out as two files.")
 def command(name: str | None, new: bool, out: Path | None, **asked: Any) -> Reply:
@@ -102,7 +102,7 @@ def _listed() -> Reply:
         for one in known:
             table.add_row(f"[bold]{escape(one.name)}[/bold]", escape(one.asks))
         console.print(table)
-        console.print("A function of yours: headwright study --new", markup=False)
+        console.print("Your own function: headwright study --new", markup=False)
 
     return Reply({"studies": data}, render)
 

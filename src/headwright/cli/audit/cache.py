@@ -19,8 +19,8 @@ _BUDGET = "Bits per number of the key cache, on average: plan where they go."
 _PER = "What gets its own number of bits."
 _SIGNAL = "What decides: energy (default per channel) or fisher (one backward pass)."
 _VALUES = "Plan keys and values together, at the same mean."
-_FIRST = "So many first tokens stay exact; counted in the mean."
-_WIDTHS = "Bits that a plan may use; otherwise 1 to 8, or 2 to 8 from a mean of 3 on."
+_FIRST = "Keep this many first tokens exact; they count in the mean."
+_WIDTHS = "Bit widths a plan may use. [default: 1 to 8; 2 to 8 for a mean of 3 or more]"
 _VERIFY = "Decode this text through the planned cache; may be repeated."
 _EXPORT = "FORMAT: transformers, kvtuner, vllm, llamacpp; may be repeated."
 
@@ -162,7 +162,7 @@ def _heads(bits: Any) -> str:
 
 def _verified(verified: Any) -> Table:
     tokens = len(verified.plan.divergence)
-    title = f"decoded through the cache: {tokens} tokens, 95 % intervals"
+    title = f"decoded through the cache: {tokens} tokens, 95% intervals"
     table = Table("cache", "KL", "perplexity", "same top token", title=title)
     for name, found in (("plan", verified.plan), ("uniform", verified.uniform)):
         kl = found.kl

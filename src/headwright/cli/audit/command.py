@@ -22,7 +22,7 @@ from headwright.trained import demo
 _BITS = "Round the keys to these bit widths; errors predicted and measured."
 _TOKENS = "Read only the first TOKENS tokens of each text."
 _ROWS = "Rows per head for the measures that are too slow for every row; 0: none."
-_SORT = "Largest first, for example --sort induction; else the most remarkable heads."
+_SORT = "All heads by this measure, largest first. [default: the most remarkable heads]"
 _CLAIM = "Test an exercise claim on the model's heads."
 _NEEDLE = "Retrieval scores: who finds a sentence of a made text again; TEXT is one of yours."
 _INDUCTION = "Induction scores on random tokens repeated."

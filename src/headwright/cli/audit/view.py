@@ -153,7 +153,7 @@ def changes(console: Console, found: Any) -> None:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("head", no_wrap=True)
     table.add_column("size", no_wrap=True, justify="right")
-    table.add_column("before to now")
+    table.add_column("before and now")
     for head in found.heads[:_MOST_ROWS]:
         named = "; ".join(str(change) for change in head.changes[:3])
         table.add_row(escape(head.card.name), _number(head.size), escape(named))

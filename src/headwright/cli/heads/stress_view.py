@@ -32,10 +32,10 @@ def render(console: Console, setting: NoisyHeads, found: Stress, figures: Iterab
     console.print(_fitted(_coordinates(found), console))
     if found.weights:
         console.print(_fitted(_weights(found), console))
-    console.print(f"E ||c - target||^2 = {found.squared_error:.6g}")
+    console.print(f"E ‖c - target‖² = {found.squared_error:.6g}")
     if found.far is not None:
         chance = _probability(found.far)
-        console.print(f"P(||c - target|| > {found.tau:g}) {chance}", markup=False)
+        console.print(f"P(‖c - target‖ > {found.tau:g}) {chance}", markup=False)
     if found.limit is not None:
         _winners(console, found.limit)
     _accuracy(console, found.moments)
@@ -127,7 +127,7 @@ def _probability(far: Estimate) -> str:
         return f"< {far.error:.4%} {known}"
     if far.value == 1.0:
         return f"> {1.0 - far.error:.4%} {known}"
-    return f"= {far.value:.4%} (sampled, +- {per_cent})"
+    return f"= {far.value:.4%} (sampled, ± {per_cent})"
 
 
 def share(probability: float) -> str:

@@ -29,7 +29,7 @@ def points(found: Totals) -> str:
     if not whole:
         return ""
     lines = [
-        _share_row(f"{10 * k}–{10 * k + 9 if k < BINS - 1 else 100} %", number, whole)
+        _share_row(f"{10 * k}–{10 * k + 9 if k < BINS - 1 else 100}%", number, whole)
         for k, number in enumerate(found.bins)
     ]
     if found.still_open:
@@ -38,7 +38,7 @@ def points(found: Totals) -> str:
     if found.shares:
         mean = 100 * fmean(found.shares)
         middle = 100 * median(found.shares)
-        said.append(f"Mean {mean:.0f} %, median {middle:.0f} %.")
+        said.append(f"Mean {mean:.0f}%, median {middle:.0f}%.")
     if found.still_open:
         said.append("Open: some points wait for a person.")
     return section("Points", _soft(" ".join(said)), _table("shares", lines))

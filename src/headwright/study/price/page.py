@@ -39,7 +39,7 @@ def _price(found: list[Group]) -> Section:
         "What a query costs",
         quote=" ".join([*_random_quote(found), *_cyclic_quote(found)]),
         figure="price",
-        caption=f"Median and quartiles over random sets of N = {N} unit keys, leak 10 %; sets that "
+        caption=f"Median and quartiles over random sets of N = {N} unit keys, leak 10%; sets that "
         "cannot be selected count as infinitely expensive. Ceilings are drawn where the theorem "
         "for those keys says anything of half of the sets.",
         table=_prices(found, N),
@@ -172,7 +172,7 @@ def threshold_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
                     "keys": family,
                     "q": q,
                     "b": f"{fit.exponents[0]:.2f}",
-                    "95 %": f"{ends[0]:.2f} to {ends[1]:.2f}",
+                    "95%": f"{ends[0]:.2f} to {ends[1]:.2f}",
                     "R2": f"{fit.r2:.2f}",
                     "groups": fit.points,
                 }
@@ -206,9 +206,9 @@ def cyclic_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
             {
                 "q": q,
                 "a": f"{a:.2f}",
-                "a, 95 %": f"{of_N[0]:.2f} to {of_N[1]:.2f}",
+                "a, 95%": f"{of_N[0]:.2f} to {of_N[1]:.2f}",
                 "b": f"{-minus_b:.2f}",
-                "b, 95 %": f"{-of_d[1]:.2f} to {-of_d[0]:.2f}",
+                "b, 95%": f"{-of_d[1]:.2f} to {-of_d[0]:.2f}",
                 "R2": f"{fit.r2:.3f}",
                 "groups": fit.points,
             }
@@ -218,7 +218,7 @@ def cyclic_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
 
 def _method() -> Section:
     text = (
-        "Every row is one random set: the shortest query with equal weights on the set and 10 % of "
+        "Every row is one random set: the shortest query with equal weights on the set and 10% of "
         "the weight outside, found by Newton's method, with a lower bound from the dual problem. "
         "Optimised keys minimise a soft form of every key's largest inner product with another.\n\n"
         "Floor: unit keys have, in the mean square over all sets, a margin of at most "
