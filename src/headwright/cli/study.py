@@ -46,7 +46,7 @@ _MOST_MESSAGES = 3
 def command(name: str | None, new: bool, out: Path | None, **asked: Any) -> Reply:
     """A function at every point of a grid: results.csv, figures and index.html.
 
-    What is in the folder already is not computed again, so the same command goes on after any
+    What is in the folder already is not computed again, so the same command continues after any
     interruption. Without NAME: list the studies that come with headwright.
     """
     if new:
@@ -59,12 +59,12 @@ def command(name: str | None, new: bool, out: Path | None, **asked: Any) -> Repl
 def _studied(
     name: str, out: Path | None, *, grid: Path | None, small: bool, limit: int | None, **how: Any
 ) -> Reply:
-    if out is None:
-        raise InputError(wanted="a folder for the results", got="none", attempt="--out results")
     if small and grid is not None:
         got = f"both --small and --grid {grid}"
         raise InputError(wanted="one grid", got=got, attempt="leave one of them out")
     study = study_of(name, grid, small=small, limit=limit)
+    if out is None:
+        raise InputError(wanted="a folder for the results", got="none", attempt="--out results")
     result = _carried_out(study, out, **how)
     holds = result.failed == 0
     return Reply(result.plain(), lambda console: _render(console, result), holds=holds)

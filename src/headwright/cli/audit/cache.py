@@ -13,6 +13,7 @@ from rich.table import Table
 
 from headwright.cli.arguments import whole_numbers
 from headwright.cli.conventions import Outputs, progress, progress_bar
+from headwright.cli.terminal import fitted
 from headwright.errors import InputError
 
 _BUDGET = "Bits per number of the key cache, on average: plan where they go."
@@ -135,12 +136,12 @@ def show(console: Console, budgeted: Any) -> None:
         f"cache plan: {plan.mean_bits:.2f} bits per {per} by {plan.signal}, predicted KL "
         f"{plan.predicted_kl:.3g} per token (ranges: {plan.range_bytes / 1000:.0f} kB, once)"
     )
-    console.print(_layers(plan))
+    console.print(fitted(_layers(plan), console))
     hidden = len(plan.layers) - _MOST_ROWS
     if hidden > 0:
         console.print(f"{hidden} more layers: --json, --html or --export")
     if budgeted.verified is not None:
-        console.print(_verified(budgeted.verified))
+        console.print(fitted(_verified(budgeted.verified), console))
     if plan.warning:
         console.print(f"note: {plan.warning}")
 
