@@ -78,7 +78,8 @@ def _verified(verified: Verified) -> str:
     return (
         f"<p>Decoded through the cache on {tokens} tokens that the plan has not seen, against the "
         f"model as it is (perplexity {verified.untouched.perplexity.value:.4g}); in brackets 95% "
-        "intervals over blocks of tokens.</p><div class='wide'><table><tr><th>cache</th>"
+        "intervals over blocks of tokens.</p><div class='wide' tabindex='0'><table>"
+        "<tr><th>cache</th>"
         "<th>KL, nats per token</th><th>perplexity</th><th>same top token</th></tr>"
         f"{rows}</table></div>"
     )
