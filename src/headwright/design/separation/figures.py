@@ -148,10 +148,10 @@ def _numbers(axes: Any, found: Any, flat: Float[np.ndarray, "n 2"]) -> None:
     order = np.argsort([word == "reachable" for word in found.status], kind="stable")
     for j in order:
         place = points[j] + _BESIDE * towards[j]
-        on_a_dot = (np.abs(points - place) < _ROOM / 2).all(axis=1)
-        on_a_dot[j] = False
-        on_a_number = any((np.abs(place - one) < _ROOM).all() for one in written)
-        if on_a_dot.any() or on_a_number:
+        others = np.delete(points, j, axis=0)
+        on_a_dot = np.any(np.all(np.abs(others - place) < _ROOM / 2, axis=1))
+        on_a_number = any(np.all(np.abs(place - one) < _ROOM) for one in written)
+        if on_a_dot or on_a_number:
             continue
         written.append(place)
         axes.annotate(
