@@ -11,6 +11,7 @@ COMMANDS = {
     "xray": ("xray", "--demo", "--only", "pattern,permutation", "--html"),
     "study": ("study", "price", "--small", "--limit", "24", "--workers", "1", "--out"),
 }
+SCREENS = [(390, "light"), (1200, "dark")]
 pytestmark = pytest.mark.browser
 
 
@@ -22,16 +23,20 @@ def pages(request, tmp_path_factory):
     return sorted(folder.glob("*.html"))
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1200, "dark")])
+@pytest.mark.parametrize(("width", "theme"), SCREENS)
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     chromium, node_modules, pages, width, theme
 ):
+    for file in pages:
+        look_at(file, chromium, node_modules, width=width, theme=theme)
+
+
+def look_at(file, chromium, node_modules, *, width, theme):
     size = {"width": width, "height": 900}
     context = chromium.new_context(viewport=size, color_scheme=theme)
-    for file in pages:
-        page = context.new_page()
-        page.goto(file.as_uri())
-        page.evaluate((node_modules / "axe-core" / "axe.min.js").read_text())
-        assert page.evaluate(AXE) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.evaluate((node_modules / "axe-core" / "axe.min.js").read_text())
+    assert page.evaluate(AXE) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

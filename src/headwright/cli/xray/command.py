@@ -29,13 +29,15 @@ _SCALE = "Factor on the logits, if it is not 1 / sqrt(head size)."
 _INPUTS = "Captured inputs: q, k and v, or x."
 _SCRIPT = "Write the counterexamples as a Python file that fails while the layer is broken."
 _LAYER = "Only this layer of a model, counted from 0."
+_SEED = "Seed of the random inputs."
+_FROM_0 = click.IntRange(0)
 _MOST_NUMBERS = 10**8
 _PAGE = "index.html"
 
 
 @headwright_command("xray", example="headwright xray mylayers:attention --expect causal")
 @click.argument("name", required=False, metavar="[MODULE:NAME|MODEL-FOLDER]")
-@click.option("--layer", type=click.IntRange(0), metavar="L", help=_LAYER)
+@click.option("--layer", type=_FROM_0, metavar="L", help=_LAYER)
 @click.option("--expect", metavar="WHAT", help=_EXPECT)
 @click.option("--shape", metavar="N,D", help=_SHAPE)
 @click.option("--dtype", metavar="TYPE", help=_DTYPE)
@@ -46,7 +48,7 @@ _PAGE = "index.html"
 @click.option(
     "--timeout", type=float, metavar="S", help=f"Most seconds for one layer. [default: {SECONDS:g}]"
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=_FROM_0, default=0, show_default=True, metavar="N", help=_SEED)
 @click.option("--only", metavar="A,B", help="Only these properties.")
 @click.option("--demo", "as_demo", is_flag=True, help="A built-in layer with a mistake in it.")
 def command(name: str | None, script: str | None, html: str | None, **asked: Any) -> Reply:
