@@ -29,8 +29,9 @@ def run(*, quick: bool) -> dict:
         return {"title": TITLE, "rows": [], "notes": ["no GPU on this machine"]}
     from benchmarks.gpu.timing import taken
     from benchmarks.gpu.whole import audit_rows
+    from benchmarks.telling import as_they_come
 
-    rows = list(taken(audit_rows([1024 if quick else 8192], "bfloat16")))
+    rows = list(as_they_come(taken(audit_rows([1024 if quick else 8192], "bfloat16"))))
     return {"title": TITLE, "rows": rows, "notes": NOTES}
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.telling import watched
+
 from headwright.errors import InputError
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import sources
@@ -74,7 +76,8 @@ def run(directory: str, expected: str, *, quick: bool) -> dict[str, Any]:
     graded = read_graded(Path(expected))
     documents = sources([directory])
     chosen = documents[:_FEW] if quick else documents
-    reports = [judged.report for judged in judge_many(chosen)]
+    judged = watched(judge_many(chosen), _document, len(chosen))
+    reports = [one.report for one in judged]
 
     compared = answers(graded, reports)
     notes = [
@@ -86,6 +89,12 @@ def run(directory: str, expected: str, *, quick: bool) -> dict[str, Any]:
     ]
     title = "check on hand-ins that people graded"
     return {"title": title, "rows": rows(compared), "notes": notes}
+
+
+def _document(judged: Any) -> dict[str, Any]:
+    """What is told of a document as soon as it is judged."""
+    statuses = Counter(verdict.status for verdict in judged.report.verdicts)
+    return {"document": Path(judged.report.document).name, **statuses}
 
 
 # ------------------------------------------------------------------------------- graded answers

@@ -13,6 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.telling import watched
+
 from headwright import homework
 
 STATUSES = ("correct", "incomplete", "wrong", "missing", "unread")
@@ -56,9 +58,10 @@ def compare(documents: int | None = None) -> list[tuple[dict[str, str], str, str
     """Every graded row with our status and reason."""
     rows = json.loads((SEEDS / "expected.json").read_text("utf-8"))
     files = sorted({r["file"] for r in rows})[:documents]
+    checked = (homework.check(SEEDS / file) for file in files)
+    reports = watched(checked, lambda report: {"document": report.document}, len(files))
     out = []
-    for file in files:
-        report = homework.check(SEEDS / file)
+    for file, report in zip(files, reports, strict=True):
         ours = {v.question: v for v in report.verdicts} | {
             s.question: s for v in report.verdicts for s in v.steps
         }

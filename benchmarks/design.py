@@ -6,7 +6,7 @@ quadratic programme, sufficient only), or as a smooth penalty for L-BFGS. `lengt
 beside every time, because a fast wrong query is no peer. Run in a child process, where the thread
 count can still be set.
 
-    python benchmarks/design.py [--quick]               the table, as JSON
+    python benchmarks/design.py [--quick]               the rows, one JSON object a line
     python benchmarks/design.py --growth docs/reference  cost in n, d and m, drawn into that folder
 """
 
@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,30 +30,44 @@ ONE_THREAD = dict.fromkeys(
 )
 
 
+NOTES = [
+    "ratio: CPU seconds of this solver over headwright's; above 1 is slower than headwright",
+    "headwright's time is the public call: checks, solver, certificate and lower bound "
+    "included; best of three",
+    "cone: the problem itself; margin: each key on its own, a sufficient condition: longer "
+    "query, smaller leak",
+    "forward pass: one softmax of one query, the floor no solver can reach",
+    "solvers missing at a size need minutes or gigabytes there: raise their limit in PEERS to see",
+]
+
+
 def run(*, quick: bool) -> dict[str, Any]:
     """The table of ratios, computed by a child process with one thread."""
+    from benchmarks.telling import as_they_come
+
     words = [sys.executable, __file__, *(["--quick"] if quick else [])]
-    done = subprocess.run(
-        words, env={**os.environ, **ONE_THREAD}, stdout=subprocess.PIPE, text=True, check=True
-    )
-    return json.loads(done.stdout)
+    one_thread = {**os.environ, **ONE_THREAD}
+    with subprocess.Popen(words, env=one_thread, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        rows = list(as_they_come(json.loads(line) for line in child.stdout))
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, words)
+    return {"title": f"copy one key, leak {LEAK:g}", "rows": rows, "notes": NOTES}
 
 
-def table(quick: bool) -> dict[str, Any]:
-    rows = []
+def table(quick: bool) -> Iterator[dict[str, Any]]:
+    """The rows, each as soon as it is measured."""
     for n, d in SIZES[:1] if quick else SIZES:
         K = np.random.default_rng(0).standard_normal((n, d))
         (design, mine), floor = _best(lambda K=K: _ours(K)), _best(lambda K=K: _forward(K))[1]
         gap = 1 - design.lower_bound / design.norm
-        rows.append(_row((n, d), "headwright", mine, mine, design.queries[0], K, gap=gap))
-        rows.append(
-            {
-                "keys": f"{n} x {d}",
-                "solver": "forward pass",
-                "seconds": floor,
-                "ratio": floor / mine,
-            }
-        )
+        yield _row((n, d), "headwright", mine, mine, design.queries[0], K, gap=gap)
+        yield {
+            "keys": f"{n} x {d}",
+            "solver": "forward pass",
+            "seconds": floor,
+            "ratio": floor / mine,
+        }
         for name, (solve, most) in PEERS.items():
             if n * d > (most if not quick else min(most, 100_000)):
                 continue
@@ -62,19 +76,7 @@ def table(quick: bool) -> dict[str, Any]:
             except ImportError:
                 continue
             q, spent = _timed(lambda solve=solve, K=K: solve(K))
-            print(f"{n} x {d} {name}: {spent:.3g} s", file=sys.stderr, flush=True)
-            rows.append(_row((n, d), name, spent, mine, q, K))
-    notes = [
-        "ratio: CPU seconds of this solver over headwright's; above 1 is slower than headwright",
-        "headwright's time is the public call: checks, solver, certificate and lower bound "
-        "included; best of three",
-        "cone: the problem itself; margin: each key on its own, a sufficient condition: longer "
-        "query, smaller leak",
-        "forward pass: one softmax of one query, the floor no solver can reach",
-        "peers missing at a size need minutes or gigabytes there: raise their limit in PEERS to "
-        "see",
-    ]
-    return {"title": f"copy one key, leak {LEAK:g}", "rows": rows, "notes": notes}
+            yield _row((n, d), name, spent, mine, q, K)
 
 
 def _row(
@@ -251,4 +253,5 @@ if __name__ == "__main__":
     if "--growth" in sys.argv:
         growth(Path(sys.argv[sys.argv.index("--growth") + 1]))
     else:
-        print(json.dumps(table("--quick" in sys.argv)))
+        for row in table("--quick" in sys.argv):
+            print(json.dumps(row), flush=True)

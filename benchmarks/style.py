@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.import_cycles import import_cycles
+from benchmarks.telling import as_they_come
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "headwright"
@@ -156,21 +157,22 @@ def worst_files(measure: str, files: list[Source], most: int = 10) -> list[str]:
 
 def run(*, quick: bool = False) -> dict[str, Any]:
     cycles = import_cycles(PACKAGE)
-    rows = [
-        {"folder": "all, before"} | BEFORE,
-        {"folder": "all"} | measured(sources()) | {CYCLES: len(cycles)},
-    ]
-    for folder in sorted(PACKAGE.iterdir()):
-        files = sources(folder)
-        if files:
-            rows.append({"folder": folder.name} | measured(files))
-
+    rows = list(as_they_come(_rows(len(cycles))))
     notes = [f"import cycle: {' <-> '.join(group)}" for group in cycles]
     return {
         "title": "the shape of the source",
         "rows": rows,
         "notes": notes or ["no import cycle of any kind"],
     }
+
+
+def _rows(cycles: int) -> Iterator[dict[str, Any]]:
+    yield {"folder": "all, before"} | BEFORE
+    yield {"folder": "all"} | measured(sources()) | {CYCLES: cycles}
+    for folder in sorted(PACKAGE.iterdir()):
+        files = sources(folder)
+        if files:
+            yield {"folder": folder.name} | measured(files)
 
 
 def table() -> str:

@@ -2,6 +2,7 @@
 listens to is silent.
 
 A benchmark passes what makes its rows through `as_they_come`, and returns the rows all the same.
+Where only all parts together make a row, it passes the parts through `watched`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,22 @@ def as_they_come(rows: Iterable[Row], total: int | None = None) -> Iterator[Row]
         if listener is not None:
             listener(row, done, total)
         yield row
+
+
+def watched(
+    parts: Iterable[Any], described: Callable[[Any], Row], total: int | None = None
+) -> list[Any]:
+    """All parts, each told when it is there."""
+    kept = []
+
+    def rows() -> Iterator[Row]:
+        for part in parts:
+            kept.append(part)
+            yield described(part)
+
+    for _ in as_they_come(rows(), total):
+        pass
+    return kept
 
 
 def in_one_line(row: Row) -> str:

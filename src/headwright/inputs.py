@@ -135,7 +135,7 @@ def _foreign(name: str, value: Any, xp: Any, dtype: Any, device: Any, check: boo
         if compat.is_torch_array(value) and (value.is_meta or "strided" not in str(value.layout)):
             raise InputError(
                 wanted=f"{name} as a dense array of numbers",
-                got="a sparse or empty shell",
+                got="a sparse array, or one without data",
                 attempt="x.to_dense()",
             )
         value = xp.astype(value, dtype, copy=False)

@@ -19,8 +19,8 @@ def test_documents_of_nobody_and_of_several_are_told_apart():
     unmatched = {"documents": ["x/hw.md", "u1/u2.md"], "several": ["u1/u2.md"], "students": []}
 
     assert said({"unmatched": unmatched, "documents": []}) == [
-        "of nobody in the roster: x/hw.md",
-        "names several students, so nobody's: u1/u2.md",
+        "not in the roster: x/hw.md",
+        "names several students, so given to none: u1/u2.md",
     ]
 
 
@@ -28,6 +28,4 @@ def test_a_class_is_told_who_wrote_on_another_sheet():
     rows = [{"student": f"u{k}", "note": ""} for k in range(4)]
     rows[2]["note"] = "written on a sheet of another course"
 
-    assert said({"unmatched": {}, "documents": rows}) == [
-        "written on another sheet than their own: u2"
-    ]
+    assert said({"unmatched": {}, "documents": rows}) == ["written on someone else's sheet: u2"]

@@ -1,9 +1,11 @@
 """Every command has a worked example in its help; `--demo` needs nothing and stays JSON."""
 
 import json
+import re
 from importlib import import_module
 
 import pytest
+from rich.cells import cell_len
 from tests.cli.test_conventions import run_here
 
 from headwright.cli import COMMANDS
@@ -48,3 +50,38 @@ def test_what_is_typed_beside_a_demo_replaces_its_own():
 
 def test_a_missing_option_offers_the_demo():
     assert "headwright reach --demo" in run_here("reach").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "attempt"),
+    [
+        (["new"], "headwright new --roster roster.csv --seed 1 --out sheets"),
+        (["course"], "headwright course demo"),
+        (["study", "pric"], "headwright study price"),
+        (["bench", "moment"], "headwright bench moments"),
+        (["tour", "--seed", "a"], "'a' is not a whole number; try: headwright tour --help"),
+        (["design", "--lek", "1"], "Did you mean"),
+    ],
+)
+def test_what_is_missing_or_mistyped_says_what_to_try(words, attempt):
+    done = run_here(*words)
+
+    assert done.exit_code == 2
+    assert attempt in done.stderr
+    assert done.stdout == ""
+
+
+# A number that lost its end: digits, or a power of ten without its exponent, before the mark
+CUT_OFF = re.compile(r"\d…|…\d|[0-9.]e-?\s|█…")
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("command", [*DEMOS, "xray"])
+def test_a_demo_stays_readable_in_a_narrow_terminal(command, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = run_here(command, "--demo").stdout
+
+    too_wide = [line for line in shown.splitlines() if cell_len(line) > columns]
+    # A path is never broken: it could not be copied
+    assert [line for line in too_wide if " " in line] == []
+    assert not CUT_OFF.search(shown)

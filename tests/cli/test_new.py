@@ -106,7 +106,7 @@ def test_a_late_student_changes_nobody_elses_sheet(course, roster, tmp_path):
 
 def test_a_folder_with_other_sheets_is_refused_and_kept(course, roster):
     before = contents(course)
-    assert "there already, and the same" in new(roster, course).output
+    assert "already there, and the same" in new(roster, course).output
     refused = new(roster, course, "--seed", "7")
 
     assert refused.exit_code == 2

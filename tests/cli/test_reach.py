@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from tests.tolerances import COMBINATION
 
+import headwright as hw
 from headwright.cli.heads.reach import command
 
 SQUARE = "[[0,0],[1,0],[0,1],[1,1],[0.5,0.5],[0.5,0],[1,1]]"
@@ -65,6 +66,40 @@ def test_a_figure_is_written_whole(tmp_path, rng):
 @pytest.mark.parametrize("keys", ["[[1]]", "[[1,2],[1,2]]", "[[1],[2],[3]]"])
 def test_figures_of_degenerate_keys(tmp_path, keys):
     assert run("--keys", keys, "--out", str(tmp_path)).exit_code == 0
+
+
+SQUARE_KEYS = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0.5, 0.4]])
+SPREAD = np.random.default_rng(0).standard_normal((30, 3))
+
+
+@pytest.mark.parametrize(
+    ("keys", "titles"),
+    [
+        (SQUARE_KEYS, ["hull", "margin", "most weight"]),
+        (np.eye(2), ["hull", "margin"]),
+        (np.ones((2, 2)), ["hull", "most weight"]),
+        (np.ones((1, 2)), ["hull"]),
+        (np.arange(4.0)[:, None], ["hull", "margin", "most weight"]),
+        (SPREAD, ["two widest", "margin", "most weight"]),
+        (SPREAD[:, :2] @ SPREAD[:2], ["hull", "margin", "most weight"]),
+    ],
+)
+def test_a_figure_has_no_empty_axes(keys, titles):
+    axes = hw.design.reach(keys).plot().axes
+
+    assert len(axes) == len(titles)
+    for one, title in zip(axes, titles, strict=True):
+        assert title in one.get_title(loc="left")
+        assert one.has_data()
+
+
+def test_keys_are_numbered_where_that_covers_nothing():
+    few = hw.design.reach(SQUARE_KEYS).plot().axes[0]
+    crowded = np.random.default_rng(0).standard_normal((300, 2))
+    many = hw.design.reach(crowded).plot().axes[0]
+
+    assert sorted(text.get_text() for text in few.texts) == ["0", "1", "2", "3", "4"]
+    assert 0 < len(many.texts) < 150
 
 
 @pytest.mark.parametrize(

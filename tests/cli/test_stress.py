@@ -167,7 +167,7 @@ def test_bad_designs_are_refused(files, text):
 def test_value_and_error_are_in_the_same_unit(files):
     done = run(files, "--tau", "0.1", noise=f"isotropic=1e-4,{CLASSIC}")
     value, error = re.search(
-        r"> 0\.1\) = ([\d.]+)% \(sampled, \+- ([\d.e-]+)%\)", done.stdout
+        r"> 0\.1\) = ([\d.]+)% \(sampled, ± ([\d.e-]+)%\)", done.stdout
     ).groups()
     data = json.loads(
         run(files, "--tau", "0.1", "--json", noise=f"isotropic=1e-4,{CLASSIC}").stdout
@@ -184,7 +184,7 @@ def test_value_and_error_are_in_the_same_unit(files):
 def test_none_and_all_are_bounds(files, tau, said):
     done = run(files, "--tau", tau, noise="isotropic=1e-2")
     assert re.search(said + r" \(sampled, 95% confidence\)", done.stdout), done.stdout
-    assert "+- 0" not in done.stdout
+    assert "± 0" not in done.stdout
     data = json.loads(run(files, "--tau", tau, "--json", noise="isotropic=1e-2").stdout)
     assert data["far"]["probability"]["error"] == pytest.approx(
         3 / 65536, rel=tolerances.NONE_OF_MANY / 2

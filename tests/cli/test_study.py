@@ -152,7 +152,7 @@ def test_a_press_says_how_to_go_on_and_the_same_command_does(tmp_path):
     assert running.returncode == 130
     assert stdout == ""
     assert stderr.startswith("headwright study: stopped at ")
-    assert stderr.endswith("of 3 points; what is finished is stored: the same command goes on "
+    assert stderr.endswith("of 3 points; finished results are stored: the same command continues "
                            "from there\n")  # fmt: skip
     assert not (tmp_path / "out" / "results.csv").exists()
 

@@ -22,7 +22,7 @@ AWAY = -(np.ones(20) - A - B) / math.sqrt(18)
 # What each text says in numbers, in its order, and how each of them is computed.
 NUMBERS = {
     "copy": [
-        ("23 %", lambda: Averaging(10, 1, 1).weight),
+        ("23%", lambda: Averaging(10, 1, 1).weight),
         ("6.79", lambda: closed_form.sharpness(10, leak=0.01)),
         ("18.41", lambda: closed_form.sharpness(10**6, leak=0.01)),
     ],
@@ -32,7 +32,7 @@ NUMBERS = {
     ],
     "average": [
         ("0.146", lambda: Averaging(10, 2, 0.5).weight),
-        ("71 %", lambda: 1 - 2 * Averaging(10, 2, 0.5).weight),
+        ("71%", lambda: 1 - 2 * Averaging(10, 2, 0.5).weight),
         ("0.202", lambda: Averaging(10, 2, 1).weight),
         ("5.98", lambda: closed_form.sharpness(10, leak=0.01, m=2)),
     ],
@@ -44,7 +44,7 @@ NUMBERS = {
         ("0.5", lambda: 1 - 0.5),
         ("1.5", lambda: 1 + 0.5),
         ("0.71", lambda: math.sqrt(0.5)),
-        ("52 %", lambda: INSIDE_HALF),
+        ("52%", lambda: INSIDE_HALF),
     ],
     "two-heads": [
         ("30", lambda: 30),
@@ -53,8 +53,8 @@ NUMBERS = {
         ("12", lambda: station_text("seven-percent").number),
     ],
     "seven-percent": [
-        ("7.86 %", lambda: FLIP),
-        ("7.86 %", lambda: FLIP),
+        ("7.86%", lambda: FLIP),
+        ("7.86%", lambda: FLIP),
         ("30", lambda: np.linalg.norm(30 * AWAY)),
         ("0.025", lambda: weight_error(30 * A, 30 * B)),
         ("0.00003", lambda: weight_error(30 * AWAY)),
@@ -63,13 +63,13 @@ NUMBERS = {
 }
 # A number of two digits or more, or one that is said of nothing but a station; 0, 1, 2 in formulas
 # are not results.
-SAID = re.compile(r"\d+\.\d+(?: %)?|\d{2,}(?: %)?|(?<=station )\d+")
+SAID = re.compile(r"\d+\.\d+%?|\d{2,}%?|(?<=station )\d+")
 
 
 def numbers(text):
     whole = "\n".join([text.title, text.idea, text.formula, text.notice, *text.remedies])
     # Exponents, small fractions and indices are notation.
-    bare = re.sub(r"\\,\\%", " %", whole)
+    bare = whole.replace(r"\%", "%")
     bare = re.sub(r"\\frac\d\d|10\^\{-?\d+\}|_\d", "", bare)
     return SAID.findall(bare)
 
@@ -80,7 +80,7 @@ def test_every_number_is_computed(text):
     assert numbers(text) == [said for said, _ in expected]
 
     for said, compute in expected:
-        digits = said.removesuffix(" %")
+        digits = said.removesuffix("%")
         step = 10.0 ** -len(digits.partition(".")[2])
         value = compute() * (100 if said.endswith("%") else 1)
         assert abs(float(digits) - value) <= 0.5001 * step, (said, value)

@@ -232,7 +232,7 @@ def test_two_heads_come_with_the_remark_about_the_flip(reports):
             "verdicts"
         ]
     )
-    assert any("7.86 %" in remark for remark in verdict["remarks"])
+    assert any("7.86%" in remark for remark in verdict["remarks"])
 
 
 def test_much_larger_leaves_nothing_to_the_others(reports):

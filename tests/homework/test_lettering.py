@@ -51,7 +51,7 @@ def test_a_report_is_told_in_the_sheets_letters():
         reason="head 1 puts 0.90 on a and 0.10 on b; a longer k_a gives v_a",
         counterexample={"alpha_a": [1.0], "order": ["k1", "a", "k3", "b"]},
         repair="write mu_a and mu_b for k_a and k_b",
-        remarks=("a leak of 1 % at n = 10",),
+        remarks=("a leak of 1% at n = 10",),
     )
     (told,) = LETTERING.told(Report("x", (verdict,)), "").verdicts
 

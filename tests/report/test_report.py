@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from headwright.report.formula import formula, spelled, typeset
-from headwright.report.notation import set_plain
+from headwright.report.notation import set_around_quotes, set_plain
 from headwright.report.page import page
 from headwright.report.style import ROLES, figure, inline, save, svg
 
@@ -84,10 +84,22 @@ def test_formulas_are_wellformed_svg_with_their_source_as_label(latex):
             "the key's <i>v</i><sub>b</sub> &lt; <i>A</i><sup>⊤</sup> <i>s</i>",
         ),
         ("a one-hot log-softmax, P(x > 0)", "a one-hot log-softmax, P(x &gt; 0)"),
+        (
+            "k_j'q >= 2 for i != j, 3 x 9",
+            "<i>k</i><sub>j</sub><sup>⊤</sup>q ≥ 2 for i ≠ j, 3 × 9",
+        ),
     ],
 )
 def test_plain_notation_is_set_for_a_page(plain, html):
     assert set_plain(plain) == html
+
+
+def test_what_is_quoted_stays_as_it_was_written():
+    said = 'it says that v_a wins: "<b> v_a"'
+
+    assert set_around_quotes(said) == (
+        "it says that <i>v</i><sub>a</sub> wins: &quot;&lt;b&gt; v_a&quot;"
+    )
 
 
 def test_typeset_escapes_the_prose():

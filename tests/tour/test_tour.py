@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 from tests.cases import FLIP, INSIDE_HALF
+from tests.report.test_access import SCREENS, look_at
 from tests.tolerances import ROUNDING
 
 from headwright.cli import app
@@ -237,3 +238,9 @@ def test_an_interrupted_tour_says_what_is_left(tmp_path):
     more = int((re.search(r"and (\d+) more", said) or [0, "0"])[1])
     assert named <= there
     assert len(named) + more == len(there)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "theme"), SCREENS)
+def test_the_page_is_for_everybody(written, chromium, node_modules, width, theme):
+    look_at(Path(written["report"]), chromium, node_modules, width=width, theme=theme)

@@ -32,6 +32,12 @@ def test_the_claim_holds_for_a_head_built_by_it(rng):
     )
 
 
+def test_a_query_of_zeros_points_nowhere():
+    nothing = np.zeros((1, 6))
+    degrees, _ = angles(nothing, np.eye(6), nothing, CLAIMS["b.q"])
+    assert degrees == [90.0]
+
+
 def test_the_claim_on_a_model():
     model, inputs = build("gpt2")
     report = check_claim(model, inputs, "b.q", angle=60.0)

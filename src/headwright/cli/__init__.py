@@ -98,12 +98,20 @@ def _missing(error: click.MissingParameter, place: str) -> InputError:
     is_option = isinstance(wanted, click.Option)
     name = max(wanted.opts, key=len) if is_option else wanted.human_readable_name
     said = getattr(wanted, "help", None)
-    has_demo = error.ctx is not None and getattr(error.ctx.command, "demo", None)
-    attempt = f"{place} --demo, or {place} --help" if has_demo else f"{place} --help"
+    command = error.ctx.command if error.ctx is not None else None
+    first = f"{place} --demo" if getattr(command, "demo", None) else getattr(command, "example", "")
+    attempt = f"{first}, or {place} --help" if first else f"{place} --help"
     if wanted.type is ARRAY:
         attempt = f"{name} FILE, {name} '[[1, 0], [0, 1]]', {attempt}"
     described = f"{name} ({said.rstrip('.')})" if said else name
     return InputError(wanted=described, got="none", attempt=attempt)
+
+
+def _refused(error: click.ClickException, place: str) -> str:
+    """The words of the library for what it refuses itself, and what to try."""
+    said = error.format_message().rstrip(".")
+    said = said.replace("is not a valid integer range", "is not a whole number")
+    return said if "try: " in said else f"{said}; try: {place} --help"
 
 
 def main(args: list[str] | None = None) -> None:
@@ -120,7 +128,8 @@ def main(args: list[str] | None = None) -> None:
         raise SystemExit(2) from None
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        terminal.complain(context.command_path if context else "headwright", error.format_message())
+        place = context.command_path if context else "headwright"
+        terminal.complain(place, _refused(error, place))
         raise SystemExit(2) from None
     except click.Abort:
         raise SystemExit(130) from None

@@ -3,6 +3,7 @@ table of ratios."""
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import sys
@@ -16,6 +17,7 @@ from rich.table import Table
 
 from headwright.cli.conventions import Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
+from headwright.cli.terminal import fitted
 from headwright.errors import InputError
 
 _FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
@@ -37,7 +39,9 @@ def command(name: str | None, paths: tuple[str, ...], quick: bool) -> Reply:
         return Reply({"benchmarks": known}, lambda console: console.print(f"benchmarks: {names}"))
     if name not in known:
         wanted = f"a benchmark ({names or _NONE})"
-        raise InputError(wanted=wanted, got=repr(name), attempt="headwright bench, in a clone")
+        near = difflib.get_close_matches(str(name), known, n=1)
+        attempt = f"headwright bench {near[0]}" if near else "headwright bench, in a clone"
+        raise InputError(wanted=wanted, got=repr(name), attempt=attempt)
 
     run = _load(name).run
     _insist_on_paths(name, run, paths)
@@ -64,7 +68,7 @@ def _insist_on_paths(name: str, run: Callable[..., Any], paths: tuple[str, ...])
     asked = [p.name.upper() for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(paths) != len(asked):
         raise InputError(
-            wanted=f"{len(asked)} paths for the benchmark {name}",
+            wanted=f"{len(asked)} path{'s' * (len(asked) != 1)} for the benchmark {name}",
             got=str(len(paths)),
             attempt=" ".join(["headwright bench", name, *asked]),
         )
@@ -88,6 +92,6 @@ def _render(console: Console, result: dict[str, Any]) -> None:
     for row in result["rows"]:
         cells = [cell(row.get(column, "")) for column in columns]
         table.add_row(*cells)
-    console.print(table)
+    console.print(fitted(table, console))
     for note in result.get("notes", []):
         console.print(f"- {note}")

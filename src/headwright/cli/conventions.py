@@ -102,7 +102,7 @@ def _left(written: list[Path]) -> str:
     names = ", ".join(str(path) for path in written[:_MOST_NAMED])
     unnamed = len(written) - _MOST_NAMED
     more = f" and {unnamed} more" if unnamed > 0 else ""
-    return f"; written before that, and whole: {names}{more}"
+    return f"; already written, and complete: {names}{more}"
 
 
 class Outputs:

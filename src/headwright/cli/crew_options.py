@@ -20,15 +20,15 @@ CREW_OPTIONS: dict[str, dict[str, Any]] = {
     "--workers": {
         "type": click.IntRange(1),
         "metavar": "N",
-        "help": "Processes here; one per core.",
+        "help": "Processes on this machine. [default: one per core]",
     },
-    "--cluster": {"metavar": "tcp://HOST:PORT|local", "help": "A Dask cluster instead."},
+    "--cluster": {"metavar": "tcp://HOST:PORT|local", "help": "Use a Dask cluster instead."},
 }
 STORE_OPTION: dict[str, dict[str, Any]] = {
     "--store": {
         "type": click.Path(file_okay=False, path_type=Path),
         "metavar": "FOLDER",
-        "help": "Keep what is finished: the same command goes on from there.",
+        "help": "Keep finished results here: the same command continues from them.",
     },
 }
 
@@ -90,5 +90,5 @@ def saying_how_to_go_on(folder: Path | None, tally: Tally, what: str) -> Iterato
         if folder is None:
             raise
         come = f"at {tally.come:,} of {tally.total:,} {what}"
-        words = f"{come}; what is finished is stored: the same command goes on from there"
+        words = f"{come}; finished results are stored: the same command continues from there"
         raise KeyboardInterrupt(words) from None

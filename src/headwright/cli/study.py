@@ -40,13 +40,13 @@ _MOST_MESSAGES = 3
 @click.option("--small", is_flag=True, help="The small grid of a built-in study: seconds.")
 @click.option("--out", type=_FOLDER, metavar="DIR", help="Folder for the table, page and store.")
 @crew_options
-@click.option("--limit", type=_POSITIVE, metavar="N", help="The first N points of the grid alone.")
+@click.option("--limit", type=_POSITIVE, metavar="N", help="Only the first N points of the grid.")
 @click.option("--retry", is_flag=True, help="Compute failed points again.")
 @click.option("--new", is_flag=True, help="A template to start from; with --out as two files.")
 def command(name: str | None, new: bool, out: Path | None, **asked: Any) -> Reply:
     """A function at every point of a grid: results.csv, figures and index.html.
 
-    What is in the folder already is not computed again, so the same command goes on after any
+    What is in the folder already is not computed again, so the same command continues after any
     interruption. Without NAME: list the studies that come with headwright.
     """
     if new:
@@ -59,12 +59,12 @@ def command(name: str | None, new: bool, out: Path | None, **asked: Any) -> Repl
 def _studied(
     name: str, out: Path | None, *, grid: Path | None, small: bool, limit: int | None, **how: Any
 ) -> Reply:
-    if out is None:
-        raise InputError(wanted="a folder for the results", got="none", attempt="--out results")
     if small and grid is not None:
         got = f"both --small and --grid {grid}"
         raise InputError(wanted="one grid", got=got, attempt="leave one of them out")
     study = study_of(name, grid, small=small, limit=limit)
+    if out is None:
+        raise InputError(wanted="a folder for the results", got="none", attempt="--out results")
     result = _carried_out(study, out, **how)
     holds = result.failed == 0
     return Reply(result.plain(), lambda console: _render(console, result), holds=holds)
@@ -102,7 +102,7 @@ def _listed() -> Reply:
         for one in known:
             table.add_row(f"[bold]{escape(one.name)}[/bold]", escape(one.asks))
         console.print(table)
-        console.print("A function of yours: headwright study --new", markup=False)
+        console.print("Your own function: headwright study --new", markup=False)
 
     return Reply({"studies": data}, render)
 

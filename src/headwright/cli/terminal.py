@@ -1,5 +1,5 @@
-"""What may reach a terminal: no control characters from file names or data, and nothing it cannot
-encode.
+"""What may reach a terminal: no control characters from file names or data, nothing it cannot
+encode, and no table that cuts a word or a number for want of room.
 
 A file may be called `\x1b]0;owned\x07.npy`. Colours are ours and are added by the console, so
 whatever control character is inside a text came from outside.
@@ -14,8 +14,11 @@ import re
 import sys
 from collections.abc import Iterator
 
-from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook
 from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
 
 # C0 and C1 but tab and line feed, marks that turn the direction of writing, and halves of surrogate
 # pairs.
@@ -64,6 +67,54 @@ class _WithoutControls:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         for text, style, control in console.render(self.drawn, options):
             yield Segment(text if control else _CONTROLS.sub("", text), style, control)
+
+
+def fitted(table: Table, console: Console) -> Table:
+    """The table with its lines where there is room, without them where there is less, and its rows
+    as lists one under another where that is not enough either."""
+    columns = len(table.columns)
+    # With lines: a blank on either side of every cell, a line between two and at both ends
+    if _narrowed(table, console.width - (3 * columns + 1)):
+        return table
+    table.box = None
+    table.pad_edge = False
+    table.collapse_padding = True
+    return table if _narrowed(table, console.width - (columns - 1)) else _as_lists(table)
+
+
+def _narrowed(table: Table, room: int) -> bool:
+    """Gives every column as much as its longest word needs, and what is left to the first that can
+    use it. False where there is not enough for the words."""
+    texts = [[_plain(text) for text in (one.header, *one.cells)] for one in table.columns]
+    least = [max(cell_len(word) for text in some for word in ["", *text.split()]) for some in texts]
+    spare = room - sum(least)
+    if spare < 0:
+        return False
+    for column, some, width in zip(table.columns, texts, least, strict=True):
+        more = min(spare, max(map(cell_len, some)) - width)
+        spare -= more
+        column.width = width + more
+    return True
+
+
+def _plain(text: RenderableType) -> str:
+    return text.plain if isinstance(text, Text) else Text.from_markup(str(text)).plain
+
+
+def _as_lists(table: Table) -> Table:
+    """Each row as lines of a name and a value; names without a value are left out."""
+    listed = Table.grid(padding=(0, 2, 0, 0))
+    listed.title = table.title
+    listed.caption = table.caption
+    listed.add_column(style="dim")
+    listed.add_column(overflow="fold")
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        if listed.row_count:
+            listed.add_row("", "")
+        for column, cell in zip(table.columns, row, strict=True):
+            if _plain(cell):
+                listed.add_row(column.header, cell)
+    return listed
 
 
 def replace_unknown_characters() -> None:

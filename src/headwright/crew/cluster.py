@@ -23,7 +23,7 @@ from headwright.errors import InputError, MissingExtra
 _CONNECT = 10.0  # seconds
 _COUNT_AGAIN = 5.0  # seconds between two looks at how many workers there are
 _ORPHANS = 5.0  # seconds that batches of a killed driver may take to their end
-# Of a cluster that is started here: its clocks and profilers take 3.5 % of a core at their usual
+# Of a cluster that is started here: its clocks and profilers take 3.5% of a core at their usual
 # pace, and a tenth of that at this one. Our jobs leave no memory in it to watch.
 _CALM = {
     "distributed.admin.tick.interval": "1s",

@@ -235,7 +235,7 @@ class _Run:
         first = batch[0].key
         self._lost[first] = self._lost.get(first, 0) + 1
         if self._lost[first] > _MOST_LOST:
-            raise self._stopped("its workers end again and again with the same batch")
+            raise self._stopped("its workers keep ending at the same batch")
         self._submit(batch)
         return None
 
@@ -244,5 +244,5 @@ class _Run:
         words = " ".join(reason.split())[:300]
         return HeadwrightError(
             f"wanted workers until the last point; got: {words}{keeps}; try: the same command "
-            "again, which goes on from there"
+            "again, which continues from there"
         )

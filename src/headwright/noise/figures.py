@@ -24,7 +24,7 @@ _RINGS = {1.0: "-", 2.0: "--"}  # standard deviations -> line
 _MOST = 1e5  # times the lowest density that is drawn
 _ODDS = 34.0  # log-odds beyond which a weight is 1 in double precision
 _TAIL = 1e-3  # probability on either side that is not drawn
-_NARROWEST = 1e-3  # half of the log-odds that are drawn at least
+_NARROWEST = 1e-9  # log-odds across a law below which it is drawn as the point that it nearly is
 _POINTS = 161
 
 
@@ -59,23 +59,28 @@ def figures(
 
 def draw_density(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     """The density of each head's weight. A sharp head has peaks at 0 and 1, so the scale is
-    logarithmic, and peaks may be cut off where they would flatten the rest."""
+    logarithmic, and peaks may be cut off where they would flatten the rest. A weight without any
+    spread has no density, which is said instead."""
     shown = [one.noiseless for one in weights]
     densities = []
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
-        if one._law.deviation > 0.0:
-            x = expit(_odds(one, _POINTS))
+        odds = _odds(one, _POINTS)
+        if odds is not None:
+            x = expit(odds)
             density = np.maximum(one._law.density(x).value, np.finfo(float).tiny)
             axes.plot(x, density, color=colour)
             densities += [density.min(), density.max()]
             shown += [x[0], x[-1]]
         axes.axvline(one.noiseless, color=colour, lw=0.9, ls=":")
-    axes.set_yscale("log")
+    low, high = _with_room(shown)
     if densities:
         bottom = min(densities) / 2
+        axes.set_yscale("log")
         axes.set_ylim(bottom, min(2 * max(densities), bottom * _MOST))
-    low, high = _with_room(shown)
-    axes.set_xlim(max(low, -0.02), min(high, 1.02))
+        axes.set_xlim(max(low, -0.02), min(high, 1.02))
+    else:
+        axes.set(xlim=(-0.02, 1.02), yticks=[])
+        axes.text(0.5, 0.5, "no spread", ha="center", transform=axes.transAxes)
     axes.set_xlabel("weight (dotted: without noise)")
     axes.set_title("density of the weight")
 
@@ -86,9 +91,13 @@ def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     shown = []
     for one, colour in zip(weights, _colours(len(weights)), strict=True):
         centre = float(np.clip(logit(one.noiseless), -_ODDS, _ODDS))
-        y = _odds(one, _POINTS)
         label = f"head {one.head + 1}, key {one.key}"
-        below = one._law.cdf(expit(y)).value
+        y = _odds(one, _POINTS)
+        if y is None:
+            y = centre + np.array([-1.0, 0.0, 0.0, 1.0])
+            below = np.array([0.0, 0.0, 1.0, 1.0])
+        else:
+            below = one._law.cdf(expit(y)).value
         axes.plot(y, below, color=colour, label=label)
         axes.axvline(centre, color=colour, lw=0.9, ls=":")
         shown += [centre, y[0], y[-1]]
@@ -99,12 +108,14 @@ def draw_distribution(axes: Any, weights: tuple[WeightLaw, ...]) -> None:
     axes.legend(loc="upper left")
 
 
-def _odds(one: WeightLaw, points: int) -> Float[np.ndarray, "p"]:
-    """Log-odds from one end of the law to the other, but for its outermost thousandths; around the
-    weight without noise where the law is a single point."""
+def _odds(one: WeightLaw, points: int) -> Float[np.ndarray, "p"] | None:
+    """Log-odds from one end of the law to the other, but for its outermost thousandths; None where
+    the law is a single point."""
     ends = one._law.quantile(np.array([_TAIL, 1.0 - _TAIL])).value
     low, high = np.clip(logit(ends), -_ODDS, _ODDS)
-    half = max((high - low) / 2, _NARROWEST)
+    half = (high - low) / 2
+    if one._law.deviation == 0.0 or half < _NARROWEST:
+        return None
     middle = (low + high) / 2
     return np.clip(np.linspace(middle - 1.1 * half, middle + 1.1 * half, points), -_ODDS, _ODDS)
 
@@ -231,7 +242,8 @@ def _legend(drawing: Any, axes: Any, *, columns: int) -> None:
 
 def _view(axes: Any, low: Float[np.ndarray, "2"], high: Float[np.ndarray, "2"]) -> None:
     """Show this range with room around it, on equal scales and never flatter than 3 : 5."""
-    width = max(float((high - low).max()), np.finfo(float).tiny)
+    # Where all is one point, any view that has it in its middle; one that the axes can count
+    width = float((high - low).max()) or 1.0
     half = np.maximum(0.58 * (high - low), 0.35 * width)
     middle = (low + high) / 2
     left, bottom = middle - half

@@ -104,13 +104,17 @@ def _found(name: str, probe: Probe, exam: Examination) -> Finding:
     try:
         return probe(exam)
     except OutOfTime:
-        return Finding(name, UNCLEAR, "the time allowed was over before this was tried")
+        return Finding(name, UNCLEAR, "the time limit was reached before this was tried")
     except Refusal as reason:
         return Finding(name, UNCLEAR, f"the layer did not answer: {reason}")
     # A layer that nobody thought of must not cost the rest of the table.
     except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
         words = f"{type(fault).__name__}: {fault}".partition("\n")[0]
-        return Finding(name, UNCLEAR, f"this probe failed on the layer, by our fault ({words})")
+        return Finding(
+            name,
+            UNCLEAR,
+            f"this probe failed on the layer, which is a fault of headwright ({words})",
+        )
 
 
 def _notes(layer: Layer) -> tuple[str, ...]:

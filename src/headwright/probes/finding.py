@@ -34,6 +34,11 @@ MEANINGS = {
 PROPERTIES = tuple(MEANINGS)
 
 
+def size(difference: float) -> str:
+    """Two digits, as a reader would write them: 180, 0.023, 3e-07."""
+    return f"{float(f'{difference:.2g}'):g}"
+
+
 @dataclass(frozen=True)
 class Counterexample:
     """The smallest input that shows a break.

@@ -14,7 +14,7 @@ How tight: over 20 right layers (eager, fused, rotary, grouped, capped, blocks, 
 or memory layout, another kernel, positions moved by up to 100) differ by at most 0.9 bounds in
 float32 and 0.6 in bfloat16 and float16; measured over six seeds. `headwright bench
 xray_right` measures batches, memory layouts and kernels again, on the gallery's layers: 0.3. In
-bfloat16 a bound is typically 4 % of the largest output.
+bfloat16 a bound is typically 4% of the largest output.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-_GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "pi": "π"}
+_GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "mu": "μ", "omega": "ω", "pi": "π"}
 _NAMES = "|".join(_GREEK)
 
 # Before the text is escaped: signs
@@ -18,6 +18,11 @@ _SIGNS = [
     (r"\+-", "±"),
     (r"->", "→"),
     (r">>", "≫"),
+    (r">=", "≥"),
+    (r"<=", "≤"),
+    (r"!=", "≠"),
+    # The shape of a matrix
+    (r"\b(\d+|d) x (\d+|d)\b", r"\1 × \2"),
     (r"\bsqrt\((\w+)\)", r"√\1"),
     (r"\|(c - \w+)\|", r"‖\1‖"),
     # A minus before a number, a letter or a space, but no hyphen inside a word
@@ -28,6 +33,8 @@ _MARKS = [
     # Letters that stand for something; P( is a probability, and the s of "key's" is none
     (r"(?<!['\w])([cdfnsMX]|P(?!\())(?!\w)", r"<i>\1</i>"),
     (rf"\b({_NAMES})(?=_|\b)", lambda found: f"<i>{_GREEK[found[1]]}</i>"),
+    # k_j' is a transpose, too; in "head j's" there is no subscript
+    (r"\b([A-Za-z])_([a-z0-9])'(?!s\b)", r"<i>\1</i><sub>\2</sub><sup>⊤</sup>"),
     (r"\b([A-Za-z])_([a-z0-9])\b", r"<i>\1</i><sub>\2</sub>"),
     (r"</i>_([a-z0-9])\b", r"</i><sub>\1</sub>"),
     # A' is a transpose; the A before it is the same matrix
@@ -46,6 +53,13 @@ def set_plain(text: str) -> str:
     for pattern, mark in _MARKS:
         html = re.sub(pattern, mark, html)
     return html
+
+
+def set_around_quotes(text: str) -> str:
+    """The same, but what stands in quotation marks stays as it was written."""
+    parts = text.split('"')
+    pieces = [escape(part) if i % 2 else set_plain(part) for i, part in enumerate(parts)]
+    return "&quot;".join(pieces)
 
 
 def _power_of_ten(mantissa: str, sign: str, exponent: str) -> str:

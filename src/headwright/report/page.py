@@ -32,6 +32,11 @@ def page(title: str, body: str, *, description: str = "", style: str = "") -> st
 """
 
 
+def scrolling(inner: str) -> str:
+    """What may be wider than a phone: it scrolls by itself, by keyboard too."""
+    return f'<div class="wide" tabindex="0">{inner}</div>'
+
+
 _CSS = """
 :root{color-scheme:light dark;
 --ink:#1b1e23;--soft:#59616b;--paper:#fdfdfb;--card:#fff;--line:#dfe1e4;

@@ -12,7 +12,7 @@ from typing import Any
 
 from headwright.files import write_text
 from headwright.report.formula import typeset
-from headwright.report.page import page
+from headwright.report.page import page, scrolling
 from headwright.report.style import save, svg
 from headwright.study import figures as generic
 from headwright.study.asked import Study
@@ -82,7 +82,7 @@ def _asked(study: Study, table: Table) -> str:
 
 def _block(block: Iterable[Axis]) -> str:
     lines = [f"<tr><th>{escape(axis.name)}</th><td>{_values(axis)}</td></tr>" for axis in block]
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+    return scrolling(f"<table>{''.join(lines)}</table>")
 
 
 def _values(axis: Axis) -> str:
@@ -133,7 +133,7 @@ def _figure(section: Section, drawing: Any) -> str:
     links = " · ".join(f'<a href="{escape(file, quote=True)}">{file[-3:]}</a>' for file in files)
     title = section.caption or section.title
     caption = f"<figcaption>{_text(section.caption)} {links}</figcaption>"
-    return f'<figure><div class="wide">{svg(drawing, title=title)}</div>{caption}</figure>'
+    return f"<figure>{scrolling(svg(drawing, title=title))}{caption}</figure>"
 
 
 # ------------------------------------------------------------------------------------ what there is
@@ -147,10 +147,10 @@ def _failures(table: Table) -> str:
     lines = [f'<tr><td class="number">{n}×</td><td>{escape(why)}</td></tr>' for why, n in common]
     others = len(counts) - len(common)
     more = f"<p>and {others} other messages</p>" if others > 0 else ""
+    rows = "".join(lines)
     how = "<p>The same command with <code>--retry</code> computes them again.</p>"
     return (
-        f'<section><h2>Failed points</h2><div class="wide"><table>{"".join(lines)}</table></div>'
-        f"{more}{how}</section>"
+        f"<section><h2>Failed points</h2>{scrolling(f'<table>{rows}</table>')}{more}{how}</section>"
     )
 
 
@@ -172,7 +172,7 @@ def _table(columns: list[str], rows: Iterable[Mapping[str, Any]]) -> str:
     for row in rows:
         cells = "".join(f"<td>{_cell(row.get(name))}</td>" for name in columns)
         lines.append(f"<tr>{cells}</tr>")
-    return f'<div class="wide"><table class="rows"><tr>{head}</tr>{"".join(lines)}</table></div>'
+    return scrolling(f'<table class="rows"><tr>{head}</tr>{"".join(lines)}</table>')
 
 
 def _cell(value: Any) -> str:

@@ -38,7 +38,7 @@ def two_values(seed: int) -> Evidence:
     )
     scaled_beta = closed_form.sharpness(N, leak=LEAK, m=2, scale=1 / root_d)
     beta_of_scaled = Comparison(
-        "beta needed for 1 % with scores / sqrt(64)",
+        "beta needed for 1% with scores / sqrt(64)",
         {"closed form": scaled_beta, "sqrt(d) times the unscaled one": root_d * beta},
         ROUNDING * 100,
     )
@@ -51,7 +51,7 @@ def two_values(seed: int) -> Evidence:
         "an unscaled beta fails under 1/sqrt(d)": bool(forgotten[A] < 0.2),
     }
     finding = (
-        f"1 % at n = 10 takes beta = {beta:.2f}; half the sum gives {half_the_sum:.3f}, "
+        f"1% at n = 10 takes beta = {beta:.2f}; half the sum gives {half_the_sum:.3f}, "
         f"the bare sum {bare_sum:.2f}; n = 2 passes anything. Scores / sqrt(d) need sqrt(d) times "
         "the beta."
     )

@@ -51,7 +51,7 @@ def distribution(seed: int) -> Evidence:
         "nothing overflows at logits of 1e5": bool(np.isfinite(extreme).all()),
     }
     finding = (
-        "Non-negative and normalised, also at logits of +-100,000: "
+        "Non-negative and normalised, also at logits of ±100,000: "
         "alpha is a categorical distribution."
     )
     return Evidence(
@@ -86,14 +86,14 @@ def sharpness_table(seed: int) -> Evidence:
     at_ten = closed_form.sharpness(10, leak=LEAK)
     at_a_million = closed_form.sharpness(10**6, leak=LEAK)
     finding = (
-        f"beta >> 0 has a number: {at_ten:.2f} for 1 % at n = 10, "
+        f"beta >> 0 has a number: {at_ten:.2f} for 1% at n = 10, "
         f"{at_a_million:.2f} at a million keys."
     )
     return Evidence(
         comparisons=comparisons,
         finding=finding,
         draw=_draw_sharpness,
-        caption="Leak against sharpness; dots mark the closed-form threshold for a leak of 1 %.",
+        caption="Leak against sharpness; dots mark the closed-form threshold for a leak of 1%.",
     )
 
 
@@ -158,17 +158,17 @@ def larger_is_not_enough(seed: int) -> Evidence:
         1e-9,
     )
     needed_lead = Comparison(
-        "lead needed for 99 % at n = 10",
+        "lead needed for 99% at n = 10",
         {"closed form": needed, "root of the softmax": _needed(n, LEAK)},
         ROOT,
     )
     horizon = Comparison(
-        "keys over which a lead of 6.79 keeps 99 %",
+        "keys over which a lead of 6.79 keeps 99%",
         {"horizon n*": closed_form.horizon(needed, leak=LEAK), "n": float(n)},
         ROUNDING * 100,
     )
     facts = {
-        "a lead of 0.1 keeps less than 11 %": leading < 0.11,
+        "a lead of 0.1 keeps less than 11%": leading < 0.11,
         "the long key gets less than 1e-40": away < 1e-40,
     }
     finding = (
@@ -198,7 +198,7 @@ def _draw_lead() -> Any:
             axis.plot(leads, _weight_of_leader(n, leads), color=colour, label=f"n = {n}")
         axis.plot(0.1, _weight_of_leader(10, 0.1), "o", color=SERIES[0])
         axis.axhline(0.99, color=ROLES["muted"], linewidth=0.8, linestyle=":")
-        axis.text(0.1, 0.92, "99 %", fontsize=8.5)
+        axis.text(0.1, 0.92, "99%", fontsize=8.5)
         axis.set_xlabel(r"lead $\Delta$ of $k_j^\top q$ over every other score")
         axis.set(ylabel=r"$\alpha_j$", ylim=(0, 1.03))
         axis.legend(loc="center right")

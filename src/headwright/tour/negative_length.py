@@ -1,4 +1,4 @@
-"""Station 12: the random length is negative in 7.86 % of the draws, and then head 1 lets go."""
+"""Station 12: the random length is negative in 7.86% of the draws, and then head 1 lets go."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _draw() -> Any:
         axis.plot(gamma, density, color=noise, label=r"density of $\gamma$")
         axis.fill_between(gamma, density, where=gamma < 0, color=noise, alpha=0.5, linewidth=0)
         axis.plot(gamma, of_head_1, color=HEADS[0], label=r"$\alpha_a$ of head 1")
-        axis.annotate("7.86 %", (-0.15, 0.1), (-1.2, 0.35), arrowprops=line)
+        axis.annotate("7.86%", (-0.15, 0.1), (-1.2, 0.35), arrowprops=line)
         axis.set(xlabel=r"$\gamma$, the length of $k_a$ along $\mu_a$", ylim=(0, 1.05))
         axis.legend(loc="center right")
     return drawing

@@ -6,7 +6,8 @@ the way `loading/`, `batches` and `own_inputs/` (what the model reads), `capture
 layer's queries, keys and values), `heads`, `rows/` (one pass over their weights), `gathering` (what
 is kept of a layer), `measures/`, `weights/` and `cache/` (numbers per head), `passage/` (where some
 queries look), `cards`, `findings/` (what all heads say together), `table` (what comes back) and
-`page/`. Beside it: `jobs/` (many models and texts), `layer_by_layer` and `claim`.
+`page/`. Beside it: `jobs/` (many models and texts), `layer_by_layer`, `claim`, and `demo/` (a model
+made by code, to try an audit on).
 """
 
 from __future__ import annotations

@@ -101,7 +101,8 @@ def angles(
     winners = np.stack([K[order[:, m]] for m in range(claim.winners)])
     direction = claim.direction(winners)
     lengths = np.linalg.norm(q, axis=1) * np.linalg.norm(direction, axis=1)
-    cosine = np.sum(q * direction, axis=1) / lengths
+    # A query of zeros points nowhere; it counts as at a right angle
+    cosine = np.sum(q * direction, axis=1) / np.where(lengths > 0.0, lengths, 1.0)
 
     best = np.maximum(z.max(axis=1, keepdims=True), sink)
     e = np.exp(z - best)

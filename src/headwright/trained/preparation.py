@@ -57,7 +57,7 @@ def _opened(model: Any, tokenizer: Any = None) -> tuple[str, Any, Any]:
     model = getattr(model, "base_model", model)  # the head on top has no attention and can be large
     if not isinstance(model, transformers.PreTrainedModel):
         raise InputError(
-            wanted="a transformers model, or where one lies",
+            wanted="a transformers model, or the folder of one",
             got=type(model).__name__,
             attempt="pass a folder",
         )

@@ -80,8 +80,8 @@ def test_counts_of_faults_mean_what_they_say(large):
 def test_who_is_missing_and_whose_nobody_knows_is_listed(large):
     record, html = large
     assert f"Nothing handed in: {len(record.without)}" in html
-    assert "Documents of nobody: 1" in html
-    assert html.count("of nobody in the roster") == 1
+    assert "Documents without a student: 1" in html
+    assert html.count("of no student in the roster") == 1
 
 
 def test_a_hand_in_on_another_sheet_is_noted_with_the_name(large):

@@ -51,7 +51,7 @@ def test_questions_count_every_hand_in_once():
 
 
 @pytest.mark.parametrize(
-    ("part", "said"), [(0, "0 %"), (1, "< 1 %"), (50, "10 %"), (499, "> 99 %"), (500, "100 %")]
+    ("part", "said"), [(0, "0%"), (1, "< 1%"), (50, "10%"), (499, "> 99%"), (500, "100%")]
 )
 def test_shares_are_rounded_but_not_to_nothing(part, said):
     assert percent(part, 500).replace("\N{NO-BREAK SPACE}", " ") == said

@@ -74,7 +74,7 @@ def test_the_right_answer_of_another_sheet_is_not(question, changes):
         (r"\beta = \ln 245", "correct", ""),
         (r"\beta \ge \ln(5 \cdot 49) = 5.50", "correct", ""),
         (r"\beta = \ln 40", "incomplete", "too small"),
-        (r"\beta = 5", "incomplete", "too small: it leaves 3.3 % on the other keys at n = 12"),
+        (r"\beta = 5", "incomplete", "too small: it leaves 3.3% on the other keys at n = 12"),
         (r"\beta = 9", "incomplete", "larger than needed"),
         (r"\beta \gg 0", "incomplete", "as a number, and none is given"),
     ],

@@ -44,11 +44,11 @@ def test_planted_heads_are_found_with_their_numbers():
     )
     median = np.median([card.measures["noise_gain"] for card in cards])
     assert _said(cards) == [
-        "Head 0.1 looks at the previous token: 97 % of its weight.",
+        "Head 0.1 looks at the previous token: 97% of its weight.",
         f"Head 9.2 has the largest noise gain: 4.00, {4.0 / median:.1f} times the median of "
         f"{median:.3f}; "
         "small errors in its keys move its output most.",
-        "Heads 5.0 and 7.3 are induction heads: 62 % and 44 % of their weight is on what followed "
+        "Heads 5.0 and 7.3 are induction heads: 62% and 44% of their weight is on what followed "
         "the same token before.",
     ]
     ranked = remarkable(cards).heads
@@ -62,7 +62,7 @@ def test_many_heads_are_counted_and_placed():
     finding = remarkable(_cards(**sinks, **{"11.0": {"first": 0.6}})).findings[0]
     assert finding.sentence == (
         "9 of 48 heads rest on the first token, 8 of them in layers 3 to 4; "
-        "the strongest is 4.1 with 99 %."
+        "the strongest is 4.1 with 99%."
     )
     assert finding.numbers == {
         "measure": "first", "count": 9, "of": 48, "strongest": 0.996, "equal_weights": 0.01,
@@ -83,7 +83,7 @@ def test_at_most_five_sentences():
 
 
 def test_what_equal_weights_give_is_no_finding():
-    """A text of one token again and again: every head has 90 % on duplicates, and none is one."""
+    """A text of one token again and again: every head has 90% on duplicates, and none is one."""
     cards = [
         dataclasses.replace(
             card,
@@ -154,8 +154,8 @@ def test_every_template_can_be_said():
 def test_the_nearest_to_a_kind_is_named_where_there_is_none():
     finding = remarkable(_cards(**{"2.1": {"first": 0.4}})).findings[0]
     assert finding.sentence == (
-        "No head rests on the first token; the nearest to it is 2.1 with 40 % of its weight, "
-        "where equal weights give 1 %."
+        "No head rests on the first token; the nearest to it is 2.1 with 40% of its weight, "
+        "where equal weights give 1%."
     )
     assert finding.numbers["count"] == 0
     assert "Little" in _said(_cards(**{"2.1": {"first": 0.2}}))[0]
@@ -175,7 +175,7 @@ def test_heads_break_first_by_gain_then_by_margin():
     cards = _cards(**{"4.1": {"noise_gain": 2.5}, "6.0": {"margin": 0.01}})
     first = breaking_first(cards, None).heads[0]
     assert first.card.name == "4.1"
-    assert first.why == "an error of 1 % in its keys moves its output by 2.50 %; margin 1.00"
+    assert first.why == "an error of 1% in its keys moves its output by 2.50%; margin 1.00"
     without = []
     for card in cards:
         kept = {name: x for name, x in card.measures.items() if name != "noise_gain"}

@@ -127,7 +127,7 @@ def test_a_head_looks_where_its_numbers_say(open_report, small):
     last = page.locator("dialog .spoken").last.text_content()
     place = small.passages["model"].queries[-1]
     assert last.startswith(f"“{made_up.HOSTILE.replace(' ', '␣')}” ({place}): ")
-    shares = [float(x) / 100 for x in re.findall(r"(\d+) % on “", last)]
+    shares = [float(x) / 100 for x in re.findall(r"(\d+)% on “", last)]
     keys = [int(x) for x in re.findall(r"” \((\d+)\)[,;]", last)]
     assert keys == card.looks.keys[-1].tolist()
     np.testing.assert_allclose(shares, card.looks.weights[-1], atol=WHOLE_PERCENT)
@@ -146,7 +146,7 @@ def test_lines_are_reached_by_keyboard_and_finger(open_report):
         said.inner_text() == view.locator(".line:visible").nth(1).locator(".spoken").text_content()
     )
     view.locator(".token[title]:visible").last.click()
-    assert re.match(r"“.*” \(\d+\) has \d+ %\. “", said.inner_text())
+    assert re.match(r"“.*” \(\d+\) has \d+%\. “", said.inner_text())
     assert view.locator(".line:visible").count() == 6
     view.get_by_text("All 24 queries").click()
     assert view.locator(".line:visible").count() == 24

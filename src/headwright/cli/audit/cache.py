@@ -13,14 +13,15 @@ from rich.table import Table
 
 from headwright.cli.arguments import whole_numbers
 from headwright.cli.conventions import Outputs, progress, progress_bar
+from headwright.cli.terminal import fitted
 from headwright.errors import InputError
 
 _BUDGET = "Bits per number of the key cache, on average: plan where they go."
 _PER = "What gets its own number of bits."
 _SIGNAL = "What decides: energy (default per channel) or fisher (one backward pass)."
 _VALUES = "Plan keys and values together, at the same mean."
-_FIRST = "So many first tokens stay exact; counted in the mean."
-_WIDTHS = "Bits that a plan may use; otherwise 1 to 8, or 2 to 8 from a mean of 3 on."
+_FIRST = "Keep this many first tokens exact; they count in the mean."
+_WIDTHS = "Bit widths a plan may use. [default: 1 to 8; 2 to 8 for a mean of 3 or more]"
 _VERIFY = "Decode this text through the planned cache; may be repeated."
 _EXPORT = "FORMAT: transformers, kvtuner, vllm, llamacpp; may be repeated."
 
@@ -135,12 +136,12 @@ def show(console: Console, budgeted: Any) -> None:
         f"cache plan: {plan.mean_bits:.2f} bits per {per} by {plan.signal}, predicted KL "
         f"{plan.predicted_kl:.3g} per token (ranges: {plan.range_bytes / 1000:.0f} kB, once)"
     )
-    console.print(_layers(plan))
+    console.print(fitted(_layers(plan), console))
     hidden = len(plan.layers) - _MOST_ROWS
     if hidden > 0:
         console.print(f"{hidden} more layers: --json, --html or --export")
     if budgeted.verified is not None:
-        console.print(_verified(budgeted.verified))
+        console.print(fitted(_verified(budgeted.verified), console))
     if plan.warning:
         console.print(f"note: {plan.warning}")
 
@@ -162,7 +163,7 @@ def _heads(bits: Any) -> str:
 
 def _verified(verified: Any) -> Table:
     tokens = len(verified.plan.divergence)
-    title = f"decoded through the cache: {tokens} tokens, 95 % intervals"
+    title = f"decoded through the cache: {tokens} tokens, 95% intervals"
     table = Table("cache", "KL", "perplexity", "same top token", title=title)
     for name, found in (("plan", verified.plan), ("uniform", verified.uniform)):
         kl = found.kl

@@ -17,20 +17,30 @@ from headwright.cli.audit.inputs import input_options, read_inputs, read_text
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.crew_options import crew_and_store_options
+from headwright.trained import demo
 
 _BITS = "Round the keys to these bit widths; errors predicted and measured."
 _TOKENS = "Read only the first TOKENS tokens of each text."
 _ROWS = "Rows per head for the measures that are too slow for every row; 0: none."
-_SORT = "Largest first, for example --sort induction; else the most remarkable heads."
+_SORT = "All heads by this measure, largest first. [default: the most remarkable heads]"
 _CLAIM = "Test an exercise claim on the model's heads."
-_NEEDLE = "Retrieval scores: who finds a sentence of a made text again; TEXT is one of yours."
+_NEEDLE = "Retrieval scores: which heads find a sentence in a longer text; TEXT: your own sentence."
 _INDUCTION = "Induction scores on random tokens repeated."
 _WEIGHTS = "What the weights alone say: copying, and which earlier heads a head reads."
+_CSV = "Write all numbers as a table."
 _HTML = "Write DIR/report.html, self-contained."
 _AGAINST = "Which heads changed: another model of the same shape, or a saved --json of one."
 
 
-@headwright_command("audit", example="headwright audit ./model --text book.txt --key-bits 8,4")
+@headwright_command(
+    "audit",
+    demo={
+        "": demo.NAME,
+        "--text": str(demo.TEXT),
+    },
+    rivals=("--text", "--image", "--audio"),
+    example="headwright audit ./model --text book.txt --key-bits 8,4",
+)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL ...")
 @input_options
 @click.option("--key-bits", default="", metavar="8,4,2", help=_BITS)
@@ -42,8 +52,8 @@ _AGAINST = "Which heads changed: another model of the same shape, or a saved --j
 @click.option("--needle", is_flag=False, flag_value="", metavar="[TEXT]", help=_NEEDLE)
 @click.option("--induction", is_flag=True, help=_INDUCTION)
 @click.option("--weights", is_flag=True, help=_WEIGHTS)
-@click.option("--html", "folder", type=click.Path(), default=None, help=_HTML)
-@click.option("--csv", "sheet", type=click.Path(), help="Write all numbers as a table.")
+@click.option("--html", "folder", type=click.Path(), metavar="DIR", help=_HTML)
+@click.option("--csv", "sheet", type=click.Path(), metavar="FILE", help=_CSV)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sampled rows.")
 @cache.cache_options
 @crew_and_store_options

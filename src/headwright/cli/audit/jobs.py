@@ -55,7 +55,7 @@ def refuse(where: Where | None, models: Sequence[str], words: Any, **alone: Any)
     if given:
         flag = "--" + given[0].replace("_", "-")
         got = "several models" if len(models) > 1 else "--workers, --cluster or --store"
-        raise InputError(wanted=f"one model for {flag}", got=got, attempt="a run of its own")
+        raise InputError(wanted=f"one model for {flag}", got=got, attempt="run it separately")
     if where is not None and not isinstance(words, list):
         raise InputError(
             wanted="texts for --workers, --cluster or --store",

@@ -14,6 +14,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from headwright.cli.terminal import fitted
+
 # Shown from the left as far as the terminal is wide. All are in --json, --csv, --html.
 _SHOWN = (
     "entropy", "effective_keys", "largest", "first", "previous", "induction", "copy", "noise_gain",
@@ -130,7 +132,7 @@ def _key_noise(console: Console, noise: Any) -> None:
     table = Table("bits", "step per", "predicted", "measured", "rank corr.", title=_NOISE_TITLE)
     for setting in noise.settings:
         table.add_row(*setting.line())
-    console.print(table)
+    console.print(fitted(table, console))
 
     budgets = noise.budgets()
     for budget in budgets:
@@ -153,7 +155,7 @@ def changes(console: Console, found: Any) -> None:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("head", no_wrap=True)
     table.add_column("size", no_wrap=True, justify="right")
-    table.add_column("before to now")
+    table.add_column("before and now")
     for head in found.heads[:_MOST_ROWS]:
         named = "; ".join(str(change) for change in head.changes[:3])
         table.add_row(escape(head.card.name), _number(head.size), escape(named))

@@ -129,7 +129,7 @@ class _Run:
             raise InputError(
                 wanted="marks in a gradebook, or a run without names",
                 got="--gradebook and --anonymous",
-                attempt="two runs",
+                attempt="run it twice",
             )
 
     def reply(self, paths: tuple[str, ...]) -> Reply:

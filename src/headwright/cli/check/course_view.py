@@ -73,7 +73,7 @@ def around(console: Console, data: Any) -> None:
     _unmatched(console, data["unmatched"])
     on_others = [row["student"] for row in data["documents"] if row.get("note")]
     if on_others and len(data["documents"]) > MOST_LISTED:
-        console.print(Text(f"written on another sheet than their own: {_listed(on_others)}"))
+        console.print(Text(f"written on someone else's sheet: {_listed(on_others)}"))
     if "gradebook" in data:
         _gradebook(console, data["gradebook"])
 
@@ -89,9 +89,9 @@ def _unmatched(console: Console, names: Any) -> None:
     several = names.get("several", ())
     nobody = [name for name in names.get("documents", ()) if name not in several]
     if nobody:
-        console.print(Text(f"of nobody in the roster: {_listed(nobody)}"))
+        console.print(Text(f"not in the roster: {_listed(nobody)}"))
     if several:
-        console.print(Text(f"names several students, so nobody's: {_listed(several)}"))
+        console.print(Text(f"names several students, so given to none: {_listed(several)}"))
     if names.get("students"):
         console.print(Text(f"nothing handed in: {_listed(names['students'])}"))
 

@@ -21,7 +21,7 @@ def documents(paths: tuple[str, ...]) -> list[Any]:
     from headwright.homework.reading.sources import sources
 
     if not paths:
-        attempt = "headwright check answers.md, a folder, or - for standard input"
+        attempt = "headwright check answers.md, a folder, - for standard input, or --demo"
         raise InputError(wanted="documents to check", got="none", attempt=attempt)
     named = [path for path in paths if path != _STANDARD_INPUT]
     found = sources(named) if named else []

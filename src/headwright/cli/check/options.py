@@ -44,7 +44,7 @@ _GROUPS = {
         _option("--explain", metavar="ID", help="Show how one question is tested, e.g. b.q."),
     ],
     "A course": [
-        _option("--roster", "roster_file", type=_FILE, help="Who there is, as CSV."),
+        _option("--roster", "roster_file", type=_FILE, help="The students, as CSV."),
         _option(
             "--manifest",
             "manifest_file",
@@ -64,13 +64,13 @@ _GROUPS = {
         _option("--out", "out_file", type=_FILE, help="Where the filled gradebook goes."),
         _option("--column", help="The gradebook's column for the marks."),
         _option(
-            "--overwrite", is_flag=True, help="Replace marks that stand in the gradebook already."
+            "--overwrite", is_flag=True, help="Replace marks that are already in the gradebook."
         ),
         _option(
             "--against",
             "against_file",
             type=_FILE,
-            help="What --json printed before: show only what changed, and why.",
+            help="An earlier output of --json: show only what changed, and why.",
         ),
         _option("--anonymous", is_flag=True, help="Pseudonyms instead of names."),
         _option(
@@ -79,7 +79,7 @@ _GROUPS = {
             type=_FILE,
             default="headwright-names.key",
             show_default=True,
-            help="The key of the pseudonyms; made where it is missing, and the teacher's alone.",
+            help="The key to the pseudonyms, for the teacher alone; made if it is missing.",
         ),
     ],
 }

@@ -18,10 +18,14 @@ from headwright.cli.conventions import command as headwright_command
 @click.option(
     "--roster", "roster_file", required=True, type=click.Path(), help="The class, as CSV."
 )
-@click.option("--seed", default="0", show_default=True, help="Another seed makes other sheets.")
+@click.option(
+    "--seed", default="0", show_default=True, help="A different seed makes different sheets."
+)
 @click.option("--bank", "bank_file", type=click.Path(), help="Your own questions, in TOML.")
 @click.option("--out", "out_folder", required=True, type=click.Path(), help="A new folder.")
-@click.option("--pdf", "with_pdf", is_flag=True, help="PDFs, too; needs pdflatex, and its time.")
+@click.option(
+    "--pdf", "with_pdf", is_flag=True, help="Write PDFs too; needs pdflatex and takes longer."
+)
 def command(
     roster_file: str, seed: str, bank_file: str | None, out_folder: str, with_pdf: bool
 ) -> Reply:
@@ -70,11 +74,11 @@ def _row(folder: Path, entry: Any) -> dict[str, Any]:
 
 
 def _show(console: Console, written: Any, data: dict[str, Any]) -> None:
-    state = "there already, and the same" if written.unchanged else "written"
+    state = "already there, and the same" if written.unchanged else "written"
     count = len(data["sheets"])
     console.print(f"{count} sheets with keys {state}: {escape(str(written.folder))}")
     asked = ", ".join(data["varied"]) or "nothing: this bank has no marks such as <<share_one>>"
     console.print(f"differs from sheet to sheet: {escape(asked)}")
     for place in written.without_pdf:
-        console.print(f"no PDF, TeX could not set it: {escape(place)}")
+        console.print(f"no PDF, TeX could not typeset it: {escape(place)}")
     console.print(f"next: headwright check ANSWERS --manifest {escape(data['manifest'])}")

@@ -12,6 +12,7 @@ from headwright.cli.arguments import Scale
 from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
+from headwright.cli.terminal import fitted
 
 _MOST_ROWS = 20
 _MOST_COORDINATES = 8
@@ -41,7 +42,7 @@ def command(K: Any, V: Any, q: Any, scale: Scale, bias: Any, mask: Any) -> Reply
 
 def _render(console: Console, result: Attention) -> None:
     several = result.weights.ndim > 1
-    console.print(_queries(result) if several else _keys(result))
+    console.print(fitted(_queries(result) if several else _keys(result), console))
 
     hidden = len(result.weights) - _MOST_ROWS
     if hidden > 0:

@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
@@ -42,8 +43,9 @@ def command(design: str, K: Any, ball: bool) -> Reply:
 def _render(console: Console, result: Any) -> None:
     for check in result.checks:
         mark = "[green]✓[/green]" if check.holds else "[red]✗[/red]"
-        said = escape(f"{check.name}: {check.detail}")
-        console.print(f"{mark} {said}", soft_wrap=True)
+        line = Table.grid(padding=(0, 1))
+        line.add_row(mark, escape(f"{check.name}: {check.detail}"))
+        console.print(line)
 
     if result.unchecked:
         names = escape(", ".join(result.unchecked))

@@ -84,7 +84,7 @@ def _ratio(certificate: dict[str, Any]) -> str:
 
 
 def _robust(robust: Any) -> dict[str, str]:
-    sampled = f"{robust.sampled:.6g} +- {robust.sampled_error:.1g} sampled"
+    sampled = f"{robust.sampled:.6g} ± {robust.sampled_error:.1g} sampled"
     textbook = f"{robust.textbook:.6g} exact, {robust.textbook_sampled:.6g} sampled"
     gain = f"{robust.gain:.3g} times smaller, queries no longer than {robust.budget:.4g}"
     return {

@@ -29,5 +29,12 @@ _SCALE = "Factor on the scores; d is the width of the keys."
 KEYS = array("--keys", "K", "Keys, n x d, one per row; counted from 0.", required=True)
 VALUES = array("--values", "V", "Values, n x v.", required=True)
 BIAS = array("--bias", "bias", "Added to the logits, one number per key.")
-SCALE = click.option("--scale", type=SCALE_TYPE, default="1", show_default=True, help=_SCALE)
+SCALE = click.option(
+    "--scale",
+    type=SCALE_TYPE,
+    default="1",
+    show_default=True,
+    metavar=SCALE_TYPE.name,
+    help=_SCALE,
+)
 FIGURES = folder("--out", "Write figures into this folder.")

@@ -15,6 +15,7 @@ from headwright.cli.arguments import key_numbers
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
+from headwright.cli.terminal import fitted
 from headwright.errors import InputError
 
 _MOST_ROWS = 20
@@ -105,7 +106,7 @@ def _render(console: Console, data: dict[str, Any]) -> None:
     console.print(f"{data['count']} of {asked} {noun} can win{_details(data)}")
 
     if data["unreachable"]:
-        console.print(_lost_table(data, noun))
+        console.print(fitted(_lost_table(data, noun), console))
     if data["proofs_left_out"]:
         console.print(f"{data['proofs_left_out']} more: --proofs {asked}")
     for witness in data["witnesses"]:

@@ -45,7 +45,7 @@ _KEY = "Follow the weight of this key (from 0).  [default: each head's strongest
 @click.option("--noise", required=True, metavar="LAW", help=_NOISE)
 @click.option("--method", type=_METHODS, default="exact", show_default=True)
 @options.array("--mix", "mix", "Weights of the heads; equal if not given.")
-@click.option("--scale", type=SCALE, help=_SCALE)
+@click.option("--scale", type=SCALE, metavar=SCALE.name, help=_SCALE)
 @options.BIAS
 @click.option("--samples", type=int, default=2**16, show_default=True, help=_SAMPLED)
 @click.option("--seed", type=int, default=0, show_default=True, help=_SAMPLED)

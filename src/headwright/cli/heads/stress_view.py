@@ -9,14 +9,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from headwright.cli.terminal import fitted
+
 if TYPE_CHECKING:
     from headwright.noise.stress import NoisyHeads, Stress
     from headwright.result import Estimate
 
 _MOST_ROWS = 8
 _MOST_WINNERS = 2
-# Columns of a terminal; the widest of the tables, with lines, has 77
-_ROOM_FOR_LINES = 78
 # Below this a coordinate is rounding, or a leak that no digit shown would reach.
 _TINY = 1e-9
 # What three decimals of a percentage round to zero.
@@ -29,31 +29,19 @@ def render(console: Console, setting: NoisyHeads, found: Stress, figures: Iterab
     method = found.moments.method
     console.print(f"{heads} on {len(setting.keys)} keys; {setting.keys!r}; {method}")
 
-    console.print(_fitted(_coordinates(found), console))
+    console.print(fitted(_coordinates(found), console))
     if found.weights:
-        console.print(_fitted(_weights(found), console))
-    console.print(f"E ||c - target||^2 = {found.squared_error:.6g}")
+        console.print(fitted(_weights(found), console))
+    console.print(f"E ‖c - target‖² = {found.squared_error:.6g}")
     if found.far is not None:
         chance = _probability(found.far)
-        console.print(f"P(||c - target|| > {found.tau:g}) {chance}", markup=False)
+        console.print(f"P(‖c - target‖ > {found.tau:g}) {chance}", markup=False)
     if found.limit is not None:
         _winners(console, found.limit)
     _accuracy(console, found.moments)
 
     for path in figures:
         console.print(path, soft_wrap=True, markup=False)
-
-
-def _fitted(table: Table, console: Console) -> Table:
-    """The table without lines where the terminal is narrow: room for digits, none of them cut."""
-    if console.width >= _ROOM_FOR_LINES:
-        return table
-    table.box = None
-    table.pad_edge = False
-    table.collapse_padding = True
-    for column in table.columns:
-        column.overflow = "fold"
-    return table
 
 
 def _coordinates(found: Stress) -> Table:
@@ -127,7 +115,7 @@ def _probability(far: Estimate) -> str:
         return f"< {far.error:.4%} {known}"
     if far.value == 1.0:
         return f"> {1.0 - far.error:.4%} {known}"
-    return f"= {far.value:.4%} (sampled, +- {per_cent})"
+    return f"= {far.value:.4%} (sampled, ± {per_cent})"
 
 
 def share(probability: float) -> str:

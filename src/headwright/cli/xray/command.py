@@ -22,20 +22,22 @@ from headwright.probes.intent import intent
 from headwright.probes.layer.library import DTYPES
 from headwright.probes.record import XRay
 
-_SHAPE = "Tokens and width (head size for q, k, v); found by trying where it is not given."
+_SHAPE = "Tokens and width (head size for q, k, v); found by trial if not given."
 _EXPECT = "What a token should see: full, causal, window=W, prefix=P or documents."
-_DTYPE = f"Of the arrays that a function is given: {', '.join(DTYPES)}."
-_SCALE = "Factor of the logits, where it is not 1 / sqrt(head size)."
+_DTYPE = f"Type of the arrays passed to a function: {', '.join(DTYPES)}."
+_SCALE = "Factor on the logits, if it is not 1 / sqrt(head size)."
 _INPUTS = "Captured inputs: q, k and v, or x."
 _SCRIPT = "Write the counterexamples as a Python file that fails while the layer is broken."
-_LAYER = "Of a model: this layer alone, from 0."
+_LAYER = "Only this layer of a model, counted from 0."
+_SEED = "Seed of the random inputs."
+_FROM_0 = click.IntRange(0)
 _MOST_NUMBERS = 10**8
 _PAGE = "index.html"
 
 
 @headwright_command("xray", example="headwright xray mylayers:attention --expect causal")
 @click.argument("name", required=False, metavar="[MODULE:NAME|MODEL-FOLDER]")
-@click.option("--layer", type=click.IntRange(0), metavar="L", help=_LAYER)
+@click.option("--layer", type=_FROM_0, metavar="L", help=_LAYER)
 @click.option("--expect", metavar="WHAT", help=_EXPECT)
 @click.option("--shape", metavar="N,D", help=_SHAPE)
 @click.option("--dtype", metavar="TYPE", help=_DTYPE)
@@ -43,9 +45,11 @@ _PAGE = "index.html"
 @click.option("--inputs", type=click.Path(), metavar="F.safetensors", help=_INPUTS)
 @click.option("--script", type=click.Path(), metavar="F.py", help=_SCRIPT)
 @click.option("--html", type=click.Path(), metavar="DIR", help=f"Write {_PAGE} with pictures.")
-@click.option("--timeout", type=float, metavar="S", help=f"Seconds for a layer: {SECONDS:g}.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--only", metavar="A,B", help="These properties alone.")
+@click.option(
+    "--timeout", type=float, metavar="S", help=f"Most seconds for one layer. [default: {SECONDS:g}]"
+)
+@click.option("--seed", type=_FROM_0, default=0, show_default=True, metavar="N", help=_SEED)
+@click.option("--only", metavar="A,B", help="Only these properties.")
 @click.option("--demo", "as_demo", is_flag=True, help="A built-in layer with a mistake in it.")
 def command(name: str | None, script: str | None, html: str | None, **asked: Any) -> Reply:
     """What is true of this attention layer? A table of properties, found by running it.

@@ -10,11 +10,11 @@ from headwright.homework.showing.exports import STATUSES
 def percent(part: int, whole: int) -> str:
     """Rounded, but never to nothing or to everything. Its spaces do not break."""
     rounded = round(100 * part / whole)
-    said = f"{rounded} %"
+    said = f"{rounded}%"
     if rounded == 0 and part:
-        said = "< 1 %"
+        said = "< 1%"
     if rounded == 100 and part < whole:
-        said = "> 99 %"
+        said = "> 99%"
     return said.replace(" ", "\N{NO-BREAK SPACE}")
 
 

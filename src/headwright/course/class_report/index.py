@@ -59,7 +59,9 @@ def _unmatched(record: ClassRecord) -> list[str]:
     return [
         sections.listed("Nothing handed in", "In the roster, without a document.", without),
         sections.listed(
-            "Documents of nobody", "Their paths name no student of the roster, or several.", nobody
+            "Documents without a student",
+            "Their paths name no student of the roster, or several.",
+            nobody,
         ),
     ]
 

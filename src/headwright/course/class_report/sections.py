@@ -13,6 +13,7 @@ from headwright.course.class_report.spread import BINS, Question, Totals
 from headwright.course.people import Student
 from headwright.homework.showing.exports import STATUSES, Fault
 from headwright.homework.showing.pages import SIGNS, Draw, Titles, shown
+from headwright.report.notation import set_around_quotes, set_plain
 
 Linked = Callable[[Student], str]  # a student as HTML, with a link to the page
 _MOST_ALIKE = 30
@@ -29,7 +30,7 @@ def points(found: Totals) -> str:
     if not whole:
         return ""
     lines = [
-        _share_row(f"{10 * k}–{10 * k + 9 if k < BINS - 1 else 100} %", number, whole)
+        _share_row(f"{10 * k}–{10 * k + 9 if k < BINS - 1 else 100}%", number, whole)
         for k, number in enumerate(found.bins)
     ]
     if found.still_open:
@@ -38,7 +39,7 @@ def points(found: Totals) -> str:
     if found.shares:
         mean = 100 * fmean(found.shares)
         middle = 100 * median(found.shares)
-        said.append(f"Mean {mean:.0f} %, median {middle:.0f} %.")
+        said.append(f"Mean {mean:.0f}%, median {middle:.0f}%.")
     if found.still_open:
         said.append("Open: some points wait for a person.")
     return section("Points", _soft(" ".join(said)), _table("shares", lines))
@@ -61,7 +62,7 @@ def questions(found: Sequence[Question], titles: Titles, whole: int) -> str:
 
 
 def _question(one: Question, title: str, whole: int) -> str:
-    name = f'<th>{escape(one.id)}<span class="under">{escape(title)}</span></th>'
+    name = f'<th>{escape(one.id)}<span class="under">{set_plain(title)}</span></th>'
     mean = "–" if one.mean is None else f"{one.mean:.2g}"
     numbers = f"{_numbers(one.statuses)}<br>mean {mean} of {one.max_points:g}"
     bars = f"<td>{status_bar(one.statuses, whole)}</td>"
@@ -90,7 +91,7 @@ def _fault(fault: Fault, whole: int, draw: Draw) -> str:
     share = f"{bar(number, whole)}{counted_share(number, whole)}"
     status = f'<span class="status">{SIGNS[fault.status]} {escape(fault.question)}</span>'
     answer = f'<div class="answer">{shown(fault.answer, draw)}</div>'
-    said = f"<td>{status}{answer}{escape(fault.reason)}</td>"
+    said = f"<td>{status}{answer}{set_around_quotes(fault.reason)}</td>"
     return f'<tr class="s-{fault.status}"><td class="share">{share}</td>{said}</tr>'
 
 

@@ -59,7 +59,7 @@ def _under(one: Graded, record: ClassRecord) -> str:
     """What stands with the name: the id, and what is to be known about the hand-in."""
     said = []
     if one.student.id in record.nobody:
-        said.append("of nobody in the roster, or of several")
+        said.append("of no student in the roster, or of several")
     if record.notes.get(one.student.id):
         said.append(record.notes[one.student.id])
     said += [verdict.reason for verdict in one.report.verdicts if verdict.question == WHOLE]

@@ -19,7 +19,7 @@ def write_demo(folder: str | Path) -> list[str]:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise InputError(
             wanted="a folder that is new or empty",
-            got=f"{path}, in which something is",
+            got=f"{path}, which is not empty",
             attempt="--out with another name",
         )
     sample = sample_class()

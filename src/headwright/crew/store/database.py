@@ -66,5 +66,5 @@ def _begin(lock: sqlite3.Connection, folder: Path) -> None:
         raise InputError(
             wanted="a store that nobody else is writing",
             got=f"another process is writing {folder}",
-            attempt="wait until it has ended, or another folder",
+            attempt="wait until it ends, or use another folder",
         ) from None

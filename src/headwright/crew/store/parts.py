@@ -74,7 +74,7 @@ class Parts:
                 raise
             raise HeadwrightError(
                 f"wanted to keep results in {self._folder}; got: {reason.strerror}; try: free some "
-                "space, then the same command again, which goes on from what is stored"
+                "space, then the same command again, which continues from what is stored"
             ) from None
 
     def close(self) -> None:

@@ -86,7 +86,7 @@ def explained(path: Path) -> Iterator[None]:
         if kind.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise HeadwrightError(
                 f"wanted to keep results in {path}; got: {reason}; try: free some space, then the "
-                "same command again, which goes on from what is stored"
+                "same command again, which continues from what is stored"
             ) from None
         if kind.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             attempt = "a folder of your own"

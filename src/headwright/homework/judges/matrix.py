@@ -169,7 +169,7 @@ def _fault(instance: Instance, M: Value) -> Outcome | None:
 
     error = float(np.linalg.norm(found - instance.v_a) / np.linalg.norm(instance.v_a))
     if error > EXACT * instance.d:
-        missed = f"{100 * error:.0f} % of its length ({_size(instance)})"
+        missed = f"{100 * error:.0f}% of its length ({_size(instance)})"
         return Outcome("wrong", f"M(v_a + v_b) differs from v_a by {missed}", repair=REPAIR)
     return None
 

@@ -128,7 +128,7 @@ def _outcome(chain: Chain, winner: str | None) -> Outcome:
     right = f"with all weight on key {letter} the output is v_{letter}"
     if all(agree(member, truth, NEAR) for member in found):
         return Outcome("correct", right)
-    missed = f"the stated vector is off by {100 * _off(found[-1], truth):.0f} % of its length"
+    missed = f"the stated vector is off by {100 * _off(found[-1], truth):.0f}% of its length"
     example = {"weights": weights, "j": instance.j}
     return Outcome("wrong", f"{right}; {missed}", example, repair)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from headwright.report.notation import set_plain
 from headwright.result import plain
 
 _MOST_KEYS = 24
@@ -23,7 +24,7 @@ def counterexample(example: Mapping[str, Any] | None) -> str:
         return ""
     fields = plain(dict(example))
     told = [str(fields.pop(name)) for name in _SENTENCES if name in fields]
-    head = " ".join(["<b>Counterexample.</b>", *(escape(sentence) for sentence in told)])
+    head = " ".join(["<b>Counterexample.</b>", *(set_plain(sentence) for sentence in told)])
 
     names = _names_of_keys(fields)
     by_key = {name: fields.pop(name) for name in _BY_KEY if _counts_keys(fields.get(name), names)}
@@ -96,7 +97,9 @@ def _key_table(by_key: Mapping[str, Any], names: list[str]) -> str:
     columns = _columns(by_key)
     weights = next((name for name in _WEIGHTS if name in columns), None)
 
-    lines = [_line("key", [*columns, ""] if weights else list(columns), cell="th")]
+    # Above the bars stands nothing, which is no header
+    above = "<td></td>" if weights else ""
+    lines = [_line("key", list(columns), cell="th", last=above)]
     for label, place in _alike(names, columns)[:_MOST_KEYS]:
         cells = [_number(row[place]) for row in columns.values()]
         bar = _bar(columns[weights][place]) if weights else ""
@@ -141,7 +144,7 @@ def _field_table(fields: Mapping[str, Any]) -> str:
     if not fields:
         return ""
     rows = [
-        f"<tr><th>{escape(str(name))}</th><td>{_value(value)}</td></tr>"
+        f"<tr><th>{set_plain(str(name))}</th><td>{_value(value)}</td></tr>"
         for name, value in fields.items()
     ]
     return f'<div class="wide"><table>{"".join(rows)}</table></div>'
@@ -163,7 +166,7 @@ def _table(lines: list[str]) -> str:
 
 
 def _line(name: str, cells: list[str], *, cell: str = "td", last: str = "") -> str:
-    head = f"<th>{escape(name)}</th>" if name else ""
+    head = f"<th>{set_plain(name)}</th>" if name else ""
     shown = "".join(f"<{cell}>{escape(text)}</{cell}>" for text in cells[:_MOST_KEYS])
     return f"<tr>{head}{shown}{last}</tr>"
 

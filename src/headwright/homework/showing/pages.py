@@ -18,6 +18,7 @@ from headwright.homework.showing.exports import STATUSES
 from headwright.homework.showing.quoting import formulas_and_words
 from headwright.homework.verdict import WHOLE, Report, Verdict
 from headwright.report.formula import formula
+from headwright.report.notation import set_around_quotes, set_plain
 from headwright.report.page import page
 
 SIGNS = {"correct": "✓", "incomplete": "◐", "wrong": "✗", "missing": "–", "unread": "?"}
@@ -35,9 +36,10 @@ CSS = """
 .s-missing,.s-unread{--s:var(--soft)}
 .status,.sign{color:var(--s)}
 article{border-left:4px solid var(--s)}
-mark{background:color-mix(in srgb,var(--s) 18%,transparent);color:inherit;
-border-bottom:2px solid var(--s);border-radius:2px;scroll-margin-top:4rem}
+mark{background:color-mix(in srgb,var(--s) 12%,transparent);color:inherit;
+border-radius:2px;scroll-margin-top:4rem}
 mark a,.plain{color:inherit;text-decoration:none}
+mark a{border-bottom:2px solid var(--s)}
 mark sup{color:var(--s);font-weight:600;font-size:.7em;margin-left:.15em}
 .source{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.86rem;line-height:1.6}
 .answer{overflow-x:auto;padding:.35rem 0}
@@ -109,12 +111,12 @@ def _card(i: int, verdict: Verdict, title: str, draw: Draw) -> str:
     """Everything that is said about one answer."""
     parts = [
         _heading(i, verdict),
-        f'<p class="soft">{escape(title)}</p>' if title else "",
+        f'<p class="soft">{set_plain(title)}</p>' if title else "",
         _answer(verdict, draw),
-        f"<p>{escape(verdict.reason)}</p>",
+        f"<p>{set_around_quotes(verdict.reason)}</p>",
         counterexample(verdict.counterexample),
-        f"<p><b>Smallest repair:</b> {escape(verdict.repair)}</p>" if verdict.repair else "",
-        *(f'<p class="soft">{escape(remark)}</p>' for remark in verdict.remarks),
+        f"<p><b>Smallest repair:</b> {set_plain(verdict.repair)}</p>" if verdict.repair else "",
+        *(f'<p class="soft">{set_around_quotes(remark)}</p>' for remark in verdict.remarks),
         _steps(verdict.steps, draw),
     ]
     return f'<article class="s-{verdict.status}" id="v{i}">{"".join(parts)}</article>'
@@ -176,7 +178,8 @@ def _steps(steps: Sequence[Verdict], draw: Draw) -> str:
 def _step(step: Verdict, draw: Draw) -> str:
     status = f'<td class="status">{SIGNS[step.status]} {step.status}</td>'
     answer = shown(step.answer, draw) if step.answer else ""
-    return f'<tr class="s-{step.status}">{status}<td>{answer}<br>{escape(step.reason)}</td></tr>'
+    reason = set_around_quotes(step.reason)
+    return f'<tr class="s-{step.status}">{status}<td>{answer}<br>{reason}</td></tr>'
 
 
 # ------------------------------------------------------------------------------- the student's text

@@ -93,6 +93,6 @@ def _explained(finding: Finding, place: Place, implementation: str, dtype: str) 
         words = f"{finding.evidence}: float16 ends at 65504, which texts may never reach"
         return replace(finding, status=UNCLEAR, evidence=words, counterexample=None)
     if finding.name == DISTRIBUTION and finding.status == BROKEN and has_sinks(place.module):
-        words = f"{finding.evidence} The layer has sinks, which take their share: so it is meant"
+        words = f"{finding.evidence} The layer has sinks, which take their share, as intended"
         return Finding(DISTRIBUTION, HOLDS, words)
     return finding

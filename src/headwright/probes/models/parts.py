@@ -84,7 +84,7 @@ def opened_model(model: Any, dtype: str | None = None) -> Any:
     model = getattr(model, "base_model", model)
     if not isinstance(model, transformers.PreTrainedModel):
         raise InputError(
-            wanted="a transformers model, or where one lies",
+            wanted="a transformers model, or the folder of one",
             got=type(model).__name__,
             attempt="pass a folder",
         )

@@ -191,7 +191,7 @@ def _compared(exam: Examination, other: Examination, line: str) -> Finding:
     try:
         return compared(exam, other, line)
     except OutOfTime:
-        return Finding(_PATHS, UNCLEAR, "the time allowed was over before this was tried")
+        return Finding(_PATHS, UNCLEAR, "the time limit was reached before this was tried")
 
 
 def _with_paths(record: XRay, found: Finding) -> XRay:

@@ -14,6 +14,7 @@ from headwright.probes.finding import (
     UNCLEAR,
     Counterexample,
     Finding,
+    size,
 )
 
 # Status -> its sign, and the class of its colour on every page.
@@ -96,7 +97,7 @@ def _counterexample(name: str, example: Counterexample) -> str:
     explained = ""
     if example.rounding > 0:
         explained = (
-            f'<p class="soft">A difference of {example.difference:.2g}, where rounding '
+            f'<p class="soft">A difference of {size(example.difference)}, where rounding '
             f"explains {example.rounding:.2g}.</p>"
         )
     return (

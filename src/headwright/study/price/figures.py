@@ -169,6 +169,7 @@ def _cyclic(found: list[Group]) -> Any:
         axes.set_title("cyclic keys: the square of N/d, once d can tell the set apart")
         axes.legend()
         axes.grid(axis="y")
+        _plain_marks(axes.xaxis)
     return drawing
 
 

@@ -11,7 +11,7 @@ large enough to tell the keys of a typical set apart, d >= 2 q^2, and while N >=
 
     median norm = c N^a / d^b,                           fitted: a, b, c for every q; theory: 2, 2.
 
-Intervals: 95 % of bootstrap samples of the sets within each group, the keys as they are.
+Intervals: 95% of bootstrap samples of the sets within each group, the keys as they are.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def resampled(rows: Rows, *, seed: int = 0) -> list[Medians]:
 def interval(
     samples: list[Medians], law: Callable[[Medians], Fit | None]
 ) -> list[tuple[float, float]]:
-    """95 % of the samples' exponents lie between these, for every exponent of the law."""
+    """95% of the samples' exponents lie between these, for every exponent of the law."""
     fits = [fit for fit in map(law, samples) if fit is not None]
     ends = np.quantile([fit.exponents for fit in fits], [0.025, 0.975], axis=0)
     return [(float(low), float(high)) for low, high in ends.T]

@@ -39,7 +39,7 @@ def _price(found: list[Group]) -> Section:
         "What a query costs",
         quote=" ".join([*_random_quote(found), *_cyclic_quote(found)]),
         figure="price",
-        caption=f"Median and quartiles over random sets of N = {N} unit keys, leak 10 %; sets that "
+        caption=f"Median and quartiles over random sets of N = {N} unit keys, leak 10%; sets that "
         "cannot be selected count as infinitely expensive. Ceilings are drawn where the theorem "
         "for those keys says anything of half of the sets.",
         table=_prices(found, N),
@@ -172,8 +172,8 @@ def threshold_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
                     "keys": family,
                     "q": q,
                     "b": f"{fit.exponents[0]:.2f}",
-                    "95 %": f"{ends[0]:.2f} to {ends[1]:.2f}",
-                    "R2": f"{fit.r2:.2f}",
+                    "95%": f"{ends[0]:.2f} to {ends[1]:.2f}",
+                    "R²": f"{fit.r2:.2f}",
                     "groups": fit.points,
                 }
             )
@@ -183,8 +183,8 @@ def threshold_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
 def _cyclic(rows: Rows, found: list[Group]) -> Section:
     return Section(
         "Cyclic keys: the square of N/d",
-        text="Norm = c N^a / d^b where d is at least 2 q^2 and at most N/4. A floor and a ceiling "
-        "that both grow like (N/d)^2 are proved, so the exponents should be 2.",
+        text=r"Norm $= c\,N^a/d^b$ where $d$ is at least $2q^2$ and at most $N/4$. A floor and a "
+        "ceiling that both grow like $(N/d)^2$ are proved, so the exponents should be 2.",
         figure="cyclic",
         caption="Sets of at most d/2 keys. Points above the others are sets whose keys d does not "
         "tell apart yet.",
@@ -206,10 +206,10 @@ def cyclic_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
             {
                 "q": q,
                 "a": f"{a:.2f}",
-                "a, 95 %": f"{of_N[0]:.2f} to {of_N[1]:.2f}",
+                "a, 95%": f"{of_N[0]:.2f} to {of_N[1]:.2f}",
                 "b": f"{-minus_b:.2f}",
-                "b, 95 %": f"{-of_d[1]:.2f} to {-of_d[0]:.2f}",
-                "R2": f"{fit.r2:.3f}",
+                "b, 95%": f"{-of_d[1]:.2f} to {-of_d[0]:.2f}",
+                "R²": f"{fit.r2:.3f}",
                 "groups": fit.points,
             }
         )
@@ -218,15 +218,15 @@ def cyclic_table(rows: Rows, found: list[Group]) -> list[dict[str, Any]]:
 
 def _method() -> Section:
     text = (
-        "Every row is one random set: the shortest query with equal weights on the set and 10 % of "
+        "Every row is one random set: the shortest query with equal weights on the set and 10% of "
         "the weight outside, found by Newton's method, with a lower bound from the dual problem. "
         "Optimised keys minimise a soft form of every key's largest inner product with another.\n\n"
         "Floor: unit keys have, in the mean square over all sets, a margin of at most "
         "$N/\\sqrt{q(N-1)(N-q)}$ (arXiv:2601.20844), and the mean logit outside must stay "
         "$\\ln(9(N-q)/q)$ behind; in few dimensions a packing of queries gives more. Ceiling: "
-        "dimension O(q log N) is enough for random keys (arXiv:2306.02896), made explicit; small "
-        "inner products are enough for optimised ones; a product of Fejer kernels is a query for "
-        "cyclic ones."
+        "dimension $O(q\\log N)$ is enough for random keys (arXiv:2306.02896), made explicit; "
+        "small inner products are enough for optimised ones; a product of Fejér kernels is a "
+        "query for cyclic ones."
     )
     return Section("Method", text=text)
 
@@ -236,9 +236,9 @@ def _unsettled(found: list[Group]) -> Section:
     text = (
         f"The price near d* itself ({near} groups of random keys lie below 1.25 d*), where medians "
         "of few sets scatter. Keys optimised for the price rather than for their inner products. "
-        "Cyclic keys with q = 8: d = 2 q^2 is as far as the grid goes. The largest price over all "
+        "Cyclic keys with q = 8: $d = 2q^2$ is as far as the grid goes. The largest price over all "
         "sets, which a sample of sets does not show. The price of the few sets whose gap is above "
-        "1e-6 or that are undecided. The ranges of the fits were chosen after a look at a smaller "
-        "run."
+        "$10^{-6}$ or that are undecided. The ranges of the fits were chosen after a look at a "
+        "smaller run."
     )
     return Section("Not settled", text=text)

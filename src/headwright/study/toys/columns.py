@@ -1,4 +1,4 @@
-"""Numbers as they stand in the table, and intervals of 95 %: for a mean over seeds (Student), and
+"""Numbers as they stand in the table, and intervals of 95%: for a mean over seeds (Student), and
 for a share of heads (Wilson)."""
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ row differ in their seed alone and are trained together.
 
 A pair is solved when each of its two weights is at least (1 - {LEAK:g}) / 2. With the same keys \
 the solver finds the shortest query that does so, with a proof that none is shorter, or a proof \
-that there is none within the limit. Intervals are of 95 %: Student's over seeds, Wilson's for \
-shares of heads.
+that there is none within the limit. 95% intervals: Student's over seeds, Wilson's for shares of \
+heads.
 
 For two heads on the same keys the bound is not tight: it is the shorter of the two queries that \
 give one key alone its weight. Lengths of two heads are held against the shortest design as well.

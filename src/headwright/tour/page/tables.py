@@ -51,7 +51,7 @@ def _number(value: float, interval: float | None) -> str:
     unit = 10.0**exponent
     # Two digits of the interval, and as many of the number
     decimals = max(1 - math.floor(math.log10(interval / unit)), 0)
-    pair = f"{value / unit:.{decimals}f} +- {interval / unit:.{decimals}f}"
+    pair = f"{value / unit:.{decimals}f} ± {interval / unit:.{decimals}f}"
     return set_plain(f"({pair}) · 1e{exponent}" if exponent else pair)
 
 

@@ -252,7 +252,7 @@ def _warning(model: Any, ids: Sequence[Array], plan: Plan) -> str:
     if abs(predicted - found) <= _TRUSTED * found:
         return ""
     return (
-        f"the predicted KL {predicted:.3g} is not to be relied on: on the calibration text itself "
+        f"the predicted KL {predicted:.3g} is not reliable: on the calibration text itself "
         f"it is {found:.3g}; at so few bits errors are too large for the second order"
     )
 

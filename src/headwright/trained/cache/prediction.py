@@ -20,7 +20,7 @@ from headwright.types import Float
 # in a thousand.
 SMALL = 0.03
 # Draws for logits behind a soft cap: a squared error of relative deviation 1 or so is then known to
-# 2 %.
+# 2%.
 _DRAWS = 4096
 # Logits drawn at once: 8 MB.
 _AT_ONCE = 2**20

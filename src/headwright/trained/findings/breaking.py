@@ -56,7 +56,7 @@ def breaking_first(cards: Sequence[Card], noise: KeyNoise | None) -> Breaking:
 _WITHOUT_BITS = (
     (
         "noise_gain",
-        "an error of 1 % in its keys moves its output by {noise_gain} %; margin {margin}",
+        "an error of 1% in its keys moves its output by {noise_gain}%; margin {margin}",
         "noise gain, for small errors in the keys",
     ),
     (

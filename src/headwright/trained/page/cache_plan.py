@@ -77,8 +77,9 @@ def _verified(verified: Verified) -> str:
     rows = _row("plan", verified.plan) + _row("uniform bits", verified.uniform)
     return (
         f"<p>Decoded through the cache on {tokens} tokens that the plan has not seen, against the "
-        f"model as it is (perplexity {verified.untouched.perplexity.value:.4g}); in brackets 95 % "
-        "intervals over blocks of tokens.</p><div class='wide'><table><tr><th>cache</th>"
+        f"model as it is (perplexity {verified.untouched.perplexity.value:.4g}); in brackets 95% "
+        "intervals over blocks of tokens.</p><div class='wide' tabindex='0'><table>"
+        "<tr><th>cache</th>"
         "<th>KL, nats per token</th><th>perplexity</th><th>same top token</th></tr>"
         f"{rows}</table></div>"
     )

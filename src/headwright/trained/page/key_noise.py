@@ -19,7 +19,8 @@ def key_noise_section(noise: KeyNoise) -> str:
         "keys are rounded, relative to the output: predicted from the exact moments of a head with "
         "random keys, and measured by really rounding the keys. ± is the median standard error "
         "over the sampled rows.</p>"
-        "<div class='wide'><table><tr><th>bits</th><th>step shared</th><th>predicted, median</th>"
+        "<div class='wide' tabindex='0'><table>"
+        "<tr><th>bits</th><th>step shared</th><th>predicted, median</th>"
         "<th>measured, median</th><th>rank correlation</th></tr>"
         f"{''.join(rows)}</table></div>{_scatter(noise)}"
         f"<h3>Fewest bits per key head</h3>{_budgets(noise)}</section>"
@@ -28,22 +29,25 @@ def key_noise_section(noise: KeyNoise) -> str:
 
 # More dots than this are drawn as one picture: each alone would be a line of the page.
 _MOST_DOTS = 3000
+# Settings of the same bits have the same colour
+_MARKS = {"token": "o", "channel": "s"}
 
 
 def _scatter(noise: KeyNoise) -> str:
     title = "Predicted against measured output error, one dot per head and setting"
     with style.figure(5.2, 3.4) as (drawing, axes):
-        for colour, setting in zip(style.HEADS * 4, noise.settings, strict=False):
+        widths = sorted({setting.bits for setting in noise.settings})
+        for setting in noise.settings:
             # A logarithm needs errors above 0.
             shown = (setting.predicted > 0) & (setting.measured > 0)
             axes.loglog(
                 setting.predicted[shown],
                 setting.measured[shown],
-                ".",
-                ms=4,
+                _MARKS[setting.per],
+                ms=3.5,
                 alpha=0.6,
                 rasterized=len(noise.places) * len(noise.settings) > _MOST_DOTS,
-                color=colour,
+                color=style.SERIES[widths.index(setting.bits) % len(style.SERIES)],
                 label=setting.name,
             )
         axes.axline((1e-3, 1e-3), (1.0, 1.0), color=style.ROLES["muted"], lw=0.8)
@@ -65,6 +69,6 @@ def _budgets(noise: KeyNoise) -> str:
         "<p>From the prediction, for the worst head that reads a key head. Unsettled: key heads "
         "whose answer changes within "
         f"{UNSETTLED:g} standard errors.</p>"
-        "<div class='wide'><table><tr><th>output error</th><th>step shared</th>"
+        "<div class='wide' tabindex='0'><table><tr><th>output error</th><th>step shared</th>"
         f"<th>key heads by bits</th><th>unsettled</th></tr>{''.join(lines)}</table></div>"
     )

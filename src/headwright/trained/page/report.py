@@ -45,7 +45,7 @@ def report(shown: Shown, *, model: str, extent: str, difference: float) -> str:
     heading = (
         f"<style>{static('report.css')}{static('tokens.css')}</style>"
         f"<h1>Audit of {escape(model)}</h1>"
-        f"<p class='soft'>{escape(extent)}. The tapped model's output differs from the untouched "
+        f"<p class='soft'>{escape(extent)}. The measured model's output differs from the untouched "
         f"one's by {difference:.1g} (relative). Head 5.2 is head 2 of layer 5, both from 0.</p>"
         "<noscript><p>Maps, cards and the table need scripts; they are in this file.</p></noscript>"
     )

@@ -27,7 +27,7 @@ def sentences(found: Remarkable, *, linked: bool) -> str:
 
 
 def _sentence(finding: Finding, linked: bool) -> str:
-    said = escape(finding.sentence).replace(" %", "&nbsp;%")
+    said = escape(finding.sentence)
     if not linked or not finding.heads:
         return said
     links = " ".join(link(card) for card in finding.heads[:_LINKED])

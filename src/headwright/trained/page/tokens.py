@@ -111,7 +111,7 @@ class TokenView:
         named = []
         for key, weight in zip(keys, weights, strict=True):
             named.append(f"{share(float(weight))} on {self.passage.key_tokens[key]!r:.40} ({key})")
-        return f"looks at {', '.join(named)}" if named else "has no key of 1 % or more"
+        return f"looks at {', '.join(named)}" if named else "has no key of 1% or more"
 
     def to_html(self) -> str:
         """A page of its own."""

@@ -69,7 +69,7 @@ def pythons(wheels: Iterable[Wheel]) -> list[str]:
         got = ", ".join(f"{name} for {' and '.join(sorted(of))}" for name, of in bound.items())
         raise InputError(
             wanted="wheels for one Python",
-            got=got or "none that are bound to one",
+            got=got or "wheels for several, or for none",
             attempt=_DOWNLOAD,
         )
     return sorted(shared, key=lambda version: [int(part) for part in version.split(".")])

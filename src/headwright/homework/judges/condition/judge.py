@@ -15,7 +15,7 @@ from headwright.homework.scenes.arithmetic import Mismatch, Unknown
 from headwright.homework.verdict import Outcome
 
 ENOUGH = 0.9  # almost all of the weight
-REPAIR = "k_j'q - k_i'q >= ln((n - 1) 99) for every i != j: 6.79 at n = 10 puts 99 % on j"
+REPAIR = "k_j'q - k_i'q >= ln((n - 1) 99) for every i != j: 6.79 at n = 10 puts 99% on j"
 
 
 def judge_condition(answer: Answer) -> Judged:

@@ -27,7 +27,7 @@ SHARP = 30.0  # a scale at which whatever can be sharp is
 BETA = 10.0  # the scale of an example in which the scale is not at fault
 LONGER = 1.5  # the length of k_a in a sample that shows what equal heads do
 LONG = 1e4  # times which a query without a scale would reach its target, if its direction is right
-_FLIPPED = "(gamma < 0, k_a points away) head 1 loses v_a; the handout tells to ignore that case"
+_FLIPPED = "(gamma < 0, k_a points away) head 1 loses v_a; the handout says to ignore that case"
 _ONE_TIMES = 1 - 1e-9  # below it a factor shortens the query, above its inverse one lengthens it
 
 
@@ -35,7 +35,7 @@ def flip(variance: float) -> str:
     """P(gamma < 0) for gamma ~ N(1, variance): Phi(-1 / sigma) = erfc(1 / (sigma sqrt 2)) / 2."""
     sigma = math.sqrt(variance)
     probability = math.erfc(1 / (sigma * math.sqrt(2))) / 2
-    return f"with probability {100 * probability:.2f} % {_FLIPPED}"
+    return f"with probability {100 * probability:.2f}% {_FLIPPED}"
 
 
 def is_flip(remark: str) -> bool:
@@ -129,8 +129,8 @@ def left_over(heads: WrittenQueries, target: Wanted, scale: float) -> float:
 def leak_fault(heads: WrittenQueries, target: Wanted, scale: float, told: str) -> Outcome | None:
     """What is wrong with a scale that should be the smallest one with this leak."""
     others = left_over(heads, target, scale)
-    leaves = f"it leaves {100 * others:.2g} % on the other keys {at_keys(target)}"
-    asked = f"the smallest with at most {100 * target.leak:g} % was asked for"
+    leaves = f"it leaves {100 * others:.2g}% on the other keys {at_keys(target)}"
+    asked = f"the smallest with at most {100 * target.leak:g}% was asked for"
     fault = {"too much": "too small", "too little": "larger than needed"}.get(
         target.leaves(others), ""
     )
@@ -150,7 +150,7 @@ def at_keys(target: Wanted) -> str:
 
 
 def _leak(target: Wanted) -> str:
-    return f"{100 * target.leak:g} % {at_keys(target)}"
+    return f"{100 * target.leak:g}% {at_keys(target)}"
 
 
 def _passes_as_number(heads: WrittenQueries, target: Wanted) -> Outcome:

@@ -44,7 +44,7 @@ def size_fault(symbol: Symbol, size: Size, heads: WrittenQueries, target: Wanted
     """What is wrong with what was said about the size of one scale."""
     name = spell(symbol)
     beta = enough(heads, target)
-    leaves = f"{name} >= {beta:.2f} leaves {100 * target.leak:g} % {at_keys(target)}"
+    leaves = f"{name} >= {beta:.2f} leaves {100 * target.leak:g}% {at_keys(target)}"
     repair = f"say that {name} is large: {leaves}"
     if size.said in ("positive", "any"):
         said = "positive" if size.said == "positive" else "arbitrary"

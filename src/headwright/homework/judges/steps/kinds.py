@@ -203,10 +203,10 @@ def _range(chain: Chain, context: StepContext) -> Outcome | None:
     sigma = math.sqrt(context.variance)
     mass = _normal((high - 1) / sigma) - _normal((low - 1) / sigma)
     if mass >= MOST_SAMPLES:
-        return Outcome("correct", f"gamma lies there {100 * mass:.0f} % of the time")
+        return Outcome("correct", f"gamma lies there {100 * mass:.0f}% of the time")
     if mass >= HALF_THE_SAMPLES:
         return None
-    held = f"only {100 * mass:.0f} % of the samples lie in [{low:g}, {high:g}]"
+    held = f"only {100 * mass:.0f}% of the samples lie in [{low:g}, {high:g}]"
     told = f"{_spelled(context.variance)} is the variance of gamma"
     reason = f"{told}, its deviation is {sigma:.3f}: {held}"
     return Outcome("wrong", reason, {"probability": mass})

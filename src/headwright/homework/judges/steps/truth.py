@@ -135,7 +135,7 @@ def _disagreement(left: Value, right: Value, point: Point, truth: str) -> Outcom
     length = max(float(np.linalg.norm(left)), 1e-12)
     off = float(np.linalg.norm(np.subtract(left, right)) / length)
     parts = {"left": np.ravel(left)[:6], "right": np.ravel(right)[:6]}
-    return Outcome("wrong", f"the two sides differ by {100 * off:.0f} % at {where}", parts)
+    return Outcome("wrong", f"the two sides differ by {100 * off:.0f}% at {where}", parts)
 
 
 def consistent(chain: Chain, context: StepContext) -> Outcome | None:

@@ -140,7 +140,7 @@ def _words(name: str, found: list[Slope], worst: Slope) -> str:
         return f"{subject} is {ratios[0]:.3g} times what differences of the layer give"
     share = 100 * worst.difference / worst.size
     return (
-        f"{subject} is off by {share:.2g} %: a slope of {worst.told:.3g}, where differences "
+        f"{subject} is off by {share:.2g}%: a slope of {worst.told:.3g}, where differences "
         f"of the layer give {worst.measured:.3g}"
     )
 
@@ -187,7 +187,7 @@ def _in_own_dtype(exam: Examination, slopes: Slopes, given: Inputs) -> Judged:
         off = float(np.linalg.norm(narrow - wide)) / size
         if not off <= _OWN:
             dtype = exam.layer.dtype
-            words = f"in {dtype} the gradient with respect to {name} is off by {100 * off:.2g} %"
+            words = f"in {dtype} the gradient with respect to {name} is off by {100 * off:.2g}%"
             return Judged(BROKEN, words, shown=_own_counterexample(exam, name, words, off))
     return Judged(HOLDS)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headwright.probes.finding import Counterexample, size
 from headwright.probes.layer.layer import Options
-from headwright.probes.record import Counterexample
 from headwright.probes.structure.visible.leaks import Leak
 from headwright.probes.structure.visible.picture import Picture
 from headwright.probes.structure.visible.shapes import Matrix
@@ -67,7 +67,7 @@ def of_pair(wrong: Wrong) -> Counterexample:
     claim = f"moved {'<=' if wrong.sees else '>'} {best.bound:.3g}"
     lines = _changed(wrong.row, wrong.token, best.scene.lines)
     script = lines + _compared(wrong.picture.options, rows, claim)
-    words = f"{wrong.words} (it moves by {difference:.2g})" if wrong.sees else wrong.words
+    words = f"{wrong.words} (it moves by {size(difference)})" if wrong.sees else wrong.words
     return Counterexample(words, script, difference, best.bound)
 
 

@@ -29,7 +29,7 @@ MakeCache = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over tokens with its 95 % interval, from the spread of block means."""
+    """A mean over tokens with its 95% interval, from the spread of block means."""
 
     value: float
     low: float

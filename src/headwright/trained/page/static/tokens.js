@@ -16,7 +16,7 @@ const NEIGHBOURS = [[4, 3], [8, 1]];
 const BEFORE_QUERY = 3;
 const MOST_SHADE = 62;
 
-const percent = (/** @type {number} */ w) => (w > 0.995 && w < 1 ? ">99 %" : `${Math.round(100 * w)} %`);
+const percent = (/** @type {number} */ w) => (w > 0.995 && w < 1 ? ">99%" : `${Math.round(100 * w)}%`);
 
 /** @param {string} tag @param {Record<string, string>} attributes @param {...(Node | string)} children */
 function make(tag, attributes = {}, ...children) {
@@ -78,7 +78,7 @@ function inWords(passage, query, heavy) {
   const token = (passage.queries ?? passage.keys)[query];
   const named = heavy.map(({ key, weight }) => `${percent(weight)} on ${quoted(passage.keys[key])} (${key})`);
   const rest = 1 - heavy.reduce((sum, { weight }) => sum + weight, 0);
-  if (!named.length) return `${quoted(token)} (${query}): no key has 1 % or more.`;
+  if (!named.length) return `${quoted(token)} (${query}): no key has 1% or more.`;
   return `${quoted(token)} (${query}): ${named.join(", ")}; ${percent(Math.max(rest, 0))} on the rest.`;
 }
 

@@ -20,7 +20,7 @@ _TEX_PROGRAMS = (_PDFTEX, "luatex", "xetex", "xdvipdfmx", "dvips", "dvipdfm", "l
 _MOST_ANNOTATIONS = 500  # of one page
 _WRITTEN_ON_TOP = ("/FreeText", "/Ink", "/Stamp")
 _MOST_UNKNOWN = 0.02  # of the letters
-_SOURCE = "give its LaTeX source or the text pulled out of it"
+_SOURCE = "give its LaTeX source or the text extracted from it"
 
 
 class NotReadable(Exception):
