@@ -22,13 +22,14 @@ from headwright.tour.page.tables import shown
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _OUT = "Folder for report.html and the figures."
+_SEED = "Seed of the sampled numbers."
 _HERE = Path("headwright-tour")
 _INDENTED = (0, 0, 1, 2)
 
 
 @headwright_command("tour", example="headwright tour --out tour")
 @click.option("--out", type=_FOLDER, default=_HERE, show_default=True, help=_OUT)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=_SEED)
 def command(out: Path, seed: int) -> Reply:
     """Walk the whole exercise: every claim, its numbers by independent routes, the verdict, one
     figure each."""

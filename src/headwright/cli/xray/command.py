@@ -29,6 +29,7 @@ _SCALE = "Factor of the logits, where it is not 1 / sqrt(head size)."
 _INPUTS = "Captured inputs: q, k and v, or x."
 _SCRIPT = "Write the counterexamples as a Python file that fails while the layer is broken."
 _LAYER = "Of a model: this layer alone, from 0."
+_SEED = "Seed of the inputs that are drawn."
 _MOST_NUMBERS = 10**8
 _PAGE = "index.html"
 
@@ -44,7 +45,7 @@ _PAGE = "index.html"
 @click.option("--script", type=click.Path(), metavar="F.py", help=_SCRIPT)
 @click.option("--html", type=click.Path(), metavar="DIR", help=f"Write {_PAGE} with pictures.")
 @click.option("--timeout", type=float, metavar="S", help=f"Seconds for a layer: {SECONDS:g}.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=_SEED)
 @click.option("--only", metavar="A,B", help="These properties alone.")
 @click.option("--demo", "as_demo", is_flag=True, help="A built-in layer with a mistake in it.")
 def command(name: str | None, script: str | None, html: str | None, **asked: Any) -> Reply:

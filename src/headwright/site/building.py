@@ -1,0 +1,142 @@
+"""From the source tree to a folder with the whole site: pages, lab and tour."""
+
+from __future__ import annotations
+
+import gc
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from headwright.errors import HeadwrightError, InputError, MissingExtra
+from headwright.files import write_text
+from headwright.lab.export import export
+
+try:
+    import furo  # noqa: F401
+    import myst_parser  # noqa: F401
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+except ImportError as reason:
+    raise MissingExtra(reason.name or "sphinx", "docs") from None
+
+from headwright.site.settings import settings
+from headwright.site.writing import write_sources
+
+# A folder with this file is a site of an earlier build and may be replaced.
+_MARK = "searchindex.js"
+# The tour's links to a lab that runs; in the site they lead to the lab beside it.
+_RUNNING_LAB = re.compile(r"http://127\.0\.0\.1:\d+/")
+
+Step = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished site: its `front` page, the number of its pages, what Sphinx complained about."""
+
+    front: Path
+    pages: int
+    warnings: tuple[str, ...]
+
+
+def build(root: Path, out: Path, program: click.Group, *, with_tour: bool, step: Step) -> Built:
+    """Build the site of the source tree `root` in the folder `out`, whole or not at all. The tour
+    is walked by a process of its own meanwhile, for it takes longer than the pages."""
+    insist_on_own_folder(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
+        site = Path(scratch) / "site"
+        tour = _start_tour(Path(scratch) / "tour") if with_tour else None
+        try:
+            write_sources(root, Path(scratch) / "source", program, with_tour=with_tour)
+            step(1, 4)
+            warnings = _run_sphinx(Path(scratch), with_tour=with_tour)
+            step(2, 4)
+            export(site / "lab")
+            step(3, 4)
+            if tour is not None:
+                _finish_tour(tour, Path(scratch) / "tour", site / "tour")
+            step(4, 4)
+        finally:
+            if tour is not None:
+                tour.kill()
+                tour.wait()
+        pages = len(list(site.rglob("*.html")))
+        _replace(out, site)
+    return Built(out / "index.html", pages, warnings)
+
+
+def insist_on_own_folder(out: Path) -> None:
+    """Nobody's files are overwritten: the folder is new, empty, or a site built before."""
+    if out.is_dir() and any(out.iterdir()) and not (out / _MARK).is_file():
+        raise InputError(
+            wanted="a new folder, or a site built before",
+            got=f"{out}, with other files in it",
+            attempt=f"--out {out / 'headwright-docs'}",
+        )
+
+
+def _run_sphinx(scratch: Path, *, with_tour: bool) -> tuple[str, ...]:
+    complaints = io.StringIO()
+    source = scratch / "source"
+    with patch_docutils(), docutils_namespace(), _no_collection():
+        sphinx = Sphinx(
+            source,
+            None,
+            scratch / "site",
+            scratch / "doctrees",
+            "html",
+            confoverrides=settings(with_tour=with_tour),
+            status=None,
+            warning=complaints,
+            freshenv=True,
+        )
+        sphinx.build()
+    shutil.rmtree(scratch / "site" / ".doctrees", ignore_errors=True)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", complaints.getvalue()).splitlines()
+    return tuple(line.replace(f"{source}/", "") for line in lines)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Sphinx makes millions of small objects and drops few: looking for garbage among them takes a
+    third of its time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _start_tour(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "headwright", "tour", "--out", str(folder), "--json"]
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, stdout=quiet, stderr=subprocess.PIPE, text=True)
+
+
+def _finish_tour(tour: subprocess.Popen[str], folder: Path, place: Path) -> None:
+    said = tour.communicate()[1]
+    if tour.returncode != 0:
+        raise HeadwrightError(f"the tour did not finish: {said.strip()}")
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    write_text(place / "report.html", in_the_site(report))
+
+
+def in_the_site(report: str) -> str:
+    """The report of the tour with its links to the lab leading to the copy in the site."""
+    return _RUNNING_LAB.sub("../lab/index.html", report)
+
+
+def _replace(out: Path, site: Path) -> None:
+    if out.is_dir():
+        shutil.rmtree(out)
+    site.rename(out)
