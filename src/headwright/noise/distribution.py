@@ -163,8 +163,8 @@ def weight_distribution(
     >>> from headwright.noise import weight_distribution
     >>> keys = hw.GaussianKeys([[1, 0], [0, 1]]).radial({0: 0.5})
     >>> law = weight_distribution([3, 0], keys, 0)
-    >>> print(f"median {law.quantile(0.5):.4f}, below one half {law.cdf(0.5):.4f}")
-    median 0.9526, below one half 0.0786
+    >>> print(f"median {law.quantile(0.5).value:.4f}, P(below 1/2) = {law.cdf(0.5).value:.4f}")
+    median 0.9526, P(below 1/2) = 0.0786
     """
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     no_values = np.zeros((len(keys), 1))

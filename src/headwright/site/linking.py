@@ -9,7 +9,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from headwright.site.commands import FOLDER
+from headwright.site.commands import FOLDER as COMMANDS
+from headwright.site.python_names import FOLDER as PYTHON
 
 _NAME = re.compile(r"(?:hw|headwright)(?:\.\w+)+")
 _COMMAND = re.compile(r"headwright ([a-z]+)\b")
@@ -48,14 +49,24 @@ def _goal(app: Sphinx, text: str) -> tuple[str, str] | None:
     """The page and anchor that a piece of code is about."""
     command = _COMMAND.match(text)
     if command:
-        page = str(FOLDER / command[1])
+        page = str(COMMANDS / command[1])
         return (page, "") if page in app.env.found_docs else None
 
     written = _NAME.match(text)
+    if written is None:
+        return None
+    name = written[0]
+    return _entry(app, name) or _entry(app, name.replace("headwright.", "hw.", 1))
+
+
+def _entry(app: Sphinx, name: str) -> tuple[str, str] | None:
+    """The place of a name in the reference, or of the module that it belongs to."""
     known = app.env.domains["py"].data["objects"]
-    name = written[0].replace("headwright.", "hw.", 1) if written else ""
-    for spelling in (name, written[0]) if written else ():
-        if spelling in known:
-            return known[spelling].docname, f"#{known[spelling].node_id}"
-    module = f"reference/python/{name}"
-    return (module, "") if module in app.env.found_docs else None
+    if name in known:
+        return known[name].docname, f"#{known[name].node_id}"
+    while name:
+        page = str(PYTHON / name)
+        if page in app.env.found_docs:
+            return page, ""
+        name = name.rpartition(".")[0]
+    return None
