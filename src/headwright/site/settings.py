@@ -53,5 +53,4 @@ def settings(*, with_tour: bool) -> dict[str, Any]:
         "html_domain_indices": False,
         # Summaries are fetched, which a browser does not do for pages opened from a folder.
         "html_show_search_summary": False,
-        "pygments_style": "a11y-high-contrast-light",
     }
