@@ -1,6 +1,7 @@
 """How the site is put together: links move with their pages, nobody's files are overwritten, and
 what is missing is said in one line."""
 
+import json
 import sys
 from pathlib import PurePosixPath
 
@@ -14,6 +15,18 @@ from headwright.site.navigation import sections
 from headwright.site.pages import moved_links, places, write_pages
 from headwright.site.writing import with_doors
 
+CELLS = [
+    {"cell_type": "markdown", "source": ["# N\n", "[b](b.md), [self](n.ipynb)"]},
+    {
+        "cell_type": "code",
+        "source": "print(1)\nfigure",
+        "outputs": [
+            {"output_type": "stream", "text": ["1\n"]},
+            {"output_type": "execute_result", "data": {"image/png": "iVBO\n", "text/plain": "f"}},
+        ],
+    },
+]
+
 
 @pytest.fixture
 def tree(tmp_path):
@@ -23,6 +36,7 @@ def tree(tmp_path):
         "docs/README.md": "[two](guides/c.md), [one](guides/b.md), [home](../README.md)\n",
         "docs/guides/b.md": "[up](../README.md) [site](https://example.org/README.md)\n",
         "docs/guides/c.md": "<!-- clone only -->\nhidden\n<!-- end of clone only -->\nshown\n",
+        "docs/guides/n.ipynb": json.dumps({"cells": CELLS}),
         "docs/p.png": "",
         "CONTRIBUTING.md": "",
         "SECURITY.md": "",
@@ -44,6 +58,17 @@ def test_links_move_with_their_pages(tree, tmp_path):
     assert (tmp_path / "site" / "guides" / "c.md").read_text() == "shown\n"
 
 
+def test_a_notebook_is_a_page_and_a_file(tree, tmp_path):
+    write_pages(tree, tmp_path / "site", places(tree))
+    page = (tmp_path / "site" / "guides" / "n.md").read_text()
+
+    assert page.startswith("# N\n[b](b.md), [self](n.md)\n")
+    assert "````python\nprint(1)\nfigure\n````\n\n````text\n1\n````" in page
+    assert "(data:image/png;base64,iVBO)" in page
+    assert page.endswith("[download it](n.ipynb).\n")
+    assert json.loads((tmp_path / "site" / "guides" / "n.ipynb").read_text())["cells"] == CELLS
+
+
 def test_links_out_of_the_tree_stay(tree):
     page = PurePosixPath("docs/guides/b.md")
     text = (tree / page).read_text()
@@ -56,7 +81,7 @@ def test_pages_stand_in_the_order_of_the_overview(tree):
     overview = (tree / "docs" / "README.md").read_text()
 
     found = sections(places(tree), overview)["guides"]
-    assert [page.name for page in found] == ["c.md", "b.md"]
+    assert [page.name for page in found] == ["c.md", "b.md", "n.md"]
 
 
 def test_the_tour_leads_to_the_lab_beside_it():

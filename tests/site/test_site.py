@@ -31,6 +31,8 @@ LOADED = re.compile(
     r"""(?:src\s*=\s*["']?|<link[^>]*href\s*=\s*["']?|url\(\s*["']?|@import\s+["'])(?:https?:)?//""",
     re.IGNORECASE,
 )
+CONTRAST = """() => axe.run({runOnly: ["color-contrast"]}).then((r) =>
+  r.violations.flatMap((v) => v.nodes.map((n) => n.html.slice(0, 120))))"""
 LINKS = {"a": "href", "img": "src", "script": "src", "link": "href"}
 
 
@@ -189,3 +191,17 @@ def test_a_phone_shows_whole_pages(site, chromium, name):
     context.close()
 
     assert too_wide <= 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index", "reference/python/hw.design"])
+def test_everything_can_be_read_against_its_background(site, chromium, node_modules, name, theme):
+    context = chromium.new_context(color_scheme=theme)
+    tab = context.new_page()
+    tab.goto((site / f"{name}.html").as_uri())
+    tab.evaluate((node_modules / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    found = tab.evaluate(CONTRAST)
+    context.close()
+
+    assert found == []

@@ -1,7 +1,7 @@
 """The documentation as a site: Markdown of the source tree, a reference made from the code, the lab
 and the tour, in one folder that works without a server and without a network.
 
-Reading order: `pages` (which files become pages, and how their links move), `navigation` (the
+Reading order: `pages` and `notebook` (which files become pages, how their links move), `navigation` (the
 sections and their order), `markdown` (plain text and docstrings as Markdown), `commands` and
 `public_names`, `python_names` (the reference), `writing` (all of that in one folder), `linking`
 (names in the text become links), `settings` (what Sphinx is told), `building` (the whole way).

@@ -82,6 +82,4 @@ def _said(option: click.Option, context: click.Context) -> str:
         facts.append(f"Default: `{known['default']}`.")
     if known.get("range"):
         facts.append(f"Range: `{known['range']}`.")
-    if option.multiple:
-        facts.append("May be given several times.")
     return " ".join([plain(option.help or ""), *facts]).strip()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from headwright.site.pages import Places
+from headwright.site.pages import DOCS, Places
 
 # Folder -> title and what it is for, in the order of the navigation; a folder that is not named
 # here comes last, under its own name.
@@ -27,7 +27,8 @@ Sections = dict[str, list[PurePosixPath]]
 
 def sections(known: Places, overview: str) -> Sections:
     """The pages of each folder. `overview` is the text of the page that gives their order."""
-    named = [PurePosixPath(target) for target in re.findall(r"\]\(([^)\s#]+\.md)", overview)]
+    links = re.findall(r"\]\(([^)\s#]+)", overview)
+    named = [known.get(DOCS / link, PurePosixPath(link)) for link in links]
     rank = {page: number for number, page in reversed(list(enumerate(named)))}
     pages = [page for page in known.values() if page.suffix == ".md" and len(page.parts) > 1]
     pages.sort(key=lambda page: (rank.get(page, len(rank)), str(page)))

@@ -8,10 +8,12 @@ import re
 from pathlib import Path, PurePosixPath
 
 from headwright.files import write_bytes, write_text
+from headwright.site.notebook import notebook_page
 
 Places = dict[PurePosixPath, PurePosixPath]
 
 DOCS = PurePosixPath("docs")
+NOTEBOOK = ".ipynb"
 OVERVIEW = PurePosixPath("overview.md")
 
 # Files outside `docs/`, and the one whose name in the site says more than "README".
@@ -26,16 +28,22 @@ _MOVED = {
 # What a clone shows and a site does not need, such as how to run the tests
 _CLONE_ONLY = re.compile(r"<!-- clone only -->.*?<!-- end of clone only -->\n*", re.DOTALL)
 
+_DOWNLOAD = "This page is a notebook: [download it]({})."
 _LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)\s#]+)(?P<after>(?:#[^)\s]*)?\))")
 
 
 def places(root: Path) -> Places:
-    """Every file of the site, by its path in the source tree."""
+    """Every file of the site, by its path in the source tree. A notebook becomes a page."""
     files = sorted(path for path in (root / DOCS).rglob("*") if path.is_file())
     own = [PurePosixPath(path.relative_to(root).as_posix()) for path in files]
-    shown = {path: path.relative_to(DOCS) for path in own if "__pycache__" not in path.parts}
+    shown = {path: _place(path) for path in own if "__pycache__" not in path.parts}
     moved = {PurePosixPath(path): PurePosixPath(place) for path, place in _MOVED.items()}
     return shown | moved
+
+
+def _place(path: PurePosixPath) -> PurePosixPath:
+    place = path.relative_to(DOCS)
+    return place.with_suffix(".md") if path.suffix == NOTEBOOK else place
 
 
 def write_pages(root: Path, folder: Path, known: Places) -> None:
@@ -45,6 +53,12 @@ def write_pages(root: Path, folder: Path, known: Places) -> None:
         if path.suffix == ".md":
             text = _CLONE_ONLY.sub("", file.read_text(encoding="utf-8"))
             write_text(folder / place, moved_links(text, path, known))
+        elif path.suffix == NOTEBOOK:
+            # The link to the file itself is added last, for it must not lead to the page.
+            data = file.read_bytes()
+            text = moved_links(notebook_page(data), path, known)
+            write_text(folder / place, f"{text}\n\n{_DOWNLOAD.format(path.name)}\n")
+            write_bytes((folder / place).with_suffix(NOTEBOOK), data)
         else:
             write_bytes(folder / place, file.read_bytes())
 
