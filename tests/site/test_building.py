@@ -4,12 +4,15 @@ what is missing is said in one line."""
 import json
 import sys
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from docutils import nodes
 
 from headwright.cli import app, docs
 from headwright.errors import MissingExtra
+from headwright.site import formulas
 from headwright.site.building import in_the_site
 from headwright.site.navigation import sections
 from headwright.site.pages import moved_links, places, write_pages
@@ -128,3 +131,12 @@ def test_a_missing_extra_is_answered_with_the_line_that_installs_it(tmp_path, mo
     assert result.exit_code == 2
     assert str(MissingExtra("furo", "docs")) in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_formulas_are_drawn_inside_the_page():
+    page = SimpleNamespace(body=[])
+    with pytest.raises(nodes.SkipNode):
+        formulas._inline(page, nodes.math("", r"\alpha_i"))
+
+    assert page.body[0].startswith("<svg ")
+    assert r'aria-label="\alpha_i"' in page.body[0]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headwright import __version__
+from headwright.site.formulas import RENDERER
 
 _THEME = Path(__file__).parent / "theme"
 
@@ -31,8 +32,9 @@ def settings(*, with_tour: bool) -> dict[str, Any]:
         "version": __version__,
         "release": __version__,
         "html_title": "headwright",
-        "extensions": ["myst_parser", "headwright.site.linking"],
-        "myst_enable_extensions": ["colon_fence"],
+        "extensions": ["myst_parser", "headwright.site.formulas", "headwright.site.linking"],
+        "myst_enable_extensions": ["colon_fence", "dollarmath"],
+        "html_math_renderer": RENDERER,
         # Links may point to headings: as deep as our pages go.
         "myst_heading_anchors": 4,
         # Quotation marks and dashes of options stay what was typed.
@@ -49,6 +51,7 @@ def settings(*, with_tour: bool) -> dict[str, Any]:
         "html_sidebars": {"**": _SIDEBAR},
         "html_context": {"with_tour": with_tour},
         "html_copy_source": False,
+        "html_show_copyright": False,
         "html_use_index": False,
         "html_domain_indices": False,
         # Summaries are fetched, which a browser does not do for pages opened from a folder.
