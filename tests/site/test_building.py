@@ -11,9 +11,8 @@ from click.testing import CliRunner
 from docutils import nodes
 
 from headwright.cli import app, docs
-from headwright.errors import MissingExtra
-from headwright.site import formulas
-from headwright.site.building import in_the_site
+from headwright.errors import HeadwrightError, MissingExtra
+from headwright.site import building, formulas
 from headwright.site.navigation import sections
 from headwright.site.pages import moved_links, places, write_pages
 from headwright.site.writing import with_doors
@@ -87,10 +86,16 @@ def test_pages_stand_in_the_order_of_the_overview(tree):
     assert [page.name for page in found] == ["c.md", "b.md", "n.md"]
 
 
-def test_the_tour_leads_to_the_lab_beside_it():
-    assert (
-        in_the_site('<a href="http://127.0.0.1:8642/#q=1">') == '<a href="../lab/index.html#q=1">'
-    )
+def test_the_tour_leads_to_the_lab_beside_it(tmp_path):
+    (tmp_path / "report.html").write_text('<a href="http://127.0.0.1:8642/#q=1">')
+    building._take_tour(0, "", tmp_path, tmp_path / "site")
+
+    assert (tmp_path / "site" / "report.html").read_text() == '<a href="../lab/index.html#q=1">'
+
+
+def test_a_tour_that_fails_is_no_page(tmp_path):
+    with pytest.raises(HeadwrightError, match="did not finish: no disk"):
+        building._take_tour(2, "no disk\n", tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("with_tour", [True, False])

@@ -8,16 +8,16 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from headwright.errors import HeadwrightError, InputError, MissingExtra
-from headwright.files import write_text
+from headwright.files import noting_writes, write_text
 from headwright.lab.export import export
 
 try:
@@ -53,23 +53,22 @@ def build(root: Path, out: Path, program: click.Group, *, with_tour: bool, step:
     is walked by a process of its own meanwhile, for it takes longer than the pages."""
     insist_on_own_folder(out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
-        site = Path(scratch) / "site"
-        tour = _start_tour(Path(scratch) / "tour") if with_tour else None
-        try:
-            write_sources(root, Path(scratch) / "source", program, with_tour=with_tour)
+    # What is written on the way is not the site, and gone when somebody stops it.
+    with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder, noting_writes():
+        scratch = Path(folder)
+        site = scratch / "site"
+        with _walking(scratch / "tour", wanted=with_tour) as tour:
+            write_sources(root, scratch / "source", program, with_tour=with_tour)
             step(1, 4)
-            warnings = _run_sphinx(Path(scratch), with_tour=with_tour)
+            warnings = _run_sphinx(scratch, with_tour=with_tour)
             step(2, 4)
             export(site / "lab")
             step(3, 4)
-            if tour is not None:
-                _finish_tour(tour, Path(scratch) / "tour", site / "tour")
+            said = tour.communicate()[1] if tour else ""
+            # Ctrl+C ends the tour as well: whoever pressed it need not be told that it failed.
             step(4, 4)
-        finally:
-            if tour is not None:
-                tour.kill()
-                tour.wait()
+            if tour:
+                _take_tour(tour.returncode, said, scratch / "tour", site / "tour")
         pages = len(list(site.rglob("*.html")))
         _replace(out, site)
     return Built(out / "index.html", pages, warnings)
@@ -117,23 +116,26 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _start_tour(folder: Path) -> subprocess.Popen[str]:
+@contextmanager
+def _walking(folder: Path, *, wanted: bool) -> Iterator[subprocess.Popen[str] | None]:
+    """The process that walks the tour, ended with the block."""
+    if not wanted:
+        yield None
+        return
     command = [sys.executable, "-m", "headwright", "tour", "--out", str(folder), "--json"]
     quiet = subprocess.DEVNULL
-    return subprocess.Popen(command, stdout=quiet, stderr=subprocess.PIPE, text=True)
+    with subprocess.Popen(command, stdout=quiet, stderr=subprocess.PIPE, text=True) as tour:
+        try:
+            yield tour
+        finally:
+            tour.kill()
 
 
-def _finish_tour(tour: subprocess.Popen[str], folder: Path, place: Path) -> None:
-    said = tour.communicate()[1]
-    if tour.returncode != 0:
+def _take_tour(code: int, said: str, folder: Path, place: Path) -> None:
+    if code != 0:
         raise HeadwrightError(f"the tour did not finish: {said.strip()}")
     report = (folder / "report.html").read_text(encoding="utf-8")
-    write_text(place / "report.html", in_the_site(report))
-
-
-def in_the_site(report: str) -> str:
-    """The report of the tour with its links to the lab leading to the copy in the site."""
-    return _RUNNING_LAB.sub("../lab/index.html", report)
+    write_text(place / "report.html", _RUNNING_LAB.sub("../lab/index.html", report))
 
 
 def _replace(out: Path, site: Path) -> None:
