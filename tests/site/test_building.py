@@ -111,12 +111,13 @@ def _say(*words):
 
 
 def test_files_of_others_are_not_overwritten(tmp_path):
-    (tmp_path / "thesis.txt").write_text("mine")
+    # Any site that Sphinx made has an index: that alone does not make it ours.
+    (tmp_path / "searchindex.js").write_text("mine")
     result = _say("--out", str(tmp_path))
 
     assert result.exit_code == 2
     assert "with other files in it; try: --out" in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["searchindex.js"]
 
 
 def test_an_installed_package_says_where_the_pages_are(tmp_path, monkeypatch):

@@ -31,8 +31,8 @@ except ImportError as reason:
 from headwright.site.settings import settings
 from headwright.site.writing import write_sources
 
-# A folder with this file is a site of an earlier build and may be replaced.
-_MARK = "searchindex.js"
+# A folder with this page is our site of an earlier build, not somebody else's, and is replaced.
+_MARK = "reference/commands/docs.html"
 # The tour's links to a lab that runs; in the site they lead to the lab beside it.
 _RUNNING_LAB = re.compile(r"http://127\.0\.0\.1:\d+/")
 
@@ -100,7 +100,6 @@ def _run_sphinx(scratch: Path, *, with_tour: bool) -> tuple[str, ...]:
             freshenv=True,
         )
         sphinx.build()
-    shutil.rmtree(scratch / "site" / ".doctrees", ignore_errors=True)
     lines = re.sub(r"\x1b\[[\d;]*m", "", complaints.getvalue()).splitlines()
     return tuple(line.replace(f"{source}/", "") for line in lines)
 
