@@ -38,6 +38,7 @@ COMMANDS = {
     "xray": ("xray.command", "What is true of an attention layer? Found by running it."),
     "study": ("study", "A function at every point of a grid: table, figures and a page."),
     "lab": ("lab", "Explore attention in the browser, by dragging."),
+    "docs": ("docs", "This documentation as a site: build it and open it."),
     "bench": ("bench", "Run one benchmark and print its ratios."),
 }
 

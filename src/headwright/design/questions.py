@@ -26,21 +26,34 @@ from headwright.errors import InputError
 def copy(
     j: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any
 ) -> Design:
-    """The cheapest query that puts all but `leak` of the weight on key j. Options: `Options`."""
+    """The cheapest query that puts all but `leak` of the weight on key j. Options: `Options`.
+
+    >>> hw.design.copy(0, [[1, 0], [0, 1]], leak=0.01).queries.round(4)
+    array([[ 2.2976, -2.2976]])
+    """
     return _answer(lambda n: copy_target(j, n), K, leak, heads, law, options)
 
 
 def average(
     keys: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any
 ) -> Design:
-    """Equal weights on several keys. `heads`: 1, another number, or "auto" for the fewest."""
+    """Equal weights on several keys. `heads`: 1, another number, or "auto" for the fewest.
+
+    >>> hw.design.average([0, 1], [[1, 0], [0, 1], [-1, -1]], leak=0.01).weights.round(3)
+    array([0.495, 0.495, 0.01 ])
+    """
     return _answer(lambda n: average_target(keys, n), K, leak, heads, law, options)
 
 
 def mixture(
     shares: Any, K: Any, *, leak: float = 1e-3, heads: Any = 1, law: Any = None, **options: Any
 ) -> Design:
-    """Given shares on several keys, `{key: share}`; or n shares, one per key."""
+    """Given shares on several keys, `{key: share}`; or n shares, one per key.
+
+    >>> K = [[1, 0], [0, 1], [-1, -1]]
+    >>> hw.design.mixture({0: 0.7, 1: 0.3}, K, leak=0.01).weights.round(3)
+    array([0.693, 0.297, 0.01 ])
+    """
     return _answer(lambda n: mixture_target(shares, n), K, leak, heads, law, options)
 
 

@@ -23,7 +23,14 @@ from headwright.types import Array, Float, Keys
 
 class CorrelatedKeys:
     """`keys` plus factors common to all of them. `shared` is `(r, n, d)`: how far factor r moves
-    key i; or `(r, d)`: a shift that all keys feel alike."""
+    key i; or `(r, d)`: a shift that all keys feel alike.
+
+    >>> from headwright.keys import CorrelatedKeys
+    >>> keys = hw.GaussianKeys([[1, 0], [0, 1]], isotropic=0.01)
+    >>> together = CorrelatedKeys(keys, [[0.1, 0.1]])
+    >>> print(hw.moments([2, 0], together, [[1], [3]], method="sampled").mean.round(2))
+    [1.24]
+    """
 
     def __init__(self, keys: GaussianKeys, shared: Any) -> None:
         xp, (_, shared) = inputs.arrays(means=keys.means[:0], shared=shared)

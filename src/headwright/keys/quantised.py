@@ -26,7 +26,12 @@ Block = Float[Array, "blocks group columns"]
 
 def rounded(keys: Any, *, bits: int, per: str = "channel", group: int | None = None) -> Keys:
     """The keys `(n, d)` after storage in `bits` bits: `low + D round((k - low) / D)` in every
-    group."""
+    group.
+
+    >>> from headwright.keys import rounded
+    >>> print(rounded([[0.0], [0.4], [0.6], [1.0]], bits=1).T)
+    [[0. 0. 1. 1.]]
+    """
 
     def store(block: Block) -> Block:
         xp = compat.array_namespace(block)

@@ -158,7 +158,14 @@ def weight_distribution(
 ) -> WeightDistribution:
     """The law of the weight of `key` under one query `q` (d,). `samples` and `seed` serve only
     where neither a closed form nor a quadrature does: with more than two noisy keys, or two that
-    are not `key`."""
+    are not `key`.
+
+    >>> from headwright.noise import weight_distribution
+    >>> keys = hw.GaussianKeys([[1, 0], [0, 1]]).radial({0: 0.5})
+    >>> law = weight_distribution([3, 0], keys, 0)
+    >>> print(f"median {law.quantile(0.5).value:.4f}, P(below 1/2) = {law.cdf(0.5).value:.4f}")
+    median 0.9526, P(below 1/2) = 0.0786
+    """
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     no_values = np.zeros((len(keys), 1))
     asked = Request(q, keys, no_values, scores=Scores(scale, bias, mask))

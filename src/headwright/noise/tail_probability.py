@@ -57,7 +57,14 @@ def exceedance(
 ) -> Estimate:
     """The probability that the output is further than `tau` from `target` (v,), Euclidean distance.
     The heads `q` and the rest are as in `moments`; `samples` and `seed` serve only where more than
-    one number is random."""
+    one number is random.
+
+    >>> from headwright.noise import exceedance
+    >>> keys = hw.GaussianKeys([[1, 0], [0, 1]]).radial({0: 0.5})
+    >>> found = exceedance([9, 0], keys, [[1, 0], [0, 1]], target=[1, 0], tau=0.5)
+    >>> print(f"{found.value:.4f}, {found.method}")
+    0.0935, exact
+    """
     request = Request(q, keys, V, mix, Scores(scale, bias, mask))
     problem = in_double(request.problem())
     _, (_, target) = inputs.arrays(V=problem.values[:1], target=target)

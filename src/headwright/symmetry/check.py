@@ -55,6 +55,9 @@ def permutation(
     `axis=-2` permutes tokens; `axis=-1` permutes features (the false claim `f(X P) = f(X) P`).
     `among` restricts the permutations to some tokens, for layers with a padding mask. At most
     `budget` permutations are tried.
+
+    >>> hw.symmetry.permutation(np.tanh, np.eye(3)).holds
+    True
     """
     known = bool(compat.is_array_api_obj(X))
     X = X if known else inputs.arrays(X=X)[1][0]

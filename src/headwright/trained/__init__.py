@@ -33,7 +33,19 @@ def audit(model: Any, texts: Any, **options: Any) -> Any:
 
 def layers(model: Any, words: Any) -> Any:
     """The queries, keys and values of `model` on `words`:
-    `headwright.trained.layer_by_layer.layers`."""
+    `headwright.trained.layer_by_layer.layers`.
+
+    >>> import torch
+    >>> from headwright.trained import layers
+    >>> from transformers import LlamaConfig, LlamaModel
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "vocab_size": 16}
+    >>> config = LlamaConfig(**sizes, num_hidden_layers=2, num_attention_heads=2)
+    >>> words = {"input_ids": torch.tensor([[1, 2, 3]])}
+    >>> for layer in layers(LlamaModel(config), words):
+    ...     print(layer)
+    <Layer 0 of model (layers.0.self_attn): q (1, 2, 3, 4), k (1, 2, 3, 4), v (1, 2, 3, 4)>
+    <Layer 1 of model (layers.1.self_attn): q (1, 2, 3, 4), k (1, 2, 3, 4), v (1, 2, 3, 4)>
+    """
     from headwright.trained.layer_by_layer import layers as run
 
     return run(model, words)

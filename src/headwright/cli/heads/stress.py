@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _METHODS = click.Choice(["exact", "sampled", "limit"])
 _SCALE = "Factor on the scores; d is the width of the keys.  [default: the design's, or 1]"
 _NOISE = "e.g. isotropic=1e-4,radial@3=0.5 (of key 3, from 0) or bits=4/channel/32."
+_METHOD = "Exact integrals, samples, or the limit of infinite sharpness."
 _SAMPLED = "With --method sampled."
 _KEY = "Follow the weight of this key (from 0).  [default: each head's strongest]"
 
@@ -43,7 +44,7 @@ _KEY = "Follow the weight of this key (from 0).  [default: each head's strongest
 @click.option("--design", metavar="D.json", help="Heads saved by `headwright design --save`.")
 @options.array("--query", "q", "One query (d), or one per head (h x d): head 1, ..")
 @click.option("--noise", required=True, metavar="LAW", help=_NOISE)
-@click.option("--method", type=_METHODS, default="exact", show_default=True)
+@click.option("--method", type=_METHODS, default="exact", show_default=True, help=_METHOD)
 @options.array("--mix", "mix", "Weights of the heads; equal if not given.")
 @click.option("--scale", type=SCALE, metavar=SCALE.name, help=_SCALE)
 @options.BIAS

@@ -16,6 +16,7 @@ from headwright.probes.layer.given import instance_of
 from headwright.symmetry import Symmetry, permutation
 
 _AXES = {"tokens": -2, "features": -1}
+_AXIS = click.Choice(list(_AXES))
 _TRIES = click.IntRange(1, 100_000)
 _MOST_NUMBERS = 10**8
 _MOST_ROWS = 12
@@ -32,9 +33,9 @@ _MOST_ROWS = 12
 @click.option(
     "--shape", required=True, metavar="N,D", help="Tokens and features of the random input."
 )
-@click.option("--axis", type=click.Choice(list(_AXES)), default="tokens", show_default=True)
+@click.option("--axis", type=_AXIS, default="tokens", show_default=True, help="What is permuted.")
 @click.option("--budget", type=_TRIES, default=200, show_default=True, help="Permutations to try.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random input.")
 def command(layer: str, shape: str, axis: str, budget: int, seed: int) -> Reply:
     """Check f(P X) = P f(X) for a callable on (N, D) arrays; torch modules get tensors."""
     function = instance_of(layer)

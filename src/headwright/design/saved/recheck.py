@@ -46,7 +46,16 @@ class Recheck:
 
 def certify(saved: str | Path | dict[str, Any], K: Any, *, method: str = "float") -> Recheck:
     """Re-check a saved design against its keys. Bad files are `InputError`; false statements are
-    failed checks."""
+    failed checks.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> K = [[1, 0], [0, 1]]
+    >>> with TemporaryDirectory() as folder:
+    ...     saved = hw.design.copy(0, K, leak=0.01).save(Path(folder, "design.json"))
+    ...     hw.design.certify(saved, K).holds
+    True
+    """
     body = saved if isinstance(saved, dict) else read_json(Path(saved))
     file = parsed(body)
     _, (K,) = inputs.arrays(keys=K)

@@ -48,6 +48,9 @@ def reach(
     Distances below `tolerance` times the size of the keys count as rounding, not as geometry
     (default: 8 units of the dtype's rounding; 0 judges the numbers as stored). `seed` draws working
     sets and never changes a verdict. `progress(done, total)` is called as keys are decided.
+
+    >>> hw.design.reach([[1, 0], [0, 1], [-1, -1], [0, 0]]).reachable
+    array([ True,  True,  True, False])
     """
     K, resolution = keys_and_resolution(K, tolerance)
     report = progress or (lambda done, total: None)

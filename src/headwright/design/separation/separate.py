@@ -64,6 +64,10 @@ def selectable(
     the hull of the others than `tolerance` times the largest key involved counts as inside
     (default: 8 units of the dtype's rounding, so that a rounded midpoint is a midpoint); 0 judges
     the numbers as stored. `seed` draws working sets.
+
+    >>> K = [[1, 0], [0, 1], [-1, -1], [0.1, 0.1]]
+    >>> hw.design.selectable(K, [0, 1]).status, hw.design.selectable(K, 3).status
+    ('selectable', 'unselectable')
     """
     K, resolution = keys_and_resolution(K, tolerance)
     _, (start,) = inputs.arrays(start=start)

@@ -40,7 +40,13 @@ class Winners:
 def winners(
     q: Any, keys: Any, *, scale: float = 1.0, bias: Any = None, mask: Any = None
 ) -> Winners:
-    """The winner of every head of `q`, `(d,)` or `(h, d)`, when the queries grow without bound."""
+    """The winner of every head of `q`, `(d,)` or `(h, d)`, when the queries grow without bound.
+
+    >>> from headwright.noise import winners
+    >>> keys = hw.GaussianKeys([[1, 0], [0, 1]]).radial({0: 0.5})
+    >>> print(winners([1, 1], keys).probabilities)
+    [[0.5 0.5]]
+    """
     keys = keys if hasattr(keys, "logits_law") else GaussianKeys(keys)
     no_values = compat.array_namespace(keys.means).zeros_like(keys.means[:, :1])
     original = Request(q, keys, no_values, scores=Scores(scale, bias, mask)).problem()
