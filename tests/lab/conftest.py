@@ -76,17 +76,21 @@ def static():
 @pytest.fixture
 def open_page(chromium, lab):
     """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for
-    faults."""
+    faults. Its visitor has seen the opening, unless `newcomer`."""
     contexts, faults = [], []
 
-    def open_page(path="", *, width=1280, theme="light", base=lab, motion="reduce"):
+    def open_page(
+        path="", *, width=1280, height=860, theme="light", base=lab, motion="reduce", newcomer=False
+    ):
         context = chromium.new_context(
-            viewport={"width": width, "height": 860},
+            viewport={"width": width, "height": height},
             color_scheme=theme,
             reduced_motion=motion,
             permissions=["clipboard-read", "clipboard-write"],
         )
         contexts.append(context)
+        if not newcomer:
+            context.add_init_script("localStorage.setItem('headwright-opening', 'seen')")
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
@@ -109,5 +113,6 @@ def _note(line, faults):
 
 
 def _stay(url, faults):
-    if urlsplit(url).scheme not in ("blob", "data") and urlsplit(url).hostname != "127.0.0.1":
+    parts = urlsplit(url)
+    if parts.scheme not in ("blob", "data", "file") and parts.hostname != "127.0.0.1":
         faults.append(f"request left the machine: {url}")

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from headwright.cli.conventions import Reply, progress
 from headwright.cli.conventions import command as headwright_command
+from headwright.lab.address import PORT, address
 from headwright.lab.stations import lab_stations
 from headwright.report.formula import spelled
 from headwright.tour import STATIONS, Station, walk
@@ -35,8 +36,9 @@ def command(out: Path, seed: int) -> Reply:
     stations: list[Station] = []
     sections: list[str] = []
     for station in progress(walk(seed), "walking", total=len(STATIONS)):
-        scene = lab_stations()[station.text.number - 1]["state"]
-        sections.append(write_station(station, out, scene))
+        card = lab_stations()[station.text.number - 1]
+        link = address(PORT, f"{card['state']}&station={card['number']}")
+        sections.append(write_station(station, out, link))
         stations.append(station)
     report = write_report(sections, stations, out)
 

@@ -21,8 +21,6 @@ from headwright.tour.page.tables import facts_list, numbers_table
 from headwright.tour.station import Station
 
 DESCRIPTION = "The attention exploration exercise, every claim verified by independent routes."
-# The lab takes any free port unless told otherwise; links need one that is known beforehand.
-LAB_PORT = 8642
 
 _STYLE = """
 main{max-width:64rem}
@@ -47,12 +45,12 @@ main{padding-left:.5rem;padding-right:.5rem}}
 """
 
 
-def write_station(station: Station, folder: Path, scene: str) -> str:
-    """Save the station's figure and return its section of the report. `scene` is the lab's starting
-    state for it."""
+def write_station(station: Station, folder: Path, link: str) -> str:
+    """Save the station's figure and return its section of the report. `link` opens the station in
+    the lab."""
     drawing = station.evidence.draw()
     save(drawing, folder / station.figure)
-    return section(station, drawing, scene)
+    return section(station, drawing, link)
 
 
 def write_report(sections: list[str], stations: list[Station], folder: Path) -> Path:
@@ -68,12 +66,12 @@ def _head(stations: list[Station]) -> str:
         "<h1>Attention exploration, verified</h1>"
         f"<p>{held} of {len(stations)} stations hold: every number was computed by at least two "
         "independent routes, and they agree. To open a station in the lab, first start it with "
-        f"<code>headwright lab --port {LAB_PORT}</code>.</p>"
+        "<code>headwright lab</code>.</p>"
         f"<nav><ol>{''.join(links)}</ol></nav>"
     )
 
 
-def section(station: Station, drawing: Any, scene: str) -> str:
+def section(station: Station, drawing: Any, link: str) -> str:
     evidence = station.evidence
     title = escape(station.text.title)
     caption = set_plain(evidence.caption)
@@ -89,7 +87,7 @@ def section(station: Station, drawing: Any, scene: str) -> str:
         f"<div><p><strong>{verdict}</strong> {set_plain(evidence.finding)}</p>",
         _folded("The argument", _text(station.text)),
         _folded("The numbers, route by route", numbers),
-        f'<p class="lab">{_lab_link(station, scene)}</p></div>',
+        f'<p class="lab"><a href="{escape(link)}">Open this in the lab</a></p></div>',
         "</section>",
     ]
     return "".join(parts)
@@ -97,12 +95,6 @@ def section(station: Station, drawing: Any, scene: str) -> str:
 
 def _folded(title: str, body: str) -> str:
     return f"<details><summary>{title}</summary>{body}</details>"
-
-
-def _lab_link(station: Station, scene: str) -> str:
-    number = station.text.number
-    address = f"http://127.0.0.1:{LAB_PORT}/#{scene}&station={number}"
-    return f'<a href="{escape(address)}">Open this in the lab</a>'
 
 
 def _text(text: StationText) -> str:
