@@ -4,7 +4,14 @@
  * @typedef {import("../types.js").State} State
  * @typedef {import("../state/state.js").Presets} Presets
  * @typedef {{length: number, outputs: number[][], output: number[]}} Draw
- * @typedef {{title: string, words: string, state: State, draws: Draw[], beats: Beat[], said: (shown: Draw[]) => string}} Act
+ * @typedef {Object} Act
+ * @property {string} title
+ * @property {string} words
+ * @property {State} state
+ * @property {Draw[]} draws
+ * @property {Beat[]} beats
+ * @property {number} rests  the draw that is left standing when all have been shown
+ * @property {(shown: Draw[]) => string} said  what they say together
  * @typedef {[number, number]} Beat  milliseconds, and how many draws have been shown when they are over
  */
 import { multihead } from "../maths/attention.js";
@@ -60,8 +67,8 @@ export function acts({ coin, heads }) {
   return [
     {
       title: "One head flips a coin",
-      words: "It should return the average of two values. But key a has a random length: when it is long, the head copies the value of a; when it is short, that of b.",
-      state: one, draws: drawn(one), beats: [...SLOW, [1100, DRAWS], [1400, DRAWS]],
+      words: "A head should return c, the average of two values. But key a has a random length: when it is long, c becomes the value of a; when it is short, that of b.",
+      state: one, draws: drawn(one), beats: [...SLOW, [1100, DRAWS], [1400, DRAWS]], rests: DRAWS - 1,
       said: (shown) => {
         const left = shown.filter(({ output }) => output[0] < 0).length;
         return `nearer to a ${times(left)}, nearer to b ${times(shown.length - left)}`;
@@ -70,19 +77,19 @@ export function acts({ coin, heads }) {
     {
       title: "Two heads hold",
       words: "Head 1 asks for a alone, head 2 for b alone. Long or short, each finds its key, and the output c stays in the middle.",
-      state: two, draws: lengths, beats: [...SLOW, [1500, FIRST]],
+      state: two, draws: lengths, beats: [...SLOW, [1500, FIRST]], rests: FIRST - 1,
       said: (shown) => `held in ${shown.length - count(shown)} of ${shown.length} draws`,
     },
     {
       title: `${never} of the time they do not`,
       words: "The length can be negative. Then key a points backwards, head 1 turns to all the other keys, and c leaves the middle.",
-      state: two, draws: lengths, beats: turning,
+      state: two, draws: lengths, beats: turning, rests: turned,
       said: (shown) => `${shown.filter((draw) => draw.length < 0).length} of ${shown.length} draws; exactly P(length < 0) = ${never}`,
     },
     {
       title: "One head that looks away does",
       words: "It turns from every other key and looks along neither a nor b. No length can move it, and c stays in the middle in every draw.",
-      state: away, draws: drawn(away), beats: turning,
+      state: away, draws: drawn(away), beats: turning, rests: turned,
       said: (shown) => `held in ${shown.length - count(shown)} of ${shown.length} draws`,
     },
   ];

@@ -17,7 +17,7 @@ export async function play(presets) {
   remember("opening", "seen");
   await (dressed ??= dress("css/opening.css"));
   const all = acts(presets);
-  const scene = createScene();
+  const scene = createScene(matchMedia("(max-width: 620px)").matches);
   const { dialog, title, words, count, dots, skip, next } = frame(scene.picture, all.length);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let at = 0;

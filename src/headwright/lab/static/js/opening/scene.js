@@ -5,7 +5,9 @@
  */
 import { join, make, set, subscript } from "../drawing/draw.js";
 
-const [WIDTH, HEIGHT] = [720, 330];
+const WIDE = "0 0 720 330";
+// On a phone the circle stands below the length.
+const TALL = { view: "0 50 380 510", circle: "translate(-340 245)" };
 const CIRCLE = { x: 530, y: 165, unit: 132 };
 const LINE = { x: 112, y: 190, unit: 68, low: -1.4, high: 3.2, tall: 120 };
 const MOVES = 0.45; // of the time of a draw; then it rests
@@ -25,26 +27,35 @@ function bell(rho, from, to) {
   return `M${along(from)} ${LINE.y}L${points.join("L")}L${along(to)} ${LINE.y}Z`;
 }
 
-export function createScene() {
-  const picture = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+/** The left picture: the axis of lengths, the key on it, and a tick for every draw. @param {Element} picture */
+function createLengths(picture) {
   const curve = make("path", { class: "bell" }, picture);
   const tail = make("path", { class: "tail" }, picture);
   make("line", { class: "axis", x1: along(LINE.low), x2: along(LINE.high), y1: LINE.y, y2: LINE.y }, picture);
   const rug = make("g", { class: "rug" }, picture);
-  for (const length of [-1, 0, 1, 2, 3]) {
-    make("text", { class: "tick", x: along(length), y: LINE.y + 40, "text-anchor": "middle" }, picture).textContent = String(length);
-  }
-  make("text", { class: "tick", x: along(1), y: LINE.y + 64, "text-anchor": "middle" }, picture).textContent = "length of key a";
+  const word = (/** @type {number} */ at, /** @type {number} */ y, /** @type {string} */ text) =>
+    void (make("text", { class: "tick", x: along(at), y: LINE.y + y, "text-anchor": "middle" }, picture).textContent = text);
+  for (const length of [-1, 0, 1, 2, 3]) word(length, 36, String(length));
+  word(1, 58, "length of key a");
   const arrow = make("line", { class: "arrow", x1: along(0), y1: LINE.y, y2: LINE.y }, picture);
   const tip = make("g", { class: "tip" }, picture);
   make("circle", { r: 8 }, tip);
   subscript(make("text", { class: "label", y: -15, "text-anchor": "middle" }, tip), "k", "a");
+  return { curve, tail, rug, arrow, tip };
+}
 
-  const values = make("g", { class: "squares" }, picture);
-  const cloud = make("g", { class: "trail" }, picture);
-  const heads = make("g", { class: "outputs" }, picture);
-  const links = make("g", { class: "links" }, picture);
-  const output = make("g", { class: "output" }, picture);
+/** @param {boolean} narrow */
+export function createScene(narrow) {
+  const picture = make("svg", { viewBox: narrow ? TALL.view : WIDE, role: "img" });
+  const { curve, tail, rug, arrow, tip } = createLengths(picture);
+
+  const circle = make("g", narrow ? { transform: TALL.circle } : {}, picture);
+  const values = make("g", { class: "squares" }, circle);
+  const others = make("text", { class: "tick", x: CIRCLE.x, y: CIRCLE.y + 92, "text-anchor": "middle" }, circle);
+  const cloud = make("g", { class: "trail" }, circle);
+  const heads = make("g", { class: "outputs" }, circle);
+  const links = make("g", { class: "links" }, circle);
+  const output = make("g", { class: "output" }, circle);
   make("circle", { r: 8 }, output);
   subscript(make("text", { class: "label", y: -16, "text-anchor": "middle" }, output), "c", "");
 
@@ -58,9 +69,10 @@ export function createScene() {
       set(curve, { d: bell(rho, LINE.low, LINE.high) });
       set(tail, { d: bell(rho, LINE.low, 0) });
       drawValues(values, state.values);
+      others.textContent = `${state.values.length - 2} other values`;
 
       const whole = Math.min(Math.floor(shown), draws.length);
-      const now = draws[Math.min(whole, draws.length - 1)];
+      const now = draws[whole < draws.length ? whole : act.rests];
       const last = draws[Math.max(whole - 1, 0)];
       const part = whole < draws.length ? ease((shown - whole) / MOVES) : 1;
       const between = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.map((x, i) => x + (b[i] - x) * part);

@@ -90,7 +90,7 @@ function table(model, exact) {
     ["spread of c, across", number(root(exact?.covariance[0][0])), number(seen.spread[0])],
     ["spread of c, up", number(root(exact?.covariance[1]?.[1])), number(seen.spread[1])],
     [`mean weight of ${names[focus]}`, number(exact?.weights_mean[focus]), number(seen.weight)],
-    ["known to", exact ? short(Number(Number(exact.error).toPrecision(1))) : "–", `± ${fixed(1 / Math.sqrt(model.state.samples), 2)}`],
+    ["accurate to", exact ? short(Number(Number(exact.error).toPrecision(1))) : "–", `± ${fixed(1 / Math.sqrt(model.state.samples), 2)}`],
   ];
   const head = element("tr");
   for (const word of ["quantity", "exact", "sampled"]) head.append(Object.assign(element("th", word), { scope: "col" }));

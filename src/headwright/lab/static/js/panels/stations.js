@@ -112,6 +112,7 @@ export function createStations(stations, presets, store) {
         remember("stations", JSON.stringify([...done]));
       }
       find("goal").classList.toggle("reached", there);
+      find("goal").classList.toggle("idle", !inside);
       find("goal-now").textContent = inside ? standing(model, station.conditions, /** @type {Model} */ (start)) : "";
       if (marked === `${shown} ${done.size}`) return;
       marked = `${shown} ${done.size}`;
