@@ -37,6 +37,34 @@ def test_axe_finds_nothing(open_page, node_modules, path, theme):
     assert found == []
 
 
+# Fill of every text in a picture against the card it is drawn on; axe looks at HTML only.
+FAINT = """() => {
+  const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map((x) => {
+      const s = x / 255;
+      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const card = light(getComputedStyle(document.querySelector(".planes figure")).backgroundColor);
+  return [...document.querySelectorAll("#stage svg text, #stage svg tspan")]
+    .filter((text) => text.getClientRects().length && text.textContent.trim())
+    .map((text) => [text.textContent, light(getComputedStyle(text).fill)])
+    .map(([text, ink]) => [text, Math.max(ink, card) / Math.min(ink, card)])
+    .filter(([, contrast]) => contrast < 4.5);
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES[:2])
+def test_text_in_pictures_can_be_read(open_page, path, theme):
+    page = open_page(path, theme=theme)
+    assert page.evaluate(FAINT) == []
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_nothing_is_wider_than_a_phone(open_page, path):
     page = open_page(path, width=390)

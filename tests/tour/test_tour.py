@@ -12,7 +12,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from headwright.lab.stations import lab_stations
 from headwright.result import plain
 from headwright.tour import STATIONS, Comparison, Station, walk
 from headwright.tour.classic import TWO_HEADS, A, draw_weights, long_or_short
+from headwright.tour.page.document import write_report, write_station
 from headwright.tour.page.tables import numbers_table
 from headwright.tour.station import DRAWN
 
@@ -115,6 +116,14 @@ def test_every_station_opens_its_scene_in_the_lab(report):
         f"http://127.0.0.1:{PORT}/#{scene}" for scene in scenes
     ]
     assert "<code>headwright lab</code>" in report
+
+
+def test_the_stations_can_link_to_an_exported_lab(stations, tmp_path):
+    link = "lab/index.html#preset=plane&station=1"
+    section = write_station(stations[0], tmp_path, link)
+    page = write_report([section], stations[:1], tmp_path, with_lab=True).read_text("utf-8")
+    assert f'href="{escape(link)}"' in page
+    assert "headwright lab" not in page
 
 
 def test_no_plain_notation_is_left_on_the_page(report):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -51,7 +52,9 @@ def _export(folder: Path) -> Reply:
     )
 
 
-def _announce(port: int | None):
+def _announce(port: int | None) -> Callable[[str], None]:
+    """Print the address, and before it why the port is not the usual one."""
+
     def announce(address: str) -> None:
         taken = urlsplit(address).port
         if port is None and taken != PORT:

@@ -24,23 +24,26 @@ from headwright.tour.page.tables import shown
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _OUT = "Folder for report.html and the figures."
 _HERE = Path("headwright-tour")
+_LAB = address(PORT)
+_WHERE = "Lab that the stations link to. For an exported one beside the report: lab/index.html"
 _INDENTED = (0, 0, 1, 2)
 
 
 @headwright_command("tour", example="headwright tour --out tour")
 @click.option("--out", type=_FOLDER, default=_HERE, show_default=True, help=_OUT)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-def command(out: Path, seed: int) -> Reply:
+@click.option("--lab", default=_LAB, show_default=True, help=_WHERE)
+def command(out: Path, seed: int, lab: str) -> Reply:
     """Walk the whole exercise: every claim, its numbers by independent routes, the verdict, one
     figure each."""
     stations: list[Station] = []
     sections: list[str] = []
     for station in progress(walk(seed), "walking", total=len(STATIONS)):
         card = lab_stations()[station.text.number - 1]
-        link = address(PORT, f"{card['state']}&station={card['number']}")
+        link = f"{lab}#{card['state']}&station={card['number']}"
         sections.append(write_station(station, out, link))
         stations.append(station)
-    report = write_report(sections, stations, out)
+    report = write_report(sections, stations, out, with_lab=lab != _LAB)
 
     holds = all(station.holds for station in stations)
     record = {

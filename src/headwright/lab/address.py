@@ -47,10 +47,12 @@ def place(link: str) -> str:
 
 def _check(state: str) -> None:
     """The page itself says what is wrong with a number; here only what is no state at all."""
-    fields = dict(field.partition("=")[::2] for field in state.split("&"))
-    if any(not name for name in fields) or not any("=" in field for field in state.split("&")):
+    fields = [field.partition("=") for field in state.split("&")]
+    if any(not name or not equals for name, equals, _ in fields):
         _refuse(state)
-    preset = unquote(fields.get("preset", next(iter(presets()))))
+
+    given = {name: text for name, _, text in fields}
+    preset = unquote(given.get("preset", "plane"))
     if preset not in presets():
         raise InputError(
             wanted=f"a setting among {', '.join(presets())}",

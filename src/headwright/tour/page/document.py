@@ -22,6 +22,7 @@ from headwright.tour.station import Station
 
 DESCRIPTION = "The attention exploration exercise, every claim verified by independent routes."
 
+_START_THE_LAB = " To open a station in the lab, first start it with <code>headwright lab</code>."
 _STYLE = """
 main{max-width:64rem}
 section{display:grid;grid-template-columns:minmax(0,29rem) minmax(0,1fr);gap:.2rem 1.6rem;
@@ -53,20 +54,22 @@ def write_station(station: Station, folder: Path, link: str) -> str:
     return section(station, drawing, link)
 
 
-def write_report(sections: list[str], stations: list[Station], folder: Path) -> Path:
-    body = _head(stations) + "".join(sections)
+def write_report(
+    sections: list[str], stations: list[Station], folder: Path, *, with_lab: bool = False
+) -> Path:
+    """The whole page. Unless it comes `with_lab`, an exported one, it says how to start the lab."""
+    body = _head(stations, with_lab=with_lab) + "".join(sections)
     document = page("headwright tour", body, description=DESCRIPTION, style=_STYLE)
     return write_text(folder / "report.html", document)
 
 
-def _head(stations: list[Station]) -> str:
+def _head(stations: list[Station], *, with_lab: bool) -> str:
     held = sum(station.holds for station in stations)
     links = [f'<li><a href="#s{s.id}">{escape(s.text.title)}</a></li>' for s in stations]
     return (
         "<h1>Attention exploration, verified</h1>"
         f"<p>{held} of {len(stations)} stations hold: every number was computed by at least two "
-        "independent routes, and they agree. To open a station in the lab, first start it with "
-        "<code>headwright lab</code>.</p>"
+        f"independent routes, and they agree.{'' if with_lab else _START_THE_LAB}</p>"
         f"<nav><ol>{''.join(links)}</ol></nav>"
     )
 
