@@ -59,7 +59,7 @@ FAULTS = """() => {
   function strokes(picture) {
     const drawn = [...picture.querySelectorAll(
       ".arrows line, .support line, .links line, .extract line, .stems line," +
-      ".exact:not(.hidden) ellipse")];
+      ".hull, .exact:not(.hidden) ellipse")];
     const seen = drawn.filter((line) => Number(line.getAttribute("stroke-opacity") ?? 1) > 0.06);
     return seen.map((line) => {
       const matrix = line.getScreenCTM();

@@ -73,9 +73,9 @@ def test_the_picture_of_what_depends_on_what_follows_the_sharpness(open_page):
     assert "not on their order" in page.locator("#depends-reading").inner_text()
 
     page.evaluate("location.hash = '#preset=ten&q=a+b&beta=60'")
-    page.wait_for_function("document.querySelector('#beta-out').textContent.startsWith('60')")
+    page.wait_for_function("() => document.querySelector('#beta-out').textContent.startsWith('60')")
     page.wait_for_function(
-        "document.querySelector('#depends-reading').textContent.includes('2 of')"
+        "() => document.querySelector('#depends-reading').textContent.includes('2 of')"
     )
     assert picture.get_attribute("aria-label").startswith("the output depends on a, b; without c,")
     assert picture.locator(".moved[fill-opacity='0']").count() == 8

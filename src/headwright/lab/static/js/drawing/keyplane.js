@@ -6,7 +6,7 @@
  */
 import { Window, ellipse, join, make, set, subscript } from "./draw.js";
 import { draggable } from "./handles.js";
-import { placeNames, widthOf } from "./labels.js";
+import { edges, placeNames, widthOf } from "./labels.js";
 import { hull, reachable } from "../maths/hull.js";
 import { fixed, point } from "../numbers.js";
 
@@ -68,7 +68,8 @@ export function createKeyPlane(picture, store) {
       set(axes[0], { x1: 0, x2: SIZE, y1: oy, y2: oy });
       set(axes[1], { y1: 0, y2: SIZE, x1: ox, x2: ox });
       const at = state.keys.map((k) => window_.to(k));
-      set(shape, { d: path(hull(state.keys).map((i) => at[i])) });
+      const corners = hull(state.keys).map((i) => at[i]);
+      set(shape, { d: path(corners) });
       const free = reachable(state.keys);
       join(layers.keys, at.length, (i) => handle("keys", "key", i)).forEach((group, i) => {
         const name = state.names[i];
@@ -83,7 +84,7 @@ export function createKeyPlane(picture, store) {
       drawNoise(layers.noise, state, window_);
       drawHeads(model, window_, layers, (i) => handle("directions", `query head-${i + 1}`, i));
       drawProof(layers.proof, proof, at);
-      nameAll(state, window_, layers, axes);
+      nameAll(state, window_, layers, [...axes.map(ends), ...edges(corners)]);
     },
   };
 }
@@ -104,16 +105,16 @@ export function ends(line) {
   return [at("x1"), at("y1"), at("x2"), at("y2")];
 }
 
-/** Names beside keys and queries, off arrows and axes.
- * @param {State} state @param {Window} window_ @param {{[name: string]: Element}} layers @param {Element[]} axes */
-function nameAll({ keys, directions, names }, window_, layers, axes) {
+/** Names beside keys and queries, off arrows and other lines.
+ * @param {State} state @param {Window} window_ @param {{[name: string]: Element}} layers @param {import("./labels.js").Line[]} lines */
+function nameAll({ keys, directions, names }, window_, layers, lines) {
   const from = window_.to([0, 0]);
   const marks = [...keys, ...directions].map((p) => window_.to(p));
   const handles = [...layers.keys.children, ...layers.queries.children];
   const indices = [...names, ...directions.map((_, i) => (directions.length > 1 ? String(i + 1) : ""))];
   const named = handles.map((group, i) => ({ text: group.children[3], at: marks[i], from, width: widthOf(indices[i]) }));
-  const drawn = [...layers.arrows.children, ...layers.support.children, ...layers.proof.children, ...axes];
-  placeNames(named, { marks, lines: drawn.map(ends), size: SIZE });
+  const drawn = [...layers.arrows.children, ...layers.support.children, ...layers.proof.children];
+  placeNames(named, { marks, lines: [...lines, ...drawn.map(ends)], size: SIZE });
 }
 
 /** One-sigma ellipses of a I + rho mu mu'. @param {Element} layer @param {State} state @param {Window} window_ */

@@ -19,6 +19,12 @@ const COST = { name: 4, outside: 4, mark: 2, line: 1 };
 /** Width of a letter with its index. @param {string} index */
 export const widthOf = (index) => 10 + 7 * index.length;
 
+/** The edges of a closed polygon. @param {number[][]} corners @returns {Line[]} */
+export const edges = (corners) => corners.map(([x, y], i) => {
+  const [nextX, nextY] = corners[(i + 1) % corners.length];
+  return [x, y, nextX, nextY];
+});
+
 /** @param {Box} a @param {Box} b */
 const overlap = (a, b) => Math.abs(a.x - b.x) * 2 < a.width + b.width && Math.abs(a.y - b.y) * 2 < a.height + b.height;
 

@@ -5,13 +5,12 @@
  * @typedef {import("../types.js").State} State
  * @typedef {import("../types.js").Moments} Moments
  * @typedef {import("../state/store.js").Store} Store
- * @typedef {import("./labels.js").Line} Line
  */
 import { Window, ellipse, join, make, set, subscript } from "./draw.js";
 import { draggable } from "./handles.js";
 import { hull } from "../maths/hull.js";
 import { ends, move } from "./keyplane.js";
-import { placeNames, widthOf } from "./labels.js";
+import { edges, placeNames, widthOf } from "./labels.js";
 import { fixed, point } from "../numbers.js";
 
 const SIZE = 400;
@@ -94,13 +93,13 @@ export function createValuePlane(picture, canvas, store) {
       drawExact(exact, region, cross, moments, window_);
       drawExtract(extract, state, window_);
       drawCloud(canvas, model, window_);
-      nameAll(model, { at, c, own: several.map((x) => window_.to(x)), outline: moments ? outline(moments, window_) : [] });
+      nameAll(model, { at, c, own: several.map((x) => window_.to(x)), shapes: [corners.map((i) => at[i]), moments ? outline(moments, window_) : []] });
     },
   };
 
   /** Names beside the values, the output and the sum, off the lines between them.
-   * @param {Model} model @param {{at: number[][], c: number[], own: number[][], outline: Line[]}} drawn */
-  function nameAll({ state, mixed }, { at, c, own, outline }) {
+   * @param {Model} model @param {{at: number[][], c: number[], own: number[][], shapes: number[][][]}} drawn */
+  function nameAll({ state, mixed }, { at, c, own, shapes }) {
     const from = window_.to(window_.middle);
     const named = at.map((place, i) => {
       const text = values.children[i].children[3];
@@ -116,7 +115,7 @@ export function createValuePlane(picture, canvas, store) {
     }
     const strong = [...links.children].filter((_, i) => mixed[i] > FAINT);
     const drawn = [...strong, ...[...extract.children].slice(0, 4)].map(ends);
-    placeNames(named, { marks, lines: [...drawn, ...outline], size: SIZE });
+    placeNames(named, { marks, lines: [...drawn, ...shapes.flatMap(edges)], size: SIZE });
   }
 }
 
@@ -125,16 +124,15 @@ function sumOf({ values: [a, b] }, window_) {
   return window_.to([a[0] + b[0], a[1] + b[1]]);
 }
 
-/** The exact ellipse as short lines. @param {Moments} moments @param {Window} window_ @returns {Line[]} */
+/** The exact ellipse as a polygon. @param {Moments} moments @param {Window} window_ */
 function outline({ mean, covariance: C }, window_) {
   const e = ellipse(C[0][0], C[0][1] ?? 0, C[1]?.[1] ?? 0);
   const tilt = (e.tilt * Math.PI) / 180;
-  const corners = Array.from({ length: CORNERS + 1 }, (_, i) => {
+  return Array.from({ length: CORNERS }, (_, i) => {
     const angle = (2 * Math.PI * i) / CORNERS;
     const [x, y] = [2 * e.major * Math.cos(angle), 2 * e.minor * Math.sin(angle)];
     return window_.to([mean[0] + x * Math.cos(tilt) - y * Math.sin(tilt), (mean[1] ?? 0) + x * Math.sin(tilt) + y * Math.cos(tilt)]);
   });
-  return corners.slice(1).map(([x, y], i) => [...corners[i], x, y]);
 }
 
 /** @param {Element} group @param {Element} region @param {Element} cross @param {Moments | null} moments @param {Window} window_ */
