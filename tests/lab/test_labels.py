@@ -22,6 +22,9 @@ FAULTS = """() => {
       const [top, bottom] = [box.top + air, box.bottom - air / 2];
       return { what: `${picture.id} ${text.textContent}`, left, right, top, bottom };
     });
+    const halo = [...picture.querySelectorAll("g:not(.labels) > text.label")]
+      .every((text) => getComputedStyle(text).paintOrder.startsWith("stroke"));
+    if (!halo) faults.push(`lines go through names in ${picture.id}`);
     names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
       const apart = a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top;
       if (!apart) faults.push(`${a.what} lies on ${b.what}`);
