@@ -1,4 +1,4 @@
-"""Makes the four pictures of the guide to the lab: python docs/images/lab.py"""
+"""Makes the five pictures of the guide to the lab: python docs/images/lab.py"""
 
 import os
 import shutil
@@ -13,6 +13,11 @@ HERE = Path(__file__).parent
 JUDGE = """() => {
   document.getElementById('example').click();
   document.getElementById('judge').click();
+}"""
+THIRD_ACT = """async () => {
+  document.getElementById('opening').click();
+  while (!document.querySelector('#opening-dialog .dot')) await new Promise(requestAnimationFrame);
+  document.querySelectorAll('#opening-dialog .dot')[2].click();
 }"""
 # name: (address, width, height, theme, script, what to wait for)
 PICTURES = {
@@ -32,6 +37,7 @@ PICTURES = {
         "",
         "#exact-table td",
     ),
+    "lab-opening": ("#preset=plane", 1000, 640, "light", THIRD_ACT, "#opening-dialog .turned"),
     "lab-check": ("check.html", 1280, 800, "light", JUDGE, ".verdict"),
     "lab-phone": (
         "#preset=coin&q=a%2Bb&beta=10&station=7",
@@ -49,7 +55,11 @@ def main() -> None:
         args = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=args)
         for name, (path, width, height, theme, script, ready) in PICTURES.items():
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)
+            page = browser.new_page(
+                viewport={"width": width, "height": height},
+                color_scheme=theme,
+                reduced_motion="reduce",
+            )
             page.goto(address + path)
             page.wait_for_selector("body[data-ready]")
             if script:

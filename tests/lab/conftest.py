@@ -76,12 +76,16 @@ def static():
 @pytest.fixture
 def open_page(window, lab):
     """`open_page(path, width=1280, theme="light", base=None)`: a page that is ready, watched for
-    faults."""
+    faults. Its visitor has seen the opening, unless `newcomer`."""
     pages, faults = [], []
 
-    def open_page(path="", *, width=1280, theme="light", base=lab, motion="reduce"):
-        page = window.page(base, width=width, height=860, theme=theme, motion=motion)
+    def open_page(
+        path="", *, width=1280, height=860, theme="light", base=lab, motion="reduce", newcomer=False
+    ):
+        page = window.page(base, width=width, height=height, theme=theme, motion=motion)
         pages.append(page)
+        if not newcomer:
+            page.add_init_script("localStorage.setItem('headwright-opening', 'seen')")
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
         page.on("console", lambda line: _note(line, faults))
@@ -103,5 +107,6 @@ def _note(line, faults):
 
 
 def _stay(url, faults):
-    if urlsplit(url).scheme not in ("blob", "data") and urlsplit(url).hostname != "127.0.0.1":
+    parts = urlsplit(url)
+    if parts.scheme not in ("blob", "data", "file") and parts.hostname != "127.0.0.1":
         faults.append(f"request left the machine: {url}")

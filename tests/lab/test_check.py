@@ -98,6 +98,23 @@ def test_a_text_without_an_answer_is_told_so(open_page, text):
     page.wait_for_selector(".verdict.correct")
 
 
+def test_the_answer_survives_a_reload_until_it_is_cleared(open_page):
+    page = open_page("check.html")
+    assert page.locator("#clear").is_disabled()
+    judge(page, HOSTILE)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert page.locator("#text").input_value() == HOSTILE
+    page.locator("#judge").click()
+    page.wait_for_selector(".verdict")
+    page.locator("#clear").click()
+    assert page.locator(".verdict").count() == 0
+    assert page.locator("#text").is_visible()
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert page.locator("#text").input_value() == ""
+
+
 def test_faults_are_shown(open_page, tmp_path):
     page = open_page("check.html")
     page.locator("#judge").click()

@@ -1,9 +1,8 @@
-"""The static copy: the same page from any server, with the engine's buttons greyed and the reason
-beside them."""
+"""The copy without Python: three pages that open by double click, whole and without a network; what
+needs the engine says so."""
 
 import json
 import re
-import socket
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,10 @@ from click.testing import CliRunner
 from tests import tolerances
 
 from headwright.cli.lab import command
+from headwright.lab import content
 from headwright.lab.export import export
+
+PAGES = ["index.html", "check.html", "cards.html"]
 
 
 @pytest.fixture(scope="module")
@@ -22,23 +24,36 @@ def copy(tmp_path_factory):
 
 
 @pytest.fixture
-def served(copy, static):
-    """The copy under a folder of its own, as pages are on most hosts."""
-    return f"{static(copy.parent)}{copy.name}/"
+def by_double_click(copy):
+    return copy.as_uri() + "/"
 
 
-def test_the_copy_is_complete(copy):
-    names = {str(f.relative_to(copy)) for f in copy.rglob("*") if f.is_file()}
-    assert {
-        "index.html",
-        "check.html",
-        "cards.html",
-        "js/main.js",
+def packed(copy, name):
+    page = (copy / name).read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="packed">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_every_page_has_all_it_needs_inside(copy):
+    assert sorted(f.name for f in copy.rglob("*")) == sorted(PAGES)
+    for name in PAGES:
+        page = (copy / name).read_text(encoding="utf-8")
+        assert not re.search(r'(src|href)="(?!data:|#|[a-z]+\.html)', page.split('id="packed"')[0])
+    plane = packed(copy, "index.html")
+    assert set(plane["documents"]) >= set(content.documents(engine=False)) - {
+        "data/cards.json",
         "css/roles.css",
-        "data/site.json",
-    } <= names
-    assert sum(name.startswith("stations/") for name in names) == 14
-    assert json.loads((copy / "data" / "site.json").read_text())["engine"] is False
+    }
+    assert json.loads(plane["documents"]["data/site.json"])["engine"] is False
+
+
+def test_modules_are_as_they_are_but_for_the_names_of_others(copy):
+    modules = packed(copy, "index.html")["modules"]
+    for path, text in modules.items():
+        source = (content.STATIC / path).read_text(encoding="utf-8")
+        imported = re.findall(r'(?:from|import\()\s*"([^"]+)"', text)
+        assert set(imported) <= set(modules)
+        assert len(text.splitlines()) == len(source.splitlines())
+    assert "js/opening/opening.js" in modules, "what is imported later is there, too"
 
 
 def test_the_command_says_what_it_wrote(tmp_path):
@@ -55,11 +70,11 @@ def test_a_taken_folder_name_is_bad_input(tmp_path):
 
 
 @pytest.mark.browser
-def test_the_copy_works_without_an_engine(open_page, served):
-    page = open_page("#preset=heads", base=served)
+def test_the_copy_works_by_double_click(open_page, by_double_click):
+    page = open_page("index.html#preset=heads", base=by_double_click)
     assert page.locator("#design-go").is_disabled()
-    assert "static copy" in page.locator("#design-go").get_attribute("title")
-    assert page.locator("text=This is a static copy").count() >= 1
+    assert "headwright lab" in page.locator("#design-go").get_attribute("title")
+    assert page.locator("text=This copy works without Python").count() >= 2
     page.wait_for_selector("#exact-table td")
     page.locator("#beta").fill("1.5")
     assert "2000 draws" in page.locator("#values-reading").inner_text()
@@ -67,47 +82,60 @@ def test_the_copy_works_without_an_engine(open_page, served):
     page.wait_for_function(
         "() => document.getElementById('station-title').textContent.startsWith('Getting')"
     )
-    checks = open_page("check.html", base=served)
-    assert checks.locator("#judge").is_disabled()
-    open_page("cards.html", base=served)
+    page.wait_for_selector("#station-text svg")
+    assert "station=4" in page.evaluate("location.hash")
+    page.locator("#depends").scroll_into_view_if_needed()
+    page.wait_for_selector("#depends rect")
+    page.locator("#opening").click()
+    page.wait_for_selector("#opening-dialog[open] svg")
+    page.keyboard.press("Escape")
+    page.locator("nav >> text=Check").click()
+    page.wait_for_selector("body[data-ready] #judge:disabled")
+    page.locator("nav >> text=Cards").click()
+    page.wait_for_selector("body[data-ready] #table td")
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["index.html", "check.html", "cards.html"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_page_opened_by_double_click_says_how_to_open_it(chromium, copy, name, width):
-    page = chromium.new_page(viewport={"width": width, "height": 860})
-    page.goto((copy / name).as_uri())
-    assert page.locator(".as-file").is_visible()
-    said = page.locator("body").inner_text()
-    assert "python -m http.server" in said
-    assert "headwright lab" in said
-    assert not page.locator("main").is_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
+def test_the_copy_works_from_a_server(open_page, copy, static):
+    page = open_page("#preset=ten&q=a&beta=4", base=f"{static(copy.parent)}{copy.name}/")
+    assert page.locator("#logits .handle").count() == 10
 
 
 @pytest.mark.browser
-def test_a_page_from_a_server_does_not(open_page, served):
-    page = open_page("index.html", base=served)
-    assert not page.locator(".as-file").is_visible()
-    assert page.locator("main").is_visible()
+def test_a_page_of_ones_own_frames_the_plane(open_page, chromium, copy):
+    """What the share menu copies, pasted into a page beside the exported lab."""
+    page = open_page("#preset=ten&q=a+b&beta=2&station=5")
+    page.locator("#share").click()
+    page.locator("#copy-frame").click()
+    page.wait_for_selector("#toast.shown")
+    assert "headwright lab --export lab" in page.locator("#toast").inner_text()
+    frame = page.evaluate("navigator.clipboard.readText()")
+    assert 'src="lab/index.html?embed=plane#preset=ten&amp;q=a+b&amp;beta=2&amp;station=5"' in frame
+
+    file = copy / "lecture.html"
+    file.write_text(f"<!doctype html><h1>Lecture</h1>{frame.replace('lab/', '')}", encoding="utf-8")
+    around = chromium.new_page()
+    around.goto(file.as_uri())
+    inside = around.frame_locator("iframe")
+    inside.locator("body[data-ready]").wait_for()
+    assert "0.495 each" in inside.locator("#goal-text").inner_text()
+    assert inside.locator("#logits").is_visible()
+    for part in (".top", "#station-text", ".panels", "#weights", ".steps"):
+        assert not inside.locator(part).first.is_visible(), part
+    inside.locator("#beta").fill("1")
+    inside.locator("#goal.reached").wait_for()
+    whole = inside.locator("text=Open in the lab")
+    whole.hover()
+    assert whole.get_attribute("href").endswith("index.html#preset=ten&q=a+b&beta=10&station=5")
+    around.close()
+    file.unlink()
 
 
 def test_the_guide_tells_the_size(copy):
     guide = Path(__file__).parents[2] / "docs" / "guides" / "lab.md"
-    said = re.search(r"(\d+) files, (\d+) KB in site", guide.read_text(encoding="utf-8"))
+    said = re.search(r"(\d+) pages, (\d+) KB in site", guide.read_text(encoding="utf-8"))
     files = [f for f in copy.rglob("*") if f.is_file()]
     assert int(said[1]) == len(files)
     assert int(said[2]) == pytest.approx(
         sum(f.stat().st_size for f in files) / 1024, rel=tolerances.PAGE_WEIGHT
     )
-
-
-def test_a_taken_port_is_bad_input():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        done = CliRunner().invoke(command, ["--no-browser", "--port", str(taken.getsockname()[1])])
-    assert done.exit_code == 2
-    assert "try: another --port" in done.stderr

@@ -55,7 +55,7 @@ def test_what_the_page_cannot_show_is_refused(data):
 
 
 def test_zero_queries_and_keys_are_fine():
-    assert "beta=1.0" in hw.lab.widget(np.zeros((2, 2)), V[:2], [0.0, 0.0]).address
+    assert "beta=1" in hw.lab.widget(np.zeros((2, 2)), V[:2], [0.0, 0.0]).address
 
 
 def test_a_frame_may_stand_in_pages_of_this_machine_only():

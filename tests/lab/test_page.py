@@ -2,6 +2,7 @@
 data, pictures."""
 
 import json
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -72,9 +73,9 @@ def test_the_picture_of_what_depends_on_what_follows_the_sharpness(open_page):
     assert "not on their order" in page.locator("#depends-reading").inner_text()
 
     page.evaluate("location.hash = '#preset=ten&q=a+b&beta=60'")
-    page.wait_for_function("document.querySelector('#beta-out').textContent.startsWith('60')")
+    page.wait_for_function("() => document.querySelector('#beta-out').textContent.startsWith('60')")
     page.wait_for_function(
-        "document.querySelector('#depends-reading').textContent.includes('2 of')"
+        "() => document.querySelector('#depends-reading').textContent.includes('2 of')"
     )
     assert picture.get_attribute("aria-label").startswith("the output depends on a, b; without c,")
     assert picture.locator(".moved[fill-opacity='0']").count() == 8
@@ -295,21 +296,19 @@ def test_every_link_in_the_stations_is_a_state(open_page):
         )
 
 
-def test_space_and_arrows_turn_the_stations(open_page):
+def test_arrows_turn_the_stations_and_space_scrolls(open_page):
     page = open_page()
     title = page.locator("#station-number")
-    page.keyboard.press("Space")
-    page.wait_for_function(
-        "() => document.getElementById('station-number').textContent.startsWith('Station 2')"
-    )
+    at = "(n) => document.getElementById('station-number').textContent.startsWith(`Station ${n}`)"
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "() => document.getElementById('station-number').textContent.startsWith('Station 3')"
-    )
+    page.wait_for_function(at, arg=2)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(at, arg=3)
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function(
-        "() => document.getElementById('station-number').textContent.startsWith('Station 2')"
-    )
+    page.wait_for_function(at, arg=2)
+    page.keyboard.press("Space")
+    page.wait_for_function("() => scrollY > 100")
+    assert page.evaluate(at, 2)
     page.locator("#station-set").click()
     assert "of 14" in title.inner_text()
 
@@ -317,6 +316,7 @@ def test_space_and_arrows_turn_the_stations(open_page):
 def test_copied_python_runs_and_prints_the_same_numbers(open_page):
     page = open_page("#preset=heads&q=a;0.9b&beta=3&scale=0.5&noise=0.01&radial=a:0.5&compare=0")
     page.wait_for_selector("#exact-table td")
+    page.locator("#share").click()
     page.locator("#copy-python").click()
     page.wait_for_selector("#toast.shown")
     program = page.evaluate("navigator.clipboard.readText()")
@@ -338,6 +338,7 @@ def test_copied_python_runs_and_prints_the_same_numbers(open_page):
 
 def test_copied_link_opens_the_same_state(open_page):
     page = open_page("#preset=plane&q=0.3,0.4&beta=2.5")
+    page.locator("#share").click()
     page.locator("#copy-link").click()
     page.wait_for_selector("#toast.shown")
     link = page.evaluate("navigator.clipboard.readText()")
@@ -388,6 +389,8 @@ def test_every_picture_can_be_saved(open_page, tmp_path):
         svg, png = (saved(page, picture, kind, tmp_path) for kind in ("SVG", "PNG"))
         root, text = ElementTree.parse(svg).getroot(), svg.read_text()
         assert "var(" not in text
+        if picture in ("keys", "values"):
+            assert 'paint-order="stroke"' in text, "or the halo would cover the name"
         assert "class=" not in text
         dots = root.findall(".//{*}circle[@r='0.8']")
         assert len(dots) == (2000 if picture == "values" else 0)
@@ -416,3 +419,71 @@ def test_a_station_that_is_not_there_is_said_so_and_the_first_is_shown(open_page
     page.evaluate("location.hash = '#station=77'")
     page.wait_for_function("() => document.getElementById('toast').textContent.includes('got 77')")
     assert page.locator("#station-title").inner_text() != ""
+
+
+PRETTY = [
+    "#preset=ten&q=a+0.5b-2c&beta=6",
+    "#preset=heads&q=a+b;a-b&beta=12.5",
+    "#preset=heads&q=-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t&beta=7&noise=0",
+    "#preset=positions&q=g&beta=120",
+    "#preset=ten&q=a+b&scale=1/sqrt(d)",
+    "#preset=plane&q=0.3,0.4",
+]
+
+
+def test_what_was_pretty_in_the_address_stays_so(open_page):
+    page = open_page(PRETTY[0])
+    assert page.evaluate("location.hash") == PRETTY[0]
+    for address in PRETTY[1:]:
+        # As a chat program may send it
+        soup = address.replace("+", "%2B").replace(";", "%3B").replace(",", "%2C")
+        page.evaluate("(hash) => { location.hash = hash; }", soup)
+        page.wait_for_function("(hash) => location.hash === hash", arg=address)
+
+    drag(page, ".handle.key >> nth=2 >> .mark", 30, -20)
+    page.locator("#scale").select_option("root")
+    page.locator("#preset").select_option("ten")
+    page.locator("#design").scroll_into_view_if_needed()
+    page.locator("[name=kind][value=average]").check()
+    page.locator("#design-go").click()
+    page.wait_for_function("() => location.hash.includes('q=a+b')")
+    page.locator("#preset").select_option("plane")
+    page.locator("#design-go").click()
+    page.wait_for_function("() => /q=[^a]/.test(location.hash)")
+    assert not re.search(r"\d{10}|%", page.evaluate("location.hash"))
+
+
+def test_no_zero_has_a_minus(open_page):
+    page = open_page("#preset=plane&k=-0.001,1;-0.001,-1&v=-0.00001,1;-0.00001,-1&q=-0.00001,0")
+    assert numbers(page, "#values-reading") == [0, 0]
+    seen = page.evaluate(
+        "[document.body.innerText, ...[...document.querySelectorAll('[aria-label]')]"
+        ".map((e) => e.getAttribute('aria-label'))].join(' ')"
+    )
+    assert not re.search(r"-0(\.0*)?(?![\d.])", seen)
+    shown = page.evaluate(
+        """async () => {
+          const { fixed, short, percent, point } = await import("/js/numbers.js");
+          const tiny = [-0, -1e-9, -4e-5];
+          return [...tiny.map((x) => fixed(x, 4)), percent(-1e-9, 2), point([-1e-9], 2), short(-0)];
+        }"""
+    )
+    assert shown == ["0.0000", "0.0000", "0.0000", "0.00 %", "(0.00)", "0"]
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_name_of_a_setting_is_cut(open_page, width):
+    page = open_page("#preset=plane", width=width)
+    cut = page.evaluate(
+        """() => {
+          const select = document.getElementById("preset");
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.font = getComputedStyle(select).font;
+          const style = getComputedStyle(select);
+          const arrow = 20;
+          const room = select.clientWidth - arrow - parseFloat(style.paddingLeft);
+          const titles = [...select.options].map((option) => option.text);
+          return titles.filter((title) => pen.measureText(title).width > room);
+        }"""
+    )
+    assert cut == []

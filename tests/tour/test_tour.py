@@ -12,7 +12,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +25,12 @@ from tests.tolerances import ROUNDING
 
 from headwright.cli import app
 from headwright.cli.tour import render
+from headwright.lab.address import PORT
 from headwright.lab.stations import lab_stations
 from headwright.result import plain
 from headwright.tour import STATIONS, Comparison, Station, walk
 from headwright.tour.classic import TWO_HEADS, A, draw_weights, long_or_short
-from headwright.tour.page.document import LAB_PORT
+from headwright.tour.page.document import write_report, write_station
 from headwright.tour.page.tables import numbers_table
 from headwright.tour.station import DRAWN
 
@@ -94,7 +95,7 @@ def test_command_writes_report_and_figures_and_repeats_the_numbers(stations, wri
         assert {"id", "title", "claim", "verdict", "routes", "figure"} <= set(station)
         ET.parse(folder / station["figure"])
         assert (folder / station["figure"]).with_suffix(".png").exists()
-    to_the_lab = f"http://127.0.0.1:{LAB_PORT}/#"
+    to_the_lab = f"http://127.0.0.1:{PORT}/#"
     rest = report.replace(f'href="{to_the_lab}', "")
     assert not re.search(r"(src|href)=\"(?!#|data:)|url\((?!#)|@import", rest)
     assert report.count("<figure>") == len(STATIONS)
@@ -113,9 +114,17 @@ def test_every_station_opens_its_scene_in_the_lab(report):
     links = re.findall(r'href="(http:[^"]+)"', report)
     scenes = [f"{card['state']}&station={card['number']}" for card in lab_stations()]
     assert [unescape(link) for link in links] == [
-        f"http://127.0.0.1:{LAB_PORT}/#{scene}" for scene in scenes
+        f"http://127.0.0.1:{PORT}/#{scene}" for scene in scenes
     ]
-    assert f"headwright lab --port {LAB_PORT}" in report
+    assert "<code>headwright lab</code>" in report
+
+
+def test_the_stations_can_link_to_an_exported_lab(stations, tmp_path):
+    link = "lab/index.html#preset=plane&station=1"
+    section = write_station(stations[0], tmp_path, link)
+    page = write_report([section], stations[:1], tmp_path, with_lab=True).read_text("utf-8")
+    assert f'href="{escape(link)}"' in page
+    assert "headwright lab" not in page
 
 
 def test_no_plain_notation_is_left_on_the_page(report):

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from headwright.cli.conventions import Reply, progress
 from headwright.cli.conventions import command as headwright_command
+from headwright.lab.address import PORT, address
 from headwright.lab.stations import lab_stations
 from headwright.report.formula import spelled
 from headwright.tour import STATIONS, Station, walk
@@ -25,22 +26,26 @@ _OUT = "Folder for report.html and the figures."
 _SEED = click.IntRange(0)
 _DRAWS = "Seed of the random draws."
 _HERE = Path("headwright-tour")
+_LAB = address(PORT)
+_WHERE = "Lab that the stations link to. For an exported one beside the report: lab/index.html"
 _INDENTED = (0, 0, 1, 2)
 
 
 @headwright_command("tour", example="headwright tour --out tour")
 @click.option("--out", type=_FOLDER, default=_HERE, show_default=True, help=_OUT)
 @click.option("--seed", type=_SEED, default=0, show_default=True, metavar="N", help=_DRAWS)
-def command(out: Path, seed: int) -> Reply:
+@click.option("--lab", default=_LAB, show_default=True, help=_WHERE)
+def command(out: Path, seed: int, lab: str) -> Reply:
     """Walk the whole exercise: every claim, its numbers by independent routes, the verdict, one
     figure each."""
     stations: list[Station] = []
     sections: list[str] = []
     for station in progress(walk(seed), "walking", total=len(STATIONS)):
-        scene = lab_stations()[station.text.number - 1]["state"]
-        sections.append(write_station(station, out, scene))
+        card = lab_stations()[station.text.number - 1]
+        link = f"{lab}#{card['state']}&station={card['number']}"
+        sections.append(write_station(station, out, link))
         stations.append(station)
-    report = write_report(sections, stations, out)
+    report = write_report(sections, stations, out, with_lab=lab != _LAB)
 
     holds = all(station.holds for station in stations)
     record = {

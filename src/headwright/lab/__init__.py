@@ -1,9 +1,10 @@
 """The lab: attention under your fingers, in the browser. `headwright lab` opens it; needs the extra
 `lab`.
 
-Reading order: what the page is made of, `presets`, `stations`, `content`; who serves it, `serve`,
-`connections`, `guard`, `app`, `limits`; who computes for it, `engines/`. `export` writes a copy
-without a server, `notebook` shows it in a cell, `sample_audit` makes the head cards it ships with.
+Reading order: what the page is made of, `presets`, `stations`, `content`; who serves it, `address`,
+`serve`, `connections`, `guard`, `app`, `limits`; who computes for it, `engines/`. `export` writes a
+copy that needs no server, `notebook` shows it in a cell, `sample_audit` makes the head cards it
+ships with.
 The page itself is in `static/`: `js/main.js` starts the plane.
 """
 

@@ -66,7 +66,7 @@ async def _engine(request: Request) -> Response:
     try:
         text = await asyncio.wait_for(_read(request), limits.BODY_SECONDS)
     except TimeoutError:
-        return refused(408, "wanted the whole request; got it too slowly; try: again")
+        return refused(408, f"the request timed out after {limits.BODY_SECONDS:g} s; retry")
     except ClientDisconnect:
         return Response(status_code=400)
     if text is None:

@@ -68,7 +68,12 @@ def state(K: Any, V: Any = None, q: Any = None) -> str:
     typical = float(np.linalg.norm(keys, axis=1).mean()) or 1.0
     longest = float(np.linalg.norm(queries, axis=1).max())
     beta = longest / typical or 1.0
-    fields = {"k": _rows(keys), "v": _rows(values), "q": _rows(queries / beta), "beta": repr(beta)}
+    fields = {
+        "k": _rows(keys),
+        "v": _rows(values),
+        "q": _rows(queries / beta),
+        "beta": _written(beta),
+    }
     return "#preset=plane&" + "&".join(f"{name}={text}" for name, text in fields.items())
 
 
@@ -92,5 +97,10 @@ def _fits(n: int, d: int) -> None:
 
 
 def _rows(matrix: Any) -> str:
-    rows = [",".join(repr(float(x)) for x in row) for row in matrix]
+    rows = [",".join(_written(x) for x in row) for row in matrix]
     return ";".join(rows)
+
+
+def _written(x: float) -> str:
+    """Nine digits are enough for any picture, and the address stays readable."""
+    return f"{float(x):.9g}"

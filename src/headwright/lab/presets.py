@@ -14,7 +14,7 @@ _LETTERS = 26
 # How the keys of a preset may be given
 _KEYS: dict[str, Callable[[Any], np.ndarray]] = {
     "orthonormal": np.eye,
-    "clock": lambda n: np.column_stack([np.cos(np.arange(n)), np.sin(np.arange(n))]),
+    "clock": lambda n: _clock(n),
     "keys": lambda rows: np.array(rows, dtype=float),
 }
 
@@ -58,6 +58,12 @@ def _state(name: str, entry: dict[str, Any]) -> dict[str, Any]:
 def _direction(head: dict[str, float], keys: np.ndarray, names: list[str]) -> Any:
     """A head as a sum of keys: {a = 1, b = 0.5}."""
     return sum(share * keys[names.index(key)] for key, share in head.items())
+
+
+def _clock(n: int) -> np.ndarray:
+    """Positions (cos t, sin t), with as many digits as an address should have."""
+    t = np.arange(n)
+    return np.round(np.column_stack([np.cos(t), np.sin(t)]), 6)
 
 
 def _circle(n: int) -> np.ndarray:

@@ -18,24 +18,37 @@ except ImportError:
     raise MissingExtra("uvicorn", "lab") from None
 
 from headwright.lab import limits
+from headwright.lab.address import HOST, PORT
+from headwright.lab.address import address as address_of
 from headwright.lab.app import build
 from headwright.lab.connections import Connection
 
-ADDRESS = "127.0.0.1"
 _GLANCE = 0.01  # seconds between looks at whether the server has started
+# Ports after the usual one that are tried when another lab, or something else, has it
+_NEIGHBOURS = range(PORT + 1, PORT + 20)
 
 
-def _listen(port: int) -> socket.socket:
+def _listen(port: int | None) -> socket.socket:
+    """Listen on a port; None takes the usual one, or the next that is free."""
+    if port is not None:
+        return _bind(port)
+    for usual in (PORT, *_NEIGHBOURS):
+        with contextlib.suppress(InputError):
+            return _bind(usual)
+    return _bind(0)
+
+
+def _bind(port: int) -> socket.socket:
     # Named as TCP, or asyncio leaves Nagle's algorithm on and every answer waits 40 ms for the last
     # packet.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((ADDRESS, port))
+        listener.bind((HOST, port))
     except (OSError, OverflowError) as reason:
         listener.close()
         raise InputError(
-            wanted=f"port {port} on {ADDRESS}",
+            wanted=f"port {port} on {HOST}",
             got=str(reason),
             attempt="another --port, or 0 for any free one",
         ) from None
@@ -57,11 +70,16 @@ def _server(*, framed: bool = False) -> uvicorn.Server:
 
 
 def serve(
-    *, port: int = 0, browser: bool = True, announce: Callable[[str], None] = lambda _: None
+    *,
+    port: int | None = None,
+    place: str = "",
+    browser: bool = True,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve until Ctrl+C; `announce` is given the address, as soon as somebody answers there."""
+    """Serve until Ctrl+C; `announce` is given the address, as soon as somebody answers there.
+    `place` is the page and state to open (see `headwright.lab.address`)."""
     listener = _listen(port)
-    address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
+    address = address_of(listener.getsockname()[1]) + place
 
     async def run() -> None:
         server = _server()
@@ -84,7 +102,7 @@ def serve(
 
 
 @contextlib.contextmanager
-def serving(*, port: int = 0, framed: bool = False) -> Iterator[str]:
+def serving(*, port: int | None = 0, framed: bool = False) -> Iterator[str]:
     """The address of a lab that runs while the block does: for tests, benchmarks and notebooks
     (`framed`)."""
     listener = _listen(port)
@@ -94,7 +112,7 @@ def serving(*, port: int = 0, framed: bool = False) -> Iterator[str]:
     while not server.started and thread.is_alive():
         time.sleep(_GLANCE)
     try:
-        yield f"http://{ADDRESS}:{listener.getsockname()[1]}/"
+        yield address_of(listener.getsockname()[1])
     finally:
         server.should_exit = True
         thread.join(timeout=10)

@@ -20,9 +20,8 @@ from headwright.tour.page.tables import facts_list, numbers_table
 from headwright.tour.station import Station
 
 DESCRIPTION = "The attention exploration exercise, every claim verified by independent routes."
-# The lab takes any free port unless told otherwise; links need one that is known beforehand.
-LAB_PORT = 8642
 
+_START_THE_LAB = " To open a station in the lab, first start it with <code>headwright lab</code>."
 _STYLE = """
 main{max-width:64rem}
 section{display:grid;grid-template-columns:minmax(0,29rem) minmax(0,1fr);gap:.2rem 1.6rem;
@@ -46,32 +45,34 @@ main{padding-left:.5rem;padding-right:.5rem}}
 """
 
 
-def write_station(station: Station, folder: Path, scene: str) -> str:
-    """Save the station's figure and return its section of the report. `scene` is the lab's starting
-    state for it."""
+def write_station(station: Station, folder: Path, link: str) -> str:
+    """Save the station's figure and return its section of the report. `link` opens the station in
+    the lab."""
     vector, _ = save(station.evidence.draw(), folder / station.figure)
-    return section(station, vector.read_text("utf-8"), scene)
+    return section(station, vector.read_text("utf-8"), link)
 
 
-def write_report(sections: list[str], stations: list[Station], folder: Path) -> Path:
-    body = _head(stations) + "".join(sections)
+def write_report(
+    sections: list[str], stations: list[Station], folder: Path, *, with_lab: bool = False
+) -> Path:
+    """The whole page. Unless it comes `with_lab`, an exported one, it says how to start the lab."""
+    body = _head(stations, with_lab=with_lab) + "".join(sections)
     document = page("headwright tour", body, description=DESCRIPTION, style=_STYLE)
     return write_text(folder / "report.html", document)
 
 
-def _head(stations: list[Station]) -> str:
+def _head(stations: list[Station], *, with_lab: bool) -> str:
     held = sum(station.holds for station in stations)
     links = [f'<li><a href="#s{s.id}">{escape(s.text.title)}</a></li>' for s in stations]
     return (
         "<h1>Attention exploration, verified</h1>"
         f"<p>{held} of {len(stations)} stations hold: every number was computed by at least two "
-        "independent routes, and they agree. To open a station in the lab, first start it with "
-        f"<code>headwright lab --port {LAB_PORT}</code>.</p>"
+        f"independent routes, and they agree.{'' if with_lab else _START_THE_LAB}</p>"
         f"<nav><ol>{''.join(links)}</ol></nav>"
     )
 
 
-def section(station: Station, picture: str, scene: str) -> str:
+def section(station: Station, picture: str, link: str) -> str:
     """`picture` is its figure as SVG."""
     evidence = station.evidence
     title = escape(station.text.title)
@@ -88,7 +89,7 @@ def section(station: Station, picture: str, scene: str) -> str:
         f"<div><p><strong>{verdict}</strong> {set_plain(evidence.finding)}</p>",
         _folded("The argument", _text(station.text)),
         _folded("The numbers, route by route", numbers),
-        f'<p class="lab">{_lab_link(station, scene)}</p></div>',
+        f'<p class="lab"><a href="{escape(link)}">Open this in the lab</a></p></div>',
         "</section>",
     ]
     return "".join(parts)
@@ -96,12 +97,6 @@ def section(station: Station, picture: str, scene: str) -> str:
 
 def _folded(title: str, body: str) -> str:
     return f"<details><summary>{title}</summary>{body}</details>"
-
-
-def _lab_link(station: Station, scene: str) -> str:
-    number = station.text.number
-    address = f"http://127.0.0.1:{LAB_PORT}/#{scene}&station={number}"
-    return f'<a href="{escape(address)}">Open this in the lab</a>'
 
 
 def _text(text: StationText) -> str:

@@ -4,8 +4,9 @@
  * @typedef {{[measure: string]: any, layer: number, head: number, stack?: string, sentence?: string, picture?: number[][]}} Head
  * @typedef {{model?: string, about?: string, heads: Head[], measures?: {[name: string]: [string, string]}}} Audit
  */
-import { short } from "./panels/controls.js";
 import { element, join, make, set } from "./drawing/draw.js";
+import { load } from "./documents.js";
+import { short } from "./numbers.js";
 import { theme } from "./page.js";
 
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
@@ -187,5 +188,5 @@ find("file").addEventListener("change", async () => {
   }
 });
 theme();
-show(await (await fetch("data/cards.json")).json());
+show(JSON.parse(await load("data/cards.json")));
 document.body.dataset.ready = "yes";

@@ -10,7 +10,9 @@
  */
 import { planeLink } from "./panels/counterexample.js";
 import { element } from "./drawing/draw.js";
+import { load } from "./documents.js";
 import { ask, setEngine } from "./engine.js";
+import { recall, remember } from "./memory.js";
 import { theme } from "./page.js";
 import { setLimits } from "./state/limits.js";
 
@@ -23,7 +25,7 @@ const EXAMPLE = `# Attention exploration
 (d) i. $q_1 = \\beta(\\mu_a + \\mu_b)$, $q_2 = \\beta(\\mu_a - \\mu_b)$, $\\beta \\gg 0$.
 `;
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
-const site = await (await fetch("data/site.json")).json();
+const site = JSON.parse(await load("data/site.json"));
 setLimits(site.limits);
 setEngine(site.engine);
 theme();
@@ -174,19 +176,37 @@ async function judge() {
   }
 }
 
+/** Another text in the field. @param {string} text */
+function write(text) {
+  find("text").value = text;
+  view(false);
+  keep();
+}
+
+/** The text survives a reload, in this tab only: answers are private. */
+function keep() {
+  remember("answer", find("text").value, "sessionStorage");
+  find("clear").disabled = find("text").value === "";
+}
+
+const HINT = find("verdicts").firstElementChild;
+function clear() {
+  write("");
+  find("fault").textContent = "";
+  find("verdicts").replaceChildren(HINT);
+  find("text").focus();
+}
+
 /** @param {File | undefined} file */
 async function open(file) {
-  if (!file) return;
-  find("text").value = await file.text();
-  view(false);
+  if (file) write(await file.text());
 }
 
 find("judge").addEventListener("click", judge);
 find("edit").addEventListener("click", () => view(false));
-find("example").addEventListener("click", () => {
-  find("text").value = EXAMPLE;
-  view(false);
-});
+find("clear").addEventListener("click", clear);
+find("text").addEventListener("input", keep);
+find("example").addEventListener("click", () => write(EXAMPLE));
 find("file").addEventListener("change", () => open(find("file").files[0]));
 for (const kind of ["dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, (event) => {
@@ -195,4 +215,5 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop") void open(/** @type {DragEvent} */ (event).dataTransfer?.files[0]);
   });
 }
+write(recall("answer", "sessionStorage") ?? "");
 document.body.dataset.ready = "yes";

@@ -2,15 +2,15 @@
  * Python answers everything that is a result. Errors arrive as readable text; a static copy has no engine and
  * says so on every button that needs it.
  */
-const REASON = "This is a static copy: the engine answers when the page is opened with `headwright lab`.";
+export const REASON = "This copy works without Python. Designs, exact numbers and verdicts need it: start `headwright lab`.";
 let present = true;
 
 /** @param {boolean} engine */
 export function setEngine(engine) {
   present = engine;
+  if (engine) return;
   for (const button of document.querySelectorAll("[data-engine]")) {
-    /** @type {HTMLButtonElement} */ (button).disabled = !engine;
-    if (engine) continue;
+    /** @type {HTMLButtonElement} */ (button).disabled = true;
     button.setAttribute("title", REASON);
     const note = document.createElement("p");
     note.className = "hint";

@@ -8,25 +8,25 @@ import { createBars } from "./drawing/bars.js";
 import { element } from "./drawing/draw.js";
 import { createHistogram } from "./drawing/histogram.js";
 import { createKeyPlane } from "./drawing/keyplane.js";
-import { createLogitPlane } from "./drawing/logitplane.js";
 import { createSavers } from "./drawing/pictures.js";
 import { createValuePlane } from "./drawing/valueplane.js";
+import { load } from "./documents.js";
 import { setEngine } from "./engine.js";
 import { derive } from "./maths/model.js";
-import { copy, theme, toast } from "./page.js";
-import { createControls, fixed, short } from "./panels/controls.js";
-import { createDesign } from "./panels/design.js";
+import { recall } from "./memory.js";
+import { point, short } from "./numbers.js";
+import { theme, toast } from "./page.js";
+import { createControls } from "./panels/controls.js";
 import { createExact } from "./panels/exact.js";
 import { createStations, startHash } from "./panels/stations.js";
 import { setLimits } from "./state/limits.js";
-import { read } from "./state/owndata.js";
-import { toPython } from "./state/python.js";
 import { fromHash, InputError, toHash } from "./state/state.js";
 import { createStore } from "./state/store.js";
 
+const CALM = 600; // ms in which the page is only itself before the opening starts
 const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 
-const site = await (await fetch("data/site.json")).json();
+const site = JSON.parse(await load("data/site.json"));
 /** @type {import("./state/state.js").Presets} */
 const presets = site.presets;
 setEngine(site.engine);
@@ -46,19 +46,21 @@ function stateOf(hash) {
   }
 }
 
+const embedded = new URLSearchParams(location.search).has("embed");
+const bare = !location.hash.includes("=") && !embedded;
 const store = createStore(stateOf(location.hash));
+const hash = () => toHash(store.get(), presets);
+if (embedded) await (await import("./panels/embed.js")).embed(hash);
 const keys = createKeyPlane(find("keys"), store);
-const logits = createLogitPlane(find("logits"), store);
+/** Keys of more than two dimensions are shown through their logits; that picture is fetched with the first of them.
+ * @type {ReturnType<import("./drawing/logitplane.js").createLogitPlane> | null} */
+let logits = null;
 const values = createValuePlane(find("values"), find("cloud"), store);
 const single = createValuePlane(find("single"), find("single-cloud"), store);
 const bars = createBars(find("weights"), (focus) => store.commit({ focus }));
 const histogram = createHistogram(find("histogram"));
 const stations = createStations(site.stations, presets, store);
 const controls = createControls(store, presets, (preset) => store.commit({ ...presets[preset], station: store.get().station }));
-const design = createDesign(store, (proof) => {
-  keys.prove(proof);
-  schedule();
-});
 const exact = createExact((moments, alone) => {
   values.exact(moments);
   single.exact(alone);
@@ -68,14 +70,30 @@ const exact = createExact((moments, alone) => {
 /** @type {Model} */
 let model = derive(store.get());
 let scheduled = false;
-/** Fetched when it is first seen. @type {{draw: (model: Model) => void} | null} */
-let depends = null;
-let below = false;
-new IntersectionObserver(async ([entry]) => {
-  below = entry.isIntersecting;
-  if (below) depends ??= (await import("./drawing/dependency.js")).createDependency(find("depends"), find("depends-reading"));
-  schedule();
-}).observe(find("depends"));
+/** What stands below the plane is fetched when it is first seen, and drawn while it is.
+ * @param {string} id @param {() => Promise<{draw: (model: Model) => void}>} create */
+function whenSeen(id, create) {
+  let seen = false;
+  /** @type {{draw: (model: Model) => void} | null} */
+  let part = null;
+  new IntersectionObserver(async ([entry]) => {
+    seen = entry.isIntersecting;
+    if (seen) part ??= await create();
+    schedule();
+  }).observe(find(id));
+  return { draw: (/** @type {Model} */ now) => void (seen && part?.draw(now)) };
+}
+const depends = whenSeen("depends", async () => {
+  const { createDependency } = await import("./drawing/dependency.js");
+  return createDependency(find("depends"), find("depends-reading"));
+});
+const design = whenSeen("design", async () => {
+  const { createDesign } = await import("./panels/design.js");
+  return createDesign(store, (proof) => {
+    keys.prove(proof);
+    schedule();
+  });
+});
 let fitted = "";
 
 function schedule() {
@@ -88,20 +106,19 @@ function frame() {
   scheduled = false;
   const begin = performance.now();
   const { state } = model;
-  const planar = state.keys[0].length === 2;
+  const planar = isPlanar(state);
   find("keys").classList.toggle("hidden", !planar);
   find("logits").classList.toggle("hidden", planar);
   find("keys-title").textContent = planar ? "Keys and queries" : `Logits, d = ${state.keys[0].length}`;
   find("values-title").textContent = model.single ? `${state.directions.length} heads` : "Values and output";
   find("single-figure").classList.toggle("hidden", !model.single);
-  find("planes").classList.toggle("three", Boolean(model.single));
   if (planar) keys.draw(model);
-  else logits.draw(model);
+  else logits?.draw(model);
   values.draw(model);
   if (model.single) single.draw(model.single);
   bars.draw(model);
   histogram.draw(model);
-  if (below) depends?.draw(model);
+  depends.draw(model);
   readings();
   controls.draw(model);
   design.draw(model);
@@ -115,9 +132,9 @@ function readings() {
   line("keys-reading", ["largest weight ", `${short(mixed[top])}`, ` on key ${state.names[top]}`]);
   for (const [id, m] of /** @type {[string, Model | null][]} */ ([["values-reading", model], ["single-reading", model.single]])) {
     if (!m) continue;
-    const first = m.output.slice(0, 3).map((x) => fixed(x, 3));
-    const more = m.output.length > 3 ? ", …" : "";
-    line(id, ["c = ", `(${first.join(", ")}${more})`, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
+    const first = point(m.output.slice(0, 3), 3);
+    const shown = m.output.length > 3 ? first.replace(")", ", …)") : first;
+    line(id, ["c = ", shown, m.cloud ? `, ${m.cloud.samples} draws` : ""]);
   }
 }
 
@@ -128,6 +145,16 @@ function line(id, [before, number, after]) {
   [host.childNodes[0].textContent, host.childNodes[1].textContent, host.childNodes[2].textContent] = [before, number, after];
 }
 
+const isPlanar = (/** @type {State} */ state) => state.keys[0].length === 2;
+
+async function showLogits() {
+  if (logits || isPlanar(store.get())) return;
+  const { createLogitPlane } = await import("./drawing/logitplane.js");
+  logits ??= createLogitPlane(find("logits"), store);
+  logits.fit(model);
+  schedule();
+}
+
 /** Fit the windows again when another setting is shown, or when a point has left. */
 function fit() {
   const { state } = model;
@@ -135,7 +162,7 @@ function fit() {
   const always = now !== fitted;
   fitted = now;
   keys.fit(state, always);
-  logits.fit(model);
+  logits?.fit(model);
   values.fit(state, always);
   single.fit(state, always);
 }
@@ -147,8 +174,9 @@ store.subscribe((state, kind) => {
   keys.prove(null);
   if (kind === "commit") {
     fit();
-    const hash = toHash(state, presets);
-    if (hash !== location.hash) history.replaceState(null, "", hash);
+    void showLogits();
+    const written = hash();
+    if (written !== location.hash) history.replaceState(null, "", written);
     find("undo").disabled = !store.canUndo();
     find("redo").disabled = !store.canRedo();
   }
@@ -157,7 +185,7 @@ store.subscribe((state, kind) => {
 });
 
 addEventListener("hashchange", () => {
-  if (location.hash.includes("=") && location.hash !== toHash(store.get(), presets)) store.commit(stateOf(location.hash));
+  if (location.hash.includes("=") && location.hash !== hash()) store.commit(stateOf(location.hash));
 });
 find("undo").addEventListener("click", store.undo);
 find("redo").addEventListener("click", store.redo);
@@ -165,9 +193,20 @@ find("reset").addEventListener("click", () => {
   const { station, preset } = store.get();
   store.commit(station ? stateOf(startHash(site.stations, station)) : { ...presets[preset] });
 });
-find("copy-link").addEventListener("click", () => copy(new URL(toHash(store.get(), presets), location.href).href, "Link copied"));
-find("copy-python").addEventListener("click", () => copy(toPython(store.get()), "Python copied"));
-find("own-data").addEventListener("click", () => find("data-dialog").showModal());
+for (const kind of /** @type {const} */ (["link", "python", "frame"])) {
+  find(`copy-${kind}`).addEventListener("click", async () => {
+    const { share } = await import("./panels/share.js");
+    const { station, preset } = store.get();
+    const title = site.stations[station - 1]?.title ?? site.presets[preset].title;
+    await share(kind, store.get(), hash(), title);
+  });
+}
+/** @type {typeof import("./state/owndata.js").read} */
+let read;
+find("own-data").addEventListener("click", async () => {
+  ({ read } = await import("./state/owndata.js"));
+  find("data-dialog").showModal();
+});
 find("data-use").addEventListener("click", () => {
   try {
     store.commit(read(find("data-text").value, store.get()));
@@ -195,8 +234,18 @@ function dress() {
   }
   schedule();
 }
-new ResizeObserver(dress).observe(find("planes"));
+const resized = new ResizeObserver(dress);
+for (const canvas of [find("cloud"), find("single-cloud")]) resized.observe(canvas);
 theme(dress);
 createSavers(() => model);
 store.commit();
+await showLogits();
 document.body.dataset.ready = "yes";
+
+/** Four acts of a few seconds; a newcomer sees them once, when the page is ready, and anybody who asks. */
+async function opening() {
+  const { play } = await import("./opening/opening.js");
+  await play(presets);
+}
+find("opening").addEventListener("click", opening);
+if (bare && !recall("opening")) setTimeout(opening, CALM);

@@ -1,5 +1,6 @@
 /** What every page has: the theme and a short message at the foot. */
-const THEME = "headwright-theme";
+import { recall, remember } from "./memory.js";
+
 const find = (/** @type {string} */ id) => document.getElementById(id);
 
 /** @param {string} text */
@@ -14,12 +15,12 @@ export function toast(text) {
 /** @param {() => void} changed */
 export function theme(changed = () => {}) {
   const root = document.documentElement;
-  const kept = localStorage.getItem(THEME);
+  const kept = recall("theme");
   if (kept) root.dataset.theme = kept;
   find("theme")?.addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    localStorage.setItem(THEME, root.dataset.theme);
+    remember("theme", root.dataset.theme);
     changed();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);

@@ -1,6 +1,7 @@
 /**
  * The folders: `maths/` computes, `state/` is what the page is in and how that is written, `drawing/` shows it,
- * `panels/` are the things around the pictures. Beside this file: one script per page, and what all pages share.
+ * `panels/` are the things around the pictures, `opening/` is what newcomers see first. Beside this file: one script
+ * per page, and what all pages share.
  *
  * The words of the lab, as types. Axis letters as in Python: n keys, d key dimension, v value dimension,
  * h heads, s samples. A query is its direction times the sharpness: q_h = sharpness * directions[h].

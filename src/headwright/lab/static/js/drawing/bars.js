@@ -3,6 +3,7 @@
  * @typedef {import("../types.js").Model} Model
  */
 import { join, make, set, subscript } from "./draw.js";
+import { fixed } from "../numbers.js";
 
 const [WIDTH, HEIGHT, BASE, TOP] = [400, 150, 126, 14];
 
@@ -41,7 +42,7 @@ export function createBars(picture, pick) {
         label.classList.toggle("focused", i === state.focus);
         subscript(label, n > 12 ? "" : "α", n > 24 && i % 5 ? "" : state.names[i]);
       });
-      if (settled) set(picture, { "aria-label": `weights: ${mixed.map((w, i) => `${state.names[i]} ${w.toFixed(3)}`).join(", ")}` });
+      if (settled) set(picture, { "aria-label": `weights: ${mixed.map((w, i) => `${state.names[i]} ${fixed(w, 3)}`).join(", ")}` });
     },
   };
 }

@@ -3,6 +3,7 @@
  * @typedef {import("../types.js").Model} Model
  */
 import { join, make, set } from "./draw.js";
+import { fixed } from "../numbers.js";
 
 const [WIDTH, BASE, TOP, LEFT, BINS] = [400, 126, 14, 34, 40];
 
@@ -23,8 +24,8 @@ export function createHistogram(picture) {
   }
   const outlines = make("g", { class: "outlines" }, picture);
   const mean = make("line", { class: "mean", y1: TOP, y2: BASE }, picture);
-  const empty = make("text", { class: "empty", x: (WIDTH + LEFT) / 2, y: 52, "text-anchor": "middle" }, picture);
-  empty.textContent = "no noise: the weight is one number";
+  const empty = make("text", { class: "empty", y: 52, "text-anchor": "middle" }, picture);
+  empty.textContent = "no noise: one number";
 
   return {
     picture,
@@ -32,6 +33,7 @@ export function createHistogram(picture) {
     draw({ state, weights, mixed, cloud }) {
       const x = (/** @type {number} */ w) => LEFT + w * (WIDTH - 6 - LEFT);
       empty.classList.toggle("hidden", cloud !== null);
+      set(empty, { x: x(mixed[state.focus] > 0.5 ? 0.25 : 0.75) }); // on the side where the line is not
       set(mean, { x1: x(mixed[state.focus]), x2: x(mixed[state.focus]) });
       const heads = cloud ? weights.length : 0;
       const all = Array.from({ length: heads }, (_, h) =>
@@ -46,7 +48,7 @@ export function createHistogram(picture) {
       set(picture, {
         "aria-label": cloud
           ? `histogram of the weight of key ${name} over ${state.samples} draws`
-          : `weight of key ${name}: ${mixed[state.focus].toFixed(3)}; no noise`,
+          : `weight of key ${name}: ${fixed(mixed[state.focus], 3)}; no noise`,
       });
     },
   };

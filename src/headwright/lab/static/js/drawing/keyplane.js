@@ -6,7 +6,9 @@
  */
 import { Window, ellipse, join, make, set, subscript } from "./draw.js";
 import { draggable } from "./handles.js";
+import { edges, placeNames, widthOf } from "./labels.js";
 import { hull, reachable } from "../maths/hull.js";
+import { fixed, point } from "../numbers.js";
 
 const SIZE = 400;
 const round = (/** @type {number} */ x) => Math.round(x * 1e4) / 1e4;
@@ -66,14 +68,15 @@ export function createKeyPlane(picture, store) {
       set(axes[0], { x1: 0, x2: SIZE, y1: oy, y2: oy });
       set(axes[1], { y1: 0, y2: SIZE, x1: ox, x2: ox });
       const at = state.keys.map((k) => window_.to(k));
-      set(shape, { d: path(hull(state.keys).map((i) => at[i])) });
+      const corners = hull(state.keys).map((i) => at[i]);
+      set(shape, { d: path(corners) });
       const free = reachable(state.keys);
       join(layers.keys, at.length, (i) => handle("keys", "key", i)).forEach((group, i) => {
         const name = state.names[i];
         group.classList.toggle("unreachable", !free[i]);
-        place(group, at[i], [ox, oy]);
+        move(group, at[i]);
         if (model.settled) set(group, {
-          "aria-label": `k${name}, key at ${say(state.keys[i])}, weight ${mixed[i].toFixed(2)}${free[i] ? "" : ", can never win"}`,
+          "aria-label": `k${name}, key at ${point(state.keys[i], 2)}, weight ${fixed(mixed[i], 2)}${free[i] ? "" : ", can never win"}`,
         });
         set(group.children[2], { "fill-opacity": 0.12 + 0.88 * mixed[i] });
         subscript(group.children[3], "k", name);
@@ -81,6 +84,7 @@ export function createKeyPlane(picture, store) {
       drawNoise(layers.noise, state, window_);
       drawHeads(model, window_, layers, (i) => handle("directions", `query head-${i + 1}`, i));
       drawProof(layers.proof, proof, at);
+      nameAll(state, window_, layers, [...axes.map(ends), ...edges(corners)]);
     },
   };
 }
@@ -90,18 +94,27 @@ function path(at) {
   return at.length ? `M${at.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z` : "";
 }
 
-/** @param {number[]} point */
-export function say(point) {
-  return `(${point.map((x) => x.toFixed(2)).join(", ")})`;
+/** @param {Element} group @param {number[]} at */
+export function move(group, [x, y]) {
+  set(group, { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
 }
 
-/** Move a handle; its label points away from the centre.
- * @param {Element} group @param {number[]} at @param {number[]} centre @param {number} far */
-export function place(group, [x, y], [cx, cy], far = 20) {
-  const away = Math.hypot(x - cx, y - cy) || 1;
-  const [dx, dy] = x === cx && y === cy ? [0, -1] : [(x - cx) / away, (y - cy) / away];
-  set(group, { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
-  set(group.children[3], { x: dx * far, y: dy * far + 4, "text-anchor": "middle" });
+/** The ends of a drawn line. @param {Element} line @returns {import("./labels.js").Line} */
+export function ends(line) {
+  const at = (/** @type {string} */ name) => Number(line.getAttribute(name));
+  return [at("x1"), at("y1"), at("x2"), at("y2")];
+}
+
+/** Names beside keys and queries, off arrows and other lines.
+ * @param {State} state @param {Window} window_ @param {{[name: string]: Element}} layers @param {import("./labels.js").Line[]} lines */
+function nameAll({ keys, directions, names }, window_, layers, lines) {
+  const from = window_.to([0, 0]);
+  const marks = [...keys, ...directions].map((p) => window_.to(p));
+  const handles = [...layers.keys.children, ...layers.queries.children];
+  const indices = [...names, ...directions.map((_, i) => (directions.length > 1 ? String(i + 1) : ""))];
+  const named = handles.map((group, i) => ({ text: group.children[3], at: marks[i], from, width: widthOf(indices[i]) }));
+  const drawn = [...layers.arrows.children, ...layers.support.children, ...layers.proof.children];
+  placeNames(named, { marks, lines: [...lines, ...drawn.map(ends)], size: SIZE });
 }
 
 /** One-sigma ellipses of a I + rho mu mu'. @param {Element} layer @param {State} state @param {Window} window_ */
@@ -136,8 +149,8 @@ function drawHeads({ state, logits, settled }, window_, layers, handle) {
     set(line, { x1: winner[0] - 600 * dx, y1: winner[1] - 600 * dy, x2: winner[0] + 600 * dx, y2: winner[1] + 600 * dy });
   });
   join(layers.queries, heads.length, handle).forEach((group, i) => {
-    place(group, window_.to(heads[i]), [ox, oy], 34); // beyond the label of a key at the same place
-    if (settled) set(group, { "aria-label": `q${heads.length > 1 ? i + 1 : ""}, direction of head ${i + 1}, at ${say(heads[i])}` });
+    move(group, window_.to(heads[i]));
+    if (settled) set(group, { "aria-label": `q${heads.length > 1 ? i + 1 : ""}, direction of head ${i + 1}, at ${point(heads[i], 2)}` });
     subscript(group.children[3], "q", heads.length > 1 ? String(i + 1) : "");
   });
 }

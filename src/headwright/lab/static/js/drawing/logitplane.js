@@ -10,6 +10,7 @@ import { dot } from "../maths/attention.js";
 import { join, make, set, subscript } from "./draw.js";
 import { draggable } from "./handles.js";
 import { logitsLaw } from "../maths/law.js";
+import { fixed, short } from "../numbers.js";
 
 const SIZE = 400;
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 10, 18, 34];
@@ -57,10 +58,14 @@ export function createLogitPlane(picture, store) {
   return {
     picture,
     /** @param {Model} model */
-    fit(model) {
-      const all = model.logits.flat();
-      const [bottom, top] = [Math.min(0, ...all), Math.max(1, ...all)];
-      [low, high] = [bottom - 0.12 * (top - bottom), top + 0.15 * (top - bottom)];
+    fit({ state, queries }) {
+      // A whisker is one standard deviation long on each side, and belongs to the picture.
+      const { means, variances } = logitsLaw(queries, state.keys, state);
+      const spread = variances.flat().map(Math.sqrt);
+      const all = means.flat();
+      const bottom = Math.min(0, ...all.map((z, i) => z - spread[i]));
+      const top = Math.max(1, ...all.map((z, i) => z + spread[i]));
+      [low, high] = [bottom - 0.08 * (top - bottom), top + 0.08 * (top - bottom)];
     },
     /** @param {Model} model */
     draw({ state, queries, logits, mixed, settled }) {
@@ -78,7 +83,7 @@ export function createLogitPlane(picture, store) {
       }).forEach((tick, t) => {
         const z = (first + t) * step;
         set(tick, { transform: `translate(0 ${y(z).toFixed(1)})`, class: z === 0 ? "zero" : "" });
-        tick.children[1].textContent = String(Math.round(z * 10) / 10);
+        tick.children[1].textContent = short(Math.round(z * 10) / 10);
       });
       const { variances } = logitsLaw(queries, state.keys, state);
       const offset = (/** @type {number} */ head) => (head - (h - 1) / 2) * Math.min(9, 180 / n / h);
@@ -99,7 +104,7 @@ export function createLogitPlane(picture, store) {
       join(marks, n * h, handle).forEach((group, index) => {
         const [head, i] = cells[index];
         set(group, { transform: `translate(${(x(i, n) + offset(head)).toFixed(1)} ${y(logits[head][i]).toFixed(1)})` });
-        if (settled) set(group, { "aria-label": `logit of key ${state.names[i]} in head ${head + 1}: ${logits[head][i].toFixed(2)}` });
+        if (settled) set(group, { "aria-label": `logit of key ${state.names[i]} in head ${head + 1}: ${fixed(logits[head][i], 2)}` });
       });
       join(labels, n, () => make("text", { class: "label", y: SIZE - 10, "text-anchor": "middle" })).forEach((label, i) => {
         set(label, { x: x(i, n) });

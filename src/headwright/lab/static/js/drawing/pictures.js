@@ -4,7 +4,6 @@
  */
 import { element } from "./draw.js";
 import { toast } from "../page.js";
-import { download, raster, standalone } from "./save.js";
 
 /** @param {() => Model} model */
 export function createSavers(model) {
@@ -22,6 +21,7 @@ export function createSavers(model) {
 
 /** @param {string} name @param {string} kind @param {Model} model */
 async function save(name, kind, model) {
+  const { download, raster, standalone } = await import("./save.js");
   const id = name === "keys" && model.state.keys[0].length > 2 ? "logits" : name;
   const picture = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.getElementById(id)));
   const canvas = picture.parentElement?.querySelector("canvas");

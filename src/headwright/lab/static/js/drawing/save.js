@@ -2,7 +2,7 @@
 import { make } from "./draw.js";
 
 const STYLES = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "opacity",
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "paint-order", "opacity",
   "font-family", "font-size", "font-style", "font-weight", "display",
 ];
 

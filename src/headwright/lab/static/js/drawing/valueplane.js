@@ -9,9 +9,13 @@
 import { Window, ellipse, join, make, set, subscript } from "./draw.js";
 import { draggable } from "./handles.js";
 import { hull } from "../maths/hull.js";
-import { place, say } from "./keyplane.js";
+import { ends, move } from "./keyplane.js";
+import { edges, placeNames, widthOf } from "./labels.js";
+import { fixed, point } from "../numbers.js";
 
 const SIZE = 400;
+const FAINT = 0.06; // a link of less weight is hardly seen
+const CORNERS = 24; // of the polygon that stands for the ellipse
 const round = (/** @type {number} */ x) => Math.round(x * 1e4) / 1e4;
 
 /** @param {SVGSVGElement} picture @param {HTMLCanvasElement} canvas @param {Store} store */
@@ -27,7 +31,7 @@ export function createValuePlane(picture, canvas, store) {
   const heads = make("g", { class: "outputs" }, picture);
   const output = make("g", { class: "output" }, picture);
   make("circle", { r: 7 }, output);
-  subscript(make("text", { class: "label", x: 13, y: -9 }, output), "c", "");
+  subscript(make("text", { class: "label" }, output), "c", "");
   /** @type {Moments | null} */
   let moments = null;
 
@@ -65,12 +69,11 @@ export function createValuePlane(picture, canvas, store) {
     draw(model) {
       const { state, mixed } = model;
       const at = state.values.map((v) => window_.to(v));
-      const centre = window_.to(window_.middle);
       const corners = hull(state.values.map((v) => [v[0], v[1] ?? 0]));
       set(shape, { d: `M${corners.map((i) => at[i].map((x) => x.toFixed(1)).join(" ")).join("L")}Z` });
       join(values, at.length, handle).forEach((group, i) => {
-        place(group, at[i], centre);
-        const reading = `value at ${say(state.values[i])}, weight ${mixed[i].toFixed(2)}`;
+        move(group, at[i]);
+        const reading = `value at ${point(state.values[i], 2)}, weight ${fixed(mixed[i], 2)}`;
         if (model.settled) set(group, { "aria-label": `v${state.names[i]}, ${reading}` });
         set(group.children[2], { "fill-opacity": 0.12 + 0.88 * mixed[i] });
         // In a crowd only the two of the exercise and whoever has weight are named.
@@ -78,7 +81,7 @@ export function createValuePlane(picture, canvas, store) {
         subscript(group.children[3], named ? "v" : "", named ? state.names[i] : "");
       });
       const c = window_.to(model.output);
-      set(output, { transform: `translate(${c[0].toFixed(1)} ${c[1].toFixed(1)})` });
+      move(output, c);
       join(links, at.length, () => make("line", {})).forEach((line, i) => {
         set(line, { x1: c[0], y1: c[1], x2: at[i][0], y2: at[i][1], "stroke-opacity": Math.min(0.7, mixed[i]) });
       });
@@ -90,8 +93,46 @@ export function createValuePlane(picture, canvas, store) {
       drawExact(exact, region, cross, moments, window_);
       drawExtract(extract, state, window_);
       drawCloud(canvas, model, window_);
+      nameAll(model, { at, c, own: several.map((x) => window_.to(x)), shapes: [corners.map((i) => at[i]), moments ? outline(moments, window_) : []] });
     },
   };
+
+  /** Names beside the values, the output and the sum, off the lines between them.
+   * @param {Model} model @param {{at: number[][], c: number[], own: number[][], shapes: number[][][]}} drawn */
+  function nameAll({ state, mixed }, { at, c, own, shapes }) {
+    const from = window_.to(window_.middle);
+    const named = at.map((place, i) => {
+      const text = values.children[i].children[3];
+      return { text, at: place, from, width: text.textContent ? widthOf(state.names[i]) : 0 };
+    });
+    // Looked at from below, c is named above itself unless something is there.
+    named.push({ text: output.children[1], at: c, from: [c[0] - 1, c[1] + 1], width: widthOf("") });
+    const sum = extract.children[4]?.firstElementChild;
+    const marks = [...at, c, ...own];
+    if (sum) {
+      const place = sumOf(state, window_);
+      named.push({ text: sum, at: place, from: [place[0] + 1, place[1] + 1], width: 46 });
+    }
+    const strong = [...links.children].filter((_, i) => mixed[i] > FAINT);
+    const drawn = [...strong, ...[...extract.children].slice(0, 4)].map(ends);
+    placeNames(named, { marks, lines: [...drawn, ...shapes.flatMap(edges)], size: SIZE });
+  }
+}
+
+/** v_a + v_b in the picture. @param {State} state @param {Window} window_ */
+function sumOf({ values: [a, b] }, window_) {
+  return window_.to([a[0] + b[0], a[1] + b[1]]);
+}
+
+/** The exact ellipse as a polygon. @param {Moments} moments @param {Window} window_ */
+function outline({ mean, covariance: C }, window_) {
+  const e = ellipse(C[0][0], C[0][1] ?? 0, C[1]?.[1] ?? 0);
+  const tilt = (e.tilt * Math.PI) / 180;
+  return Array.from({ length: CORNERS }, (_, i) => {
+    const angle = (2 * Math.PI * i) / CORNERS;
+    const [x, y] = [2 * e.major * Math.cos(angle), 2 * e.minor * Math.sin(angle)];
+    return window_.to([mean[0] + x * Math.cos(tilt) - y * Math.sin(tilt), (mean[1] ?? 0) + x * Math.sin(tilt) + y * Math.cos(tilt)]);
+  });
 }
 
 /** @param {Element} group @param {Element} region @param {Element} cross @param {Moments | null} moments @param {Window} window_ */
@@ -114,21 +155,26 @@ function drawExact(group, region, cross, moments, window_) {
 function drawExtract(layer, state, window_) {
   const shown = state.preset === "subspaces" && state.values.length > 1;
   const marks = join(layer, shown ? 5 : 0, (i) =>
-    i < 4 ? make("line", { class: ["span", "span", "drop", "drop"][i] }) : make("text", { class: "label" }),
+    i < 4 ? make("line", { class: ["span", "span", "drop", "drop"][i] }) : sumLabel(),
   );
   if (!shown) return;
   const [a, b] = state.values;
-  const ends = (/** @type {number[]} */ v) => [-3, 3].map((t) => window_.to([t * v[0], t * v[1]]));
-  const sum = window_.to([a[0] + b[0], a[1] + b[1]]);
-  const lines = [ends(a), ends(b), [sum, window_.to(a)], [sum, window_.to(b)]];
+  const span = (/** @type {number[]} */ v) => [-3, 3].map((t) => window_.to([t * v[0], t * v[1]]));
+  const sum = sumOf(state, window_);
+  const lines = [span(a), span(b), [sum, window_.to(a)], [sum, window_.to(b)]];
   lines.forEach(([from, to], i) => set(marks[i], { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }));
-  if (!marks[4].firstChild) {
-    for (const [word, index] of [["v", "a"], [" + v", "b"]]) {
-      make("tspan", index === "b" ? { dy: -3.5 } : {}, marks[4]).textContent = word;
-      make("tspan", { class: "index", dy: 3.5 }, marks[4]).textContent = index;
-    }
+  move(marks[4], sum);
+}
+
+/** v_a + v_b, in the group of its corner. */
+function sumLabel() {
+  const group = make("g");
+  const text = make("text", { class: "label" }, group);
+  for (const [word, index] of [["v", "a"], [" + v", "b"]]) {
+    make("tspan", index === "b" ? { dy: -3.5 } : {}, text).textContent = word;
+    make("tspan", { class: "index", dy: 3.5 }, text).textContent = index;
   }
-  set(marks[4], { x: sum[0] - 12, y: sum[1] - 9 });
+  return group;
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Model} model @param {Window} window_ */

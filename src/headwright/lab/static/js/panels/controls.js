@@ -7,19 +7,10 @@
  */
 import { equal } from "../maths/attention.js";
 import { element } from "../drawing/draw.js";
+import { short } from "../numbers.js";
 
 const input = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
 const NOISE = { most: 60, low: -6, high: 0.5 };
-
-/** So many decimals, and no minus before zero. @param {number} x @param {number} digits */
-export const fixed = (x, digits) => (Number(x.toFixed(digits)) || 0).toFixed(digits);
-
-/** @param {number} x three significant digits */
-export function short(x) {
-  if (x === 0) return "0";
-  const plain = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5;
-  return plain ? String(Number(x.toPrecision(3))) : x.toExponential(1);
-}
 
 const noiseAt = (/** @type {number} */ t) =>
   t <= 0 ? 0 : Number((10 ** (NOISE.low + ((t - 1) / (NOISE.most - 1)) * (NOISE.high - NOISE.low))).toPrecision(2));

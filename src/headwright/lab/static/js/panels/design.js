@@ -5,10 +5,9 @@
  * @typedef {import("../types.js").State} State
  * @typedef {import("../state/store.js").Store} Store
  */
-import { dot } from "../maths/attention.js";
-import { short } from "./controls.js";
 import { element } from "../drawing/draw.js";
-import { ask } from "../engine.js";
+import { ask, hasEngine } from "../engine.js";
+import { short } from "../numbers.js";
 import { LIMITS } from "../state/limits.js";
 
 const FLIGHT = 480; // ms
@@ -72,6 +71,7 @@ export function createDesign(store, prove) {
     return Object.fromEntries(keys.map((i, at) => [i, raw[at] / total]));
   };
 
+  find("design-go").toggleAttribute("disabled", !hasEngine());
   form().addEventListener("change", (event) => {
     if (/** @type {HTMLInputElement} */ (event.target).name === "kind") rebuild();
   });
@@ -166,13 +166,17 @@ function report(made, state) {
   return lines;
 }
 
-/** Queries as direction and sharpness, with arrows about as long as the keys. @param {State} s @param {number[][]} queries */
+/** Queries as direction and sharpness. The largest coordinates of directions and keys are equal, so that arrows are
+ * about as long as keys and the address stays readable: a query for two of ten orthonormal keys is a+b.
+ * @param {State} s @param {number[][]} queries */
 export function split(s, queries) {
-  const size = (/** @type {number[]} */ q) => Math.sqrt(dot(q, q));
-  const typical = s.keys.reduce((sum, k) => sum + size(k), 0) / s.keys.length || 1;
-  const sharpness = Number((Math.max(...queries.map(size)) / typical).toPrecision(12)) || 1;
-  return { sharpness, directions: queries.map((q) => q.map((x) => x / sharpness)) };
+  const largest = (/** @type {number[][]} */ rows) => Math.max(...rows.flat().map(Math.abs));
+  const sharpness = digits(largest(queries) / (largest(s.keys) || 1)) || 1;
+  return { sharpness, directions: queries.map((q) => q.map((x) => digits(x / sharpness))) };
 }
+
+/** Nine digits are enough for any picture and the ones behind them would fill the address. @param {number} x */
+const digits = (x) => Number(x.toPrecision(9));
 
 /** @param {Store} store @param {{queries: number[][], mix: number[]}} made */
 export function fly(store, made) {

@@ -4,9 +4,9 @@
  * @typedef {import("../types.js").Model} Model
  * @typedef {import("../types.js").Moments} Moments
  */
-import { ask, hasEngine } from "../engine.js";
+import { ask, hasEngine, REASON } from "../engine.js";
 import { element } from "../drawing/draw.js";
-import { fixed } from "./controls.js";
+import { fixed, short } from "../numbers.js";
 
 const REST = 140; // ms without a change
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -65,7 +65,7 @@ export function createExact(show) {
       show(null, null);
       const noisy = model.cloud !== null;
       find("exact-hint").textContent = noisy
-        ? `${model.cloud?.samples} draws by the browser, and the exact integral by the engine (dashed ellipse: two standard deviations).`
+        ? `${model.cloud?.samples} draws by the browser. ${hasEngine() ? "The exact integral comes from Python (dashed ellipse: two standard deviations)." : REASON}`
         : "Without noise the output is one point. Add noise to the keys, or a random length to one of them.";
       if (!noisy) {
         find("exact-table").replaceChildren();
@@ -90,7 +90,7 @@ function table(model, exact) {
     ["spread of c, across", number(root(exact?.covariance[0][0])), number(seen.spread[0])],
     ["spread of c, up", number(root(exact?.covariance[1]?.[1])), number(seen.spread[1])],
     [`mean weight of ${names[focus]}`, number(exact?.weights_mean[focus]), number(seen.weight)],
-    ["known to", exact ? Number(exact.error).toExponential(0) : "–", `± ${(1 / Math.sqrt(model.state.samples)).toFixed(2)}`],
+    ["accurate to", exact ? short(Number(Number(exact.error).toPrecision(1))) : "–", `± ${fixed(1 / Math.sqrt(model.state.samples), 2)}`],
   ];
   const head = element("tr");
   for (const word of ["quantity", "exact", "sampled"]) head.append(Object.assign(element("th", word), { scope: "col" }));

@@ -5,6 +5,7 @@
  * @typedef {import("../types.js").Goal} Goal
  */
 import { dot } from "../maths/attention.js";
+import { percent, short } from "../numbers.js";
 
 /** @param {ArrayLike<number>} xs @param {(x: number) => boolean} holds */
 function share(xs, holds) {
@@ -72,7 +73,7 @@ const SHARES = new Set(["undecided", "holding"]);
 export function standing(model, conditions, start) {
   const parts = conditions.filter((goal) => goal.measure in WORDS).map((goal) => {
     const x = MEASURES[goal.measure](model, goal, start);
-    const number = Number.isNaN(x) ? "–" : SHARES.has(goal.measure) ? `${(100 * x).toFixed(1)} %` : String(Number(x.toPrecision(3)));
+    const number = Number.isNaN(x) ? "–" : SHARES.has(goal.measure) ? percent(x, 1) : short(x);
     return `${WORDS[goal.measure](goal)} ${number}`;
   });
   return parts.length ? `now: ${parts.join(", ")}` : "";

@@ -6,20 +6,32 @@
  * @typedef {import("../state/state.js").Presets} Presets
  */
 import { element } from "../drawing/draw.js";
+import { load } from "../documents.js";
 import { reached, standing } from "./goals.js";
 import { derive } from "../maths/model.js";
+import { recall, remember } from "../memory.js";
 import { fromHash } from "../state/state.js";
 
-const MEMORY = "headwright-stations";
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /** @returns {Set<number>} */
 function remembered() {
   try {
-    return new Set(JSON.parse(localStorage.getItem(MEMORY) ?? "[]"));
+    return new Set(JSON.parse(recall("stations") ?? "[]"));
   } catch {
     return new Set();
   }
+}
+
+/** v_a with its index below the line. @param {string} goal @returns {(string | HTMLElement)[]} */
+function typeset(goal) {
+  return goal.split(/\b([kv]_[a-z])\b/).map((part, i) => {
+    if (i % 2 === 0) return part;
+    const [letter, index] = part.split("_");
+    const name = element("i", letter, "math");
+    name.append(element("sub", index));
+    return name;
+  });
 }
 
 /** @param {number} number */
@@ -59,11 +71,10 @@ export function createStations(stations, presets, store) {
     start = derive(fromHash(station.state, presets));
     find("station-number").textContent = `Station ${station.number} of ${stations.length}`;
     find("station-title").textContent = station.title;
-    find("goal-text").textContent = station.goal;
+    find("goal-text").replaceChildren(...typeset(station.goal));
     find("station-back").toggleAttribute("disabled", station.number === 1);
     find("station-next").toggleAttribute("disabled", station.number === stations.length);
-    const response = await fetch(station.fragment);
-    const text = new DOMParser().parseFromString(await response.text(), "text/html");
+    const text = new DOMParser().parseFromString(await load(station.fragment), "text/html");
     for (const formula of text.querySelectorAll("svg[data-drop]")) {
       const drop = formula.getAttribute("data-drop");
       /** @type {SVGElement} */ (formula).style.verticalAlign = `-${drop}px`;
@@ -73,12 +84,16 @@ export function createStations(stations, presets, store) {
 
   find("station-back").addEventListener("click", () => go(shown - 1));
   find("station-next").addEventListener("click", () => go(shown + 1));
+  find("station-read").addEventListener("click", () => {
+    const open = find("card").classList.toggle("open");
+    find("station-read").setAttribute("aria-expanded", String(open));
+  });
   find("station-set").addEventListener("click", () => {
     store.commit({ ...fromHash(stations[shown - 1].state, presets), station: shown });
   });
   document.addEventListener("keydown", (event) => {
     const free = event.target === document.body && !event.ctrlKey && !event.metaKey && !event.altKey;
-    const step = { " ": 1, ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!free || !step) return;
     event.preventDefault();
     go(shown + step);
@@ -94,9 +109,10 @@ export function createStations(stations, presets, store) {
       const there = inside && reached(model, station.conditions, /** @type {Model} */ (start));
       if (there && !done.has(shown)) {
         done.add(shown);
-        localStorage.setItem(MEMORY, JSON.stringify([...done]));
+        remember("stations", JSON.stringify([...done]));
       }
       find("goal").classList.toggle("reached", there);
+      find("goal").classList.toggle("idle", !inside);
       find("goal-now").textContent = inside ? standing(model, station.conditions, /** @type {Model} */ (start)) : "";
       if (marked === `${shown} ${done.size}`) return;
       marked = `${shown} ${done.size}`;

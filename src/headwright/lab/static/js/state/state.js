@@ -1,13 +1,13 @@
 /**
  * The state and its short form, the URL hash. One language for links, stations and the address bar:
  *   #preset=ten&q=a+b&beta=6&radial=a:0.5&seed=3
- * Only what differs from the preset is written. Rows are separated by ";", numbers by ","; a query may be
- * written in numbers or as a sum of keys ("a+b", "0.5a-2c").
+ * Only what differs from the preset is written. Rows are separated by ";", numbers by ","; a query is written as a sum
+ * of keys ("a+b", "0.5a-2c") where it is one, or in numbers.
  * @typedef {import("../types.js").State} State
  * @typedef {import("../types.js").Matrix} Matrix
  * @typedef {{[name: string]: State}} Presets
  */
-import { equal } from "../maths/attention.js";
+import { dot, equal } from "../maths/attention.js";
 import { LIMITS } from "./limits.js";
 
 /** Bad input, in the words of headwright.errors. */
@@ -81,6 +81,10 @@ function perKey(text, names) {
   return out;
 }
 
+/** The usual factor on the scores, as the address and the command line write it. */
+const ROOT = "1/sqrt(d)";
+const root = (/** @type {Matrix} */ keys) => 1 / Math.sqrt(keys[0].length);
+
 /** How each field is read; the order matters: keys before what refers to them.
  * @type {[string, (text: string, s: State) => Partial<State>][]} */
 const READ = [
@@ -90,7 +94,7 @@ const READ = [
   ["q", (t, s) => ({ directions: directions(t, s.names, s.keys) })],
   ["mix", (t) => ({ mix: t.split(",").map((cell) => number(cell, "mix", 0, 1)) })],
   ["beta", (t) => ({ sharpness: number(t, "beta", 0, LIMITS.sharpness) })],
-  ["scale", (t) => ({ scale: number(t, "scale", 1e-6, 1e6) })],
+  ["scale", (t, s) => ({ scale: t === ROOT ? root(s.keys) : number(t, "scale", 1e-6, 1e6) })],
   ["noise", (t) => ({ isotropic: number(t, "noise", 0, 100) })],
   ["radial", (t, s) => ({ radial: perKey(t, s.names) })],
   ["seed", (t) => ({ seed: Math.round(number(t, "seed", 0, 2 ** 31)) })],
@@ -149,10 +153,10 @@ export function toHash(s, presets) {
     ["k", rows(s.keys), rows(base.keys)],
     ["v", rows(s.values), rows(base.values)],
     ["names", s.names.join(","), (s.keys.length === base.keys.length ? base.names : letters(s.keys.length)).join(",")],
-    ["q", rows(s.directions), rows(base.directions)],
+    ["q", queries(s), rows(s.directions) === rows(base.directions) ? queries(s) : ""],
     ["mix", `${s.mix}`, `${equal(s.directions.length)}`],
     ["beta", `${s.sharpness}`, `${base.sharpness}`],
-    ["scale", `${s.scale}`, `${base.scale}`],
+    ["scale", s.scale === root(s.keys) ? ROOT : `${s.scale}`, base.scale === root(base.keys) ? ROOT : `${base.scale}`],
     ["noise", `${s.isotropic}`, `${base.isotropic}`],
     ["radial", named(s), rows(s.keys) === rows(base.keys) ? named(base) : ""],
     ["seed", `${s.seed}`, `${base.seed}`],
@@ -163,6 +167,34 @@ export function toHash(s, presets) {
   ];
   const changed = fields.filter(([, now, before]) => now !== before).map(([field, now]) => `${field}=${now}`);
   return ["#preset=" + s.preset, ...changed].join("&");
+}
+
+/** Every head as a sum of keys, or all of them as rows of numbers. @param {State} s */
+function queries(s) {
+  const sums = s.directions.map((u) => sumOfKeys(u, s));
+  return sums.some((sum) => sum === null) ? rows(s.directions) : sums.join(";");
+}
+
+const LETTER = /^[a-z]\d*$/; // a name that sums are written with
+
+/** "a+0.5b" if that is read back as exactly this direction. @param {number[]} u @param {State} s */
+function sumOfKeys(u, { names, keys }) {
+  const shares = keys.map((k) => Number((dot(u, k) / (dot(k, k) || 1)).toFixed(4)));
+  const most = shares.reduce((best, x, i) => (Math.abs(x) > Math.abs(shares[best]) ? i : best), 0);
+  const all = terms(shares, names);
+  const one = terms(shares.map((x, i) => (i === most ? x : 0)), names);
+  const same = (/** @type {string} */ sum) => sum !== "" && directions(sum, names, keys)[0].every((x, j) => x === u[j]);
+  return names.every((name) => LETTER.test(name)) ? [one, all].find(same) ?? null : null;
+}
+
+/** @param {number[]} shares @param {string[]} names */
+function terms(shares, names) {
+  const parts = shares.map((x, i) => {
+    if (!x) return "";
+    const size = Math.abs(x) === 1 ? "" : Math.abs(x);
+    return `${x < 0 ? "-" : "+"}${size}${names[i]}`;
+  });
+  return parts.join("").replace(/^\+/, "");
 }
 
 /** @param {State} s */
