@@ -17,6 +17,7 @@ for the same keys, which pairs can be solved and how short the query can be. {he
 command makes all of it again, and goes on where it was stopped (11 minutes of one core; needs the
 extra `models`):
 
+<!-- not run: ten minutes -->
 ```bash
 headwright study trained --out trained
 headwright study trained --small --out trained-small    # seconds
@@ -37,9 +38,9 @@ TAIL = """
 - One optimiser, one way to begin, two learning rates: what a head does not find here, another
   training may find.
 - Random lengths were trained to 3,000 steps; more were not tried.
-- The limits of "looks away" (25 % of the lead, a squared error of 0.0025) were set after a pilot:
-  at 10 % most rows with two heads failed although their errors were tiny. The counts for two heads
-  depend on it; one head with free queries found it at 10 % as well, from d = 8 on.
+- The limits of "looks away" (25% of the lead, a squared error of 0.0025) were set after a pilot:
+  at 10% most rows with two heads failed although their errors were tiny. The counts for two heads
+  depend on it; one head with free queries found it at 10% as well, from d = 8 on.
 - The lengths of pairs that leak less than 1e-9 (mostly sums of vectors) are not held against the
   shortest query with the same leak; those cells are empty.
 - Whether two heads that depend on the length by a tenth to a quarter of the lead look away or
