@@ -14,9 +14,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _OF_THE_PROJECT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
-PAGES = tuple([*_OF_THE_PROJECT, *sorted(
-    str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")
-)])  # fmt: skip
+_OF_THE_DOCUMENTATION = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = (
+    *_OF_THE_PROJECT,
+    *(str(path.relative_to(ROOT)) for path in _OF_THE_DOCUMENTATION),
+)
 
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<kind>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
