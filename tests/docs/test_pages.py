@@ -62,6 +62,17 @@ def test_commands_in_passing_exist(document):
     assert not any(faults.values()), {span: found for span, found in faults.items() if found}
 
 
+def test_the_example_of_the_gallery_runs(monkeypatch):
+    """What the page shows of every layer is compared in `tests/probes/test_gallery.py`."""
+    _insist_on(("torch",))
+    monkeypatch.chdir(ROOT)
+    gallery = "docs/gallery/attention-bugs.md"
+    examples = tuple(block for block in blocks(gallery) if block.kind == "python")
+
+    assert examples
+    assert not list(execute(examples, gallery))
+
+
 @pytest.mark.parametrize(("document", "test"), ELSEWHERE.items())
 def test_pages_that_are_executed_elsewhere_are(document, test):
     text = (ROOT / test).read_text(encoding="utf-8")
