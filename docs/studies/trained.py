@@ -41,7 +41,7 @@ TAIL = """
 - The limits of "looks away" (25% of the lead, a squared error of 0.0025) were set after a pilot:
   at 10% most rows with two heads failed although their errors were tiny. The counts for two heads
   depend on it; one head with free queries found it at 10% as well, from d = 8 on.
-- The lengths of pairs that leak less than 1e-9 (mostly sums of vectors) are not held against the
+- The lengths of pairs that leak less than 1e-9 (mostly sums of vectors) are not compared with the
   shortest query with the same leak; those cells are empty.
 - Whether two heads that depend on the length by a tenth to a quarter of the lead look away or
   do something better.
