@@ -21,6 +21,8 @@ SIMULATED = 2e-4
 NONE_OF_MANY = 0.02
 # A share of pairs, or a length, after training on another machine: rounding is carried on.
 RETRAINED = 0.02
+# A number that a notebook shows, computed on another machine: single precision, two digits printed.
+STORED = 0.02
 # Two solvers of one problem, each stopped at its own small gap.
 SECOND_SOLVER = 1e-5
 # A length that is attained: the solver's stated gap.

@@ -24,15 +24,15 @@ import headwright as hw  # noqa: E402
 GROUPS = {
     "paths": (
         "A layer that disagrees with itself",
-        "No intent is needed for these: two ways of asking the same thing give two answers.",
+        "Two ways of asking for the same thing give two answers, so something must be wrong.",
     ),
     "masks": (
         "What a token sees",
         "Judged against what the author says (`--expect causal`, `window=4`, ...).",
     ),
     "weights": (
-        "Weights that are no distribution",
-        "Values that are the unit vectors read the weights out of any function of (q, k, v).",
+        "Weights that are not a distribution",
+        "With unit vectors as values, any function of (q, k, v) shows its weights.",
     ),
     "padding": (
         "Padding and batch",
@@ -51,7 +51,7 @@ GROUPS = {
         "Token by token or in chunks, a cache must give what one pass over the text gives.",
     ),
     "history": (
-        "History, chance, and inputs written into",
+        "History, chance, and overwritten inputs",
         "What was asked before must not matter.",
     ),
     "numerics": (
@@ -60,11 +60,11 @@ GROUPS = {
     ),
     "gradients": (
         "Gradients",
-        "A wrong gradient trains, only worse: the output does not show it.",
+        "With a wrong gradient a model still trains, only worse. The output does not show it.",
     ),
     "libraries.torch_layers": (
         "PyTorch's own layers, used wrongly",
-        "The layer is right, and what is passed to it is not.",
+        "The layer is correct, but what is passed to it is not.",
     ),
     "libraries.numpy_functions": (
         "NumPy",
@@ -78,11 +78,12 @@ GROUPS = {
 _INTRODUCTION = """\
 # A gallery of attention bugs
 
-{count} broken attention layers, a dozen lines each, and the line of `headwright xray` that finds
-each of them. {seen} re-create a bug that was reported in public (the project and the number of its
-issue are given); the others are the mistakes that each property is there for. The code is in
-`tests/probes/gallery/`; so are the {right} right layers beside them, of which none may be called
-broken.
+{count} broken attention layers, a dozen lines each, with the line of `headwright xray` that finds
+each of them. {seen} re-create a bug that was reported in public; the project and the number of its
+issue are given. The others are the mistakes that the properties are meant to catch. The code is in
+`tests/probes/gallery/`, beside {right} correct layers, none of which may be called broken.
+
+In a clone:
 
 ```python
 import headwright as hw
@@ -92,11 +93,13 @@ hw.xray("tests.probes.gallery.masks:window_one_more", expect="window=4")
 
 This page is made by `python docs/gallery/attention_bugs.py`.
 """
+# Names at the beginning of a title, as their owners write them
+_SPELLED = {"Numpy": "NumPy", "Jax": "JAX", "Alibi": "ALiBi"}
 _UNDECIDED = """
 ## Not for a tool to decide
 
-These agree with themselves. Whether they are what was meant only their author knows, so that
-without `--expect` nothing is called broken; what is found is named.
+These layers are consistent. Only their author knows whether they do what was meant, so without
+`--expect` nothing is called broken; the pattern that was found is named.
 """
 
 
@@ -131,8 +134,9 @@ def title_of(entry: Entry) -> str:
     """The layer's name in words: `RingWrapsWrongly` and `ring_wraps_wrongly` are alike."""
     name = entry.name.partition(":")[2]
     name, _, dtype = name.partition(" in ")
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ")
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=A)(?=[A-Z])", " ", name).replace("_", " ")
     words = words[0].upper() + words[1:].lower()
+    words = re.sub(r"^(Numpy|Jax|Alibi)\b", lambda found: _SPELLED[found[0]], words)
     return f"{words} in {dtype}" if dtype else words
 
 

@@ -14,9 +14,10 @@ HEAD = """# Do trained heads find the designs?
 
 Toy heads learn by gradient descent to average every pair of their keys. The solver then says,
 for the same keys, which pairs can be solved and how short the query can be. {heads:,} heads; one
-command makes all of it again, and goes on where it was stopped (11 minutes of one core; needs the
+command repeats all of it, and continues where it was stopped (11 minutes of one core; needs the
 extra `models`):
 
+<!-- not run: ten minutes -->
 ```bash
 headwright study trained --out trained
 headwright study trained --small --out trained-small    # seconds
@@ -26,7 +27,7 @@ The rows are in [trained.csv](trained.csv); `python docs/studies/trained.py` dra
 page from them.
 """
 TAIL = """
-## What was not settled
+## Open questions
 
 - The pairs of one head share their keys, so intervals are over seeds and heads, never over
   pairs; five seeds are few.
@@ -34,13 +35,13 @@ TAIL = """
   all pairs.
 - For two heads there is no tight bound on the length, only that of the copies and the shortest
   design.
-- One optimiser, one way to begin, two learning rates: what a head does not find here, another
-  training may find.
-- Random lengths were trained to 3,000 steps; more were not tried.
-- The limits of "looks away" (25 % of the lead, a squared error of 0.0025) were set after a pilot:
-  at 10 % most rows with two heads failed although their errors were tiny. The counts for two heads
-  depend on it; one head with free queries found it at 10 % as well, from d = 8 on.
-- The lengths of pairs that leak less than 1e-9 (mostly sums of vectors) are not held against the
+- One optimiser, one initialisation, two learning rates: what a head does not find here, it may
+  find with other training.
+- Random lengths were trained for 3,000 steps; we did not try more.
+- The limits of "looks away" (25% of the lead, a squared error of 0.0025) were set after a pilot:
+  at 10% most rows with two heads failed although their errors were tiny. The counts for two heads
+  depend on it; one head with free queries found it at 10% as well, from d = 8 on.
+- The lengths of pairs that leak less than 1e-9 (mostly sums of vectors) are not compared with the
   shortest query with the same leak; those cells are empty.
 - Whether two heads that depend on the length by a tenth to a quarter of the lead look away or
   do something better.

@@ -93,7 +93,7 @@ def causal_backward_right(q, k, v):
 
 
 def backward_without_row_sum(q, k, v):
-    """The backward of softmax without its row sum."""
+    """The backward pass of softmax without its row sum."""
     return _NO_ROW(q, k, v)
 
 

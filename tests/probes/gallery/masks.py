@@ -78,14 +78,14 @@ def upper_triangle(q, k, v):
 
 
 class FutureInTheMean(SelfAttention):
-    """The attention is causal, but the mean over all tokens was taken off before it."""
+    """The attention is causal, but the mean over all tokens was subtracted first."""
 
     def forward(self, x):
         return super().forward(x - x.mean(dim=1, keepdim=True))
 
 
 def diagonal_block_full(q, k, v):
-    """A causal mask in blocks of 4: inside of the block on the diagonal nothing is hidden."""
+    """A causal mask in blocks of 4: inside the block on the diagonal nothing is hidden."""
     t = q.shape[-2]
     n = k.shape[-2]
     own = (torch.arange(t)[:, None] + (n - t)) // 4

@@ -74,7 +74,7 @@ def scale_multiplied(q, k, v):
 
 
 def no_maximum(q, k, v):
-    """exp without taking the maximum off: NaN past logits of 88."""
+    """exp without subtracting the maximum: NaN past logits of 88."""
     e = logits_of(q, k).exp()
     return mixed(e / e.sum(-1, keepdim=True), v)
 
@@ -86,12 +86,12 @@ def products_in_half_precision(q, k, v):
 
 
 def logits_clamped(q, k, v):
-    """Logits cut at 10 to be safe from overflow."""
+    """Logits are cut at 10 for fear of overflow."""
     return mixed(weights_of(logits_of(q, k).clamp(-10, 10)), v)
 
 
 def one_maximum_for_all(q, k, v):
-    """The maximum of the whole array is taken off: rows far below it are 0 / 0."""
+    """The maximum of the whole array is subtracted: rows far below it are 0 / 0."""
     logits = logits_of(q, k)
     e = (logits - logits.amax((-1, -2), keepdim=True)).exp()
     return mixed(e / e.sum(-1, keepdim=True), v)
@@ -134,7 +134,7 @@ def sums_in_half_precision(q, k, v):
 
 
 def exponential_of_few_terms(q, k, v):
-    """exp by (1 + x / 256)^256: a per cent off for middling logits."""
+    """exp by (1 + x / 256)^256: 1% off for logits of medium size."""
     logits = logits_of(q, k)
     logits = logits - logits.amax(-1, keepdim=True)
     e = (1 + logits / 256).clamp(min=0) ** 256

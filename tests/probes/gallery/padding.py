@@ -58,7 +58,7 @@ class TwoLayersRight(MaskedAttention):
 
 
 class MaskIgnored(MaskedAttention):
-    """The mask is taken and not used."""
+    """The mask is accepted but not used."""
 
     def shown(self, attention_mask):
         return torch.ones_like(attention_mask).bool()[:, None, None, :]

@@ -74,14 +74,14 @@ class DropoutInEval(DropoutRight):
 
 
 class CausalDroppedWithScores(ScoresRight):
-    """Where the scores are asked for, the causal mask is forgotten (keras 23038)."""
+    """When scores are asked for, the causal mask is forgotten (keras 23038)."""
 
     def seen(self, t, asked):
         return causal(t, t) | asked
 
 
 def causal_dropped_with_scores(q, k, v, return_attention_scores=False):
-    """A function that forgets its causal mask where the scores are asked for (keras 23038)."""
+    """A function that forgets its causal mask when scores are asked for (keras 23038)."""
     visible = causal(q.shape[-2], k.shape[-2]) | return_attention_scores
     weights = weights_of(logits_of(q, k), visible)
     output = mixed(weights, v)
@@ -130,7 +130,7 @@ def capped_in_one_path(q, k, v, need_weights=False):
 
 
 class SinksInOnePath(ScoresRight):
-    """The learned sink takes its part only where weights are asked for (vllm-metal 550)."""
+    """The learned sink takes its share only when weights are asked for (vllm-metal 550)."""
 
     def forward(self, x, output_attentions=False):
         if not output_attentions:

@@ -35,7 +35,7 @@ def softmax_plus_one(q, k, v):
 
 
 def sink(q, k, v):
-    """A sink of logit 1 in every row takes its part."""
+    """A sink of logit 1 in every row takes its share."""
     logits = logits_of(q, k).masked_fill(~causal(q.shape[-2], k.shape[-2]), float("-inf"))
     extra = torch.ones_like(logits[..., :1])
     return mixed(torch.cat([logits, extra], dim=-1).softmax(-1)[..., :-1], v)
@@ -49,7 +49,7 @@ def linear_negative(q, k, v):
 
 
 def sigmoid_weights(q, k, v):
-    """Sigmoids in the place of a softmax: rows sum to anything."""
+    """Sigmoids in place of a softmax: rows sum to anything."""
     return mixed(logits_of(q, k).sigmoid(), v)
 
 
@@ -89,7 +89,7 @@ def values_normalised(q, k, v):
 
 
 def output_squashed(q, k, v):
-    """A tanh that belongs to another layer stands on the output."""
+    """A tanh that belongs to another layer is applied to the output."""
     return torch.tanh(mixed(weights_of(logits_of(q, k)), v))
 
 

@@ -36,7 +36,7 @@ def jax_softmax_in_half(q, k, v):
 
 
 def jax_same_key(q, k, v):
-    """Dropout with one key for ever: repeatable, but rows do not sum to 1."""
+    """Dropout with the same key every time: repeatable, but rows do not sum to 1."""
     weights = jax.nn.softmax(_jax_logits(q, k), axis=-1)
     kept = jax.random.bernoulli(jax.random.PRNGKey(0), 0.8, weights.shape)
     return jnp.einsum("bhtn,bhnd->bhtd", weights * kept / 0.8, v)

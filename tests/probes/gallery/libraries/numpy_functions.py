@@ -35,7 +35,7 @@ def numpy_one_sum(q, k, v):
 
 
 def numpy_no_maximum(q, k, v):
-    """exp without taking the maximum off: past 709 even double precision overflows."""
+    """exp without subtracting the maximum: past 709 even double precision overflows."""
     e = np.exp(_logits(q, k))
     return e / e.sum(axis=-1, keepdims=True) @ v
 
