@@ -171,6 +171,8 @@ def test_a_card_is_closed_by_escape_and_the_map_opens_one(open_report):
     page.keyboard.press("Escape")
     assert page.locator("dialog[open]").count() == 0
     page.locator("#all-maps summary").click()
+    # The browser tells the page after the click has returned.
+    page.locator(".maps canvas").first.wait_for()
     assert page.locator(".maps canvas").count() == len(
         page.evaluate("JSON.parse(document.getElementById('audit').textContent).measures")
     )
