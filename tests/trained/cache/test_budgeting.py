@@ -16,6 +16,7 @@ from headwright.trained.cache import PlannedCache
 from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.signals import Watch
+from headwright.trained.cache.budget.turning import Turning
 from headwright.trained.cache.budgeting import cache_plan, language_model, verify
 
 # A Fisher prediction from two draws of the labels, against divergences at bits where the second
@@ -95,7 +96,7 @@ def test_key_energy_from_the_stream_is_that_of_full_weights(model, texts):
 def test_fisher_leaves_the_model_as_it_came(model, texts):
     weights = next(model.parameters())
     before = weights.requires_grad
-    Fisher(2).add(model, torch.tensor(texts[:1]))
+    Fisher(2, turning=Turning()).add(model, torch.tensor(texts[:1]))
     assert weights.requires_grad == before
     assert weights.grad is None
 
@@ -105,7 +106,7 @@ def test_fisher_is_half_the_curvature_of_the_divergence(model):
     ids = torch.tensor(random_texts(count=1, length=6, seed=3))
     sums = []
     for seed in range(40):
-        fisher = Fisher(2, seed=seed)
+        fisher = Fisher(2, turning=Turning(), seed=seed)
         fisher.add(model, ids)
         keys, _ = fisher.sensitivities()[1]
         sums.append([keys.first[0, 0], keys.rest[0, 0]])

@@ -32,6 +32,7 @@ from headwright.trained.cache.budget.plan import (
 from headwright.trained.cache.budget.planned_cache import PlannedCache
 from headwright.trained.cache.budget.ranges import measured
 from headwright.trained.cache.budget.signals import LayerSeen, Watch
+from headwright.trained.cache.budget.turning import Turning, turning
 from headwright.trained.library import transformers
 from headwright.trained.loading.load import MissingWeights, load
 from headwright.types import Array
@@ -126,16 +127,17 @@ def cache_plan(
     _, model, tokenizer = language_model(model, tokenizer)
     rows = token_rows(model, texts, tokenizer, options.tokens)
     _refuse_short(rows, options.keep_first)
-    layers, sensitivities = _watched(model, rows, options, progress)
+    turned = turning(model.base_model)
+    layers, sensitivities = _watched(model, rows, options, turned, progress)
     known = _channels(layers, sensitivities, options)
 
     short = [row[:, :_BEGINNING] for row in rows[:_BEGINNINGS]]
     if options.chosen_signal == "energy":
-        sizes = _sizes(model, short, known)
+        sizes = _sizes(model, short, known, turned)
         scaled = [_scaled(pair, sizes) for pair in sensitivities]
         known = _channels(layers, scaled, options)
     request = options.request(max(row.shape[1] for row in rows))
-    plan = _sized(model, short, planned(known, request, options.chosen_signal))
+    plan = _sized(model, short, planned(known, request, options.chosen_signal, turned))
     return replace(plan, warning=_warning(model, short, plan))
 
 
@@ -156,12 +158,16 @@ def _refuse_short(rows: Sequence[Array], keep_first: int) -> None:
 
 
 def _watched(
-    model: Any, rows: Sequence[Array], options: BudgetOptions, progress: Progress | None
+    model: Any,
+    rows: Sequence[Array],
+    options: BudgetOptions,
+    turned: Turning,
+    progress: Progress | None,
 ) -> tuple[list[LayerSeen], list[Pair]]:
     """Keys and values of every layer, and the sensitivities that were asked for."""
-    watch = Watch()
+    watch = Watch(turned)
     count = model.config.get_text_config().num_hidden_layers
-    fisher = Fisher(count, seed=options.seed)
+    fisher = Fisher(count, turning=turned, seed=options.seed)
     for ids in progress(rows, "calibration", len(rows)) if progress else rows:
         capture.run(model.base_model, {"input_ids": ids}, watch.visit)
         if options.chosen_signal == "fisher":
@@ -193,12 +199,14 @@ def _channels(
 # ---------------------------------------------------------------------- the size of a prediction
 
 
-def _sizes(model: Any, ids: Sequence[Array], known: list[LayerChannels]) -> list[float]:
+def _sizes(
+    model: Any, ids: Sequence[Array], known: list[LayerChannels], turned: Turning
+) -> list[float]:
     """What a squared logit error of one (and an output error) costs in divergence: measured once
     for the keys and once for the values, at bits where errors are small."""
     sizes = []
     for kind in range(len(known[0])):
-        trial = _trial(known, kind)
+        trial = replace(_trial(known, kind), turning=turned)
         energy = sum(float(layer.grids[kind].damage.sum()) for layer in trial.layers)
         sizes.append(_measured(model, ids, trial) / energy if energy > 0 else 0.0)
     return sizes

@@ -32,6 +32,12 @@ class Rotation:
     pairs: Int[np.ndarray, "r 2"]
     speeds: Float[np.ndarray, "r"]
 
+    @property
+    def channels(self) -> tuple[slice, slice]:
+        """The first and the second channels of all pairs, as slices, which copy nothing."""
+        first, second = self.pairs.T
+        return _evenly(first), _evenly(second)
+
     def slow(self, tokens: int) -> Bool[np.ndarray, "r"]:
         """Pairs that make less than one turn over so many tokens: they hardly tell positions
         apart."""
@@ -117,13 +123,13 @@ def _moments(
     wide = x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float32)
     if not real.all():
         wide = xp.take(wide, xp.asarray(np.flatnonzero(real), device=compat.device(x)), axis=1)
-    first, second = turning.pairs.T
-    a = wide[..., _evenly(first)]
-    b = wide[..., _evenly(second)]
+    first, second = turning.channels
+    a = wide[..., first]
+    b = wide[..., second]
     return xp.stack([xp.mean(product, axis=1) for product in (a * a, b * b, a * b)])
 
 
 def _evenly(places: Int[np.ndarray, "r"]) -> slice:
-    """Evenly spaced places as a slice, which copies nothing."""
+    """Evenly spaced places as a slice."""
     step = int(places[1] - places[0]) if places.size > 1 else 1
     return slice(int(places[0]), int(places[-1]) + 1, step)

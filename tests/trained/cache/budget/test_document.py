@@ -29,6 +29,9 @@ def test_a_plan_comes_back_to_the_last_digit(plan, tmp_path):
     for mine, other in zip(plan.grids, back.grids, strict=True):
         for name in ("bits", "low", "high", "base", "damage"):
             np.testing.assert_array_equal(getattr(mine, name), getattr(other, name))
+    for name in ("pairs", "speeds"):
+        mine, other = (getattr(one.turning.rotation, name) for one in (plan, back))
+        np.testing.assert_array_equal(mine, other)
     assert PlannedCache(path).plan.plain() == plan.plain()
 
 
@@ -67,6 +70,11 @@ def _put(document, value, *path):
         lambda d: _put(d, "nan", "layers", 0, "values", "low", 0, 0),
         lambda d: _put(d, 1e9, "layers", 0, "keys", "low", 0, 0),
         lambda d: _put(d, -1, "request", "keep_first"),
+        lambda d: _without(d, "rotation"),
+        lambda d: _put(d, 99, "rotation", "pairs", 0, 1),
+        lambda d: _put(d, 0, "rotation", "pairs", 0, 1),
+        lambda d: _put(d, [], "rotation", "pairs"),
+        lambda d: _put(d, "inf", "rotation", "speeds", 0),
     ],
 )
 def test_what_is_no_plan_is_refused(plan, tmp_path, spoil):

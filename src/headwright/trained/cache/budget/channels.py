@@ -1,7 +1,8 @@
 """What a plan knows of the channels of one layer's keys or values: the quantiser of each, and the
 damage that it does at every number of bits.
 
-The quantiser: every channel has one range, learned on the calibration text. A number is rounded on
+The quantiser: keys are first turned back to where they were before their rotation (`turning`).
+Every channel has one range, learned on the calibration text. A number is rounded on
 arrival to one of 2^bits equally spaced values from the low end to the high end (what falls outside
 goes to the nearest end), and read back without the mean error that the calibration text had there:
 

@@ -12,6 +12,8 @@ from headwright import files, inputs
 from headwright.errors import InputError
 from headwright.trained.cache.budget.channels import EXACT, Grid
 from headwright.trained.cache.budget.plan import PER, LayerPlan, Plan, Request
+from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.measures.rotary import Rotation
 
 _KIND = "headwright cache plan"
 _NUMBERS = ("low", "high", "base", "damage")
@@ -29,10 +31,11 @@ def _document(plan: Plan) -> dict[str, Any]:
         layers.append({kind: _written(grid) for kind, grid in written})
     return {
         "kind": _KIND,
-        "version": 1,
+        "version": 2,
         "request": plan.request,
         "signal": plan.signal,
         "warning": plan.warning,
+        "rotation": plan.turning.rotation,
         "layers": layers,
     }
 
@@ -52,8 +55,13 @@ def read_plan(path: str | Path) -> Plan:
         raise _not_a_plan(path, "another document")
     try:
         layers = tuple(_layer(layer) for layer in document["layers"])
-        request = _request(document["request"])
-        plan = Plan(layers, request, str(document["signal"]), str(document["warning"]))
+        plan = Plan(
+            layers,
+            _request(document["request"]),
+            str(document["signal"]),
+            turning=_turning(document["rotation"], layers),
+            warning=str(document["warning"]),
+        )
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as reason:
@@ -73,6 +81,21 @@ def _request(found: dict[str, Any]) -> Request:
         context=inputs.whole("context", found["context"], low=1),
         widths=tuple(inputs.whole("widths", w, low=1, high=EXACT) for w in found["widths"]),
     )
+
+
+def _turning(found: dict[str, Any] | None, layers: tuple[LayerPlan, ...]) -> Turning:
+    if found is None:
+        return Turning()
+    pairs = np.asarray(found["pairs"])
+    speeds = np.asarray(found["speeds"], dtype=float)
+    narrowest = min(layer.keys.bits.shape[1] for layer in layers)
+    if pairs.dtype.kind != "i" or pairs.shape != (speeds.size, 2) or not np.isfinite(speeds).all():
+        raise ValueError("rotation")
+    if np.unique(pairs).size != pairs.size or pairs.min() < 0 or pairs.max() >= narrowest:
+        raise ValueError("channels of the rotation")
+    if np.diff(pairs, n=2, axis=0).any() or (np.diff(pairs, axis=0) < 1).any():
+        raise ValueError("channels of the rotation that are not evenly spaced")
+    return Turning(Rotation(pairs, speeds))
 
 
 def _layer(found: dict[str, Any]) -> LayerPlan:

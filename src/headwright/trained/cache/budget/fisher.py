@@ -17,6 +17,7 @@ from typing import Any
 from headwright.result import to_numpy
 from headwright.trained.cache.budget.channels import Sensitivity
 from headwright.trained.cache.budget.signals import mean_sensitivity
+from headwright.trained.cache.budget.turning import Turning
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
 
@@ -31,25 +32,31 @@ class _Noted(_library.DynamicLayer):
 
     zeros: tuple[Array, Array]
 
+    def __init__(self, turning: Turning) -> None:
+        super().__init__()
+        self._turning = turning
+
     def update(self, key_states: Array, value_states: Array, *args: Any, **kwargs: Any) -> Any:
         keys = torch.zeros_like(key_states, requires_grad=True)
         values = torch.zeros_like(value_states, requires_grad=True)
         self.zeros = (keys, values)
-        return super().update(key_states + keys, value_states + values)
+        turned = self._turning.forth(keys).to(keys.dtype)
+        return super().update(key_states + turned, value_states + values)
 
 
 class Fisher:
     """Gathers half the mean squared gradient of every channel over texts: sensitivities in nats per
     token and squared error."""
 
-    def __init__(self, layers: int, *, seed: int = 0) -> None:
+    def __init__(self, layers: int, *, turning: Turning, seed: int = 0) -> None:
         self._count = layers
+        self._turning = turning
         self._seed = seed
         self._texts: list[list[Sensitivity]] = []
 
     def add(self, model: Any, ids: Array) -> None:
         """`ids` is (1, n)."""
-        layers = [_Noted() for _ in range(self._count)]
+        layers = [_Noted(self._turning) for _ in range(self._count)]
         with _only_activations(model):
             cache = _library.Cache(layers=[*layers])
             logits = model(input_ids=ids, past_key_values=cache, use_cache=True).logits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from headwright.errors import InputError
 from headwright.trained.cache.budget.allocate import Widths, allocate, evenly
 from headwright.trained.cache.budget.channels import EXACT, Channels, Grid
+from headwright.trained.cache.budget.turning import Turning
 from headwright.types import Float, Int
 
 PER = ("channel", "head", "layer")
@@ -60,12 +61,14 @@ class Request:
 @dataclass(frozen=True)
 class Plan:
     """Bits of every channel, for `PlannedCache`. `signal` is what the sensitivities are made of;
-    `warning` says where the predicted divergence is not to be believed; `known` is what other plans
-    could be made of (empty in a plan that was read from a file)."""
+    `turning` is how keys are turned back before they are rounded; `warning` says where the
+    predicted divergence is not to be believed; `known` is what other plans could be made of (empty
+    in a plan that was read from a file)."""
 
     layers: tuple[LayerPlan, ...]
     request: Request
     signal: str
+    turning: Turning = field(default_factory=Turning)
     warning: str = ""
     known: tuple[LayerChannels, ...] = ()
 
@@ -126,19 +129,21 @@ class Plan:
 
     def replanned(self, **changes: Any) -> Plan:
         """The plan of another request with the same sensitivities."""
-        return planned(self._known(), replace(self.request, **changes), self.signal)
+        request = replace(self.request, **changes)
+        return planned(self._known(), request, self.signal, self.turning)
 
     def times(self, size: float) -> Plan:
         """The same bits with every damage multiplied."""
         known = [tuple(channels.times(size) for channels in layer) for layer in self._known()]
-        return planned(known, self.request, self.signal)
+        return planned(known, self.request, self.signal, self.turning)
 
     def uniform(self) -> Plan:
         """The same mean and the same ranges with the bits spread evenly, and nothing kept exact."""
         known = self._known()
         request = replace(self.request, keep_first=0)
         spread = evenly(request.bits, sum(grid.bits.size for grid in self.grids))
-        return Plan(_laid_out(known, spread), request, "none", known=known)
+        layers = _laid_out(known, spread)
+        return Plan(layers, request, "none", turning=self.turning, known=known)
 
     def _known(self) -> tuple[LayerChannels, ...]:
         if not self.known:
@@ -150,7 +155,9 @@ class Plan:
         return self.known
 
 
-def planned(known: Sequence[LayerChannels], request: Request, signal: str) -> Plan:
+def planned(
+    known: Sequence[LayerChannels], request: Request, signal: str, turning: Turning
+) -> Plan:
     """The least damage at the mean asked for."""
     units = [_units(channels, request) for layer in known for channels in layer]
     damage = np.concatenate([one for one, _ in units])
@@ -159,7 +166,7 @@ def planned(known: Sequence[LayerChannels], request: Request, signal: str) -> Pl
     total = int(np.floor(request.code_bits() * sizes.sum() + 1e-6))
     bits = allocate(damage, sizes, request.widths, total)
     layers = _laid_out(known, np.repeat(bits, sizes))
-    return Plan(layers, request, signal, known=tuple(known))
+    return Plan(layers, request, signal, turning=turning, known=tuple(known))
 
 
 def _units(

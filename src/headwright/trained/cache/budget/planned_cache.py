@@ -17,6 +17,7 @@ from headwright.trained.cache.budget.channels import Grid
 from headwright.trained.cache.budget.document import read_plan
 from headwright.trained.cache.budget.packing import Packing
 from headwright.trained.cache.budget.plan import LayerPlan, Plan
+from headwright.trained.cache.budget.turning import Turning
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
 
@@ -26,35 +27,38 @@ _library = transformers.cache_utils
 class _Codes:
     """The keys (or values) of one layer between numbers and packed bits."""
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: Grid, turning: Turning) -> None:
+        self._turning = turning
         self.packing = Packing(grid.bits)
         self._low = _per_channel(grid.low)
         self._base = _per_channel(grid.base)
         self._step = _per_channel(grid.step)
         self._top = _per_channel(2.0**grid.bits - 1.0)
 
-    def store(self, x: Float[Array, "b h n d"]) -> Array:
+    def store(self, x: Float[Array, "b h n d"], start: int) -> Array:
+        """`start`: the place of the first of these tokens in the text."""
+        unturned = self._turning.back(x.float(), start)
         low = self._low.to(x.device)
         step = self._step.to(x.device)
         # A channel that never moves has step 0 and code 0; dividing by 1 there avoids 0 / 0.
         safe = torch.where(step > 0, step, torch.ones_like(step))
-        codes = torch.round((x.float() - low) / safe)
+        codes = torch.round((unturned - low) / safe)
         inside = torch.minimum(codes.clamp_min(0.0), self._top.to(x.device))
         return self.packing.pack(inside.to(torch.int32))
 
-    def restore(self, packed: Array, dtype: Any) -> Float[Array, "b h n d"]:
+    def restore(self, packed: Array, start: int, dtype: Any) -> Float[Array, "b h n d"]:
         codes = self.packing.unpack(packed)
         numbers = self._base.to(packed.device) + self._step.to(packed.device) * codes
-        return numbers.to(dtype)
+        return self._turning.forth(numbers, start).to(dtype)
 
 
 class _AsItIs:
     """Values that no plan is about."""
 
-    def store(self, x: Array) -> Array:
+    def store(self, x: Array, start: int) -> Array:
         return x
 
-    def restore(self, stored: Array, dtype: Any) -> Array:
+    def restore(self, stored: Array, start: int, dtype: Any) -> Array:
         return stored.to(dtype)
 
 
@@ -66,12 +70,12 @@ class PlannedLayer(_library.DynamicLayer):
     """One layer: the first tokens as they are, the others as packed bits, batch first and tokens
     last but one in both."""
 
-    def __init__(self, plan: LayerPlan, keep_first: int) -> None:
+    def __init__(self, plan: LayerPlan, keep_first: int, turning: Turning) -> None:
         super().__init__()
         self._keep_first = keep_first
         self._codecs = (
-            _Codes(plan.keys),
-            _AsItIs() if plan.values is None else _Codes(plan.values),
+            _Codes(plan.keys, turning),
+            _AsItIs() if plan.values is None else _Codes(plan.values, Turning()),
         )
         self._exact: list[Array] = []
         self._stored: list[Array] = []
@@ -81,17 +85,21 @@ class PlannedLayer(_library.DynamicLayer):
     ) -> tuple[Array, Array]:
         """Stores what arrives and returns all there is, as it reads from now on."""
         arrived = (key_states, value_states)
-        missing = max(self._keep_first - self.get_seq_length(), 0)
+        known = self.get_seq_length()
+        missing = max(self._keep_first - known, 0)
         exact = [x[:, :, :missing] for x in arrived]
         codecs = self._codecs
-        stored = [codec.store(x[:, :, missing:]) for codec, x in zip(codecs, arrived, strict=True)]
+        stored = [
+            codec.store(x[:, :, missing:], known + missing)
+            for codec, x in zip(codecs, arrived, strict=True)
+        ]
         self._exact = _joined(self._exact, exact)
         self._stored = _joined(self._stored, stored)
         self.is_initialized = True
 
         read = []
         for codec, first, rest, x in zip(codecs, self._exact, self._stored, arrived, strict=True):
-            restored = codec.restore(rest, x.dtype)
+            restored = codec.restore(rest, first.shape[-2], x.dtype)
             read.append(torch.cat([first, restored], dim=-2) if first.shape[-2] else restored)
         keys, values = read
         return keys, values
@@ -151,7 +159,8 @@ class PlannedCache(_library.Cache):
     def __init__(self, plan: Plan | str | Path) -> None:
         self.plan = plan if isinstance(plan, Plan) else read_plan(plan)
         keep_first = self.plan.request.keep_first
-        self._planned = [PlannedLayer(layer, keep_first) for layer in self.plan.layers]
+        turning = self.plan.turning
+        self._planned = [PlannedLayer(layer, keep_first, turning) for layer in self.plan.layers]
         super().__init__(layers=[*self._planned])
 
     def stored_bits(self) -> int:

@@ -5,7 +5,8 @@ what was seen is better: the few numbers at the ends lose less than all others g
 step. With many bits a wider one costs nothing, and an unseen text leaves the range that was seen.
 Widths are compared as they will be used, on tokens that the range was not taken from: the texts are
 cut into folds, each rounded on the range of the others. The first token's numbers, on which many
-heads rest, are always inside and take no part in this.
+heads rest, are always inside and take no part in this; so they are where first tokens stay exact,
+for a later token can be of their kind (the second word of a heading, say).
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ class _Errors:
 
 def measured(texts: list[Array], sensitivity: Sensitivity, keep_first: int) -> Channels:
     """From the keys or values (h, n, d) of every calibration text. The first `keep_first` tokens
-    stay as they are."""
+    stay as they are: their errors cost nothing."""
     firsts = torch.stack([x[:, 0].float() for x in texts], dim=1)
     others = torch.cat([x[:, max(keep_first, 1) :].float() for x in texts], dim=1)
     if keep_first:
-        firsts = firsts[:, :0]
+        sensitivity = Sensitivity(np.zeros_like(sensitivity.first), sensitivity.rest)
 
     found = []
     for bits in range(1, _MEASURED + 1):
@@ -95,9 +96,6 @@ def _unseen(firsts: Array, others: Array, bits: int, margin: float) -> _Errors:
 def _seen(firsts: Array, others: Array) -> _Seen:
     low = others.amin(dim=1)
     high = others.amax(dim=1)
-    if not firsts.shape[1]:
-        nowhere = torch.full_like(low, torch.inf)
-        return _Seen(low, high, nowhere, -nowhere)
     return _Seen(low, high, firsts.amin(dim=1), firsts.amax(dim=1))
 
 
@@ -105,8 +103,6 @@ def _errors(firsts: Array, others: Array, low: Ends, high: Ends, bits: int) -> _
     off = _rounded(others, low, high, bits) - others
     mean = off.mean(dim=1)
     rest = ((off - mean[:, None]) ** 2).mean(dim=1)
-    if not firsts.shape[1]:
-        return _Errors(mean, torch.zeros_like(rest), rest)
     first_off = _rounded(firsts, low, high, bits) - firsts - mean[:, None]
     return _Errors(mean, (first_off**2).mean(dim=1), rest)
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from headwright.result import to_numpy
 from headwright.trained.cache.budget.channels import Sensitivity
+from headwright.trained.cache.budget.turning import Turning
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch
 from headwright.trained.rows.stream import stream
@@ -47,6 +48,7 @@ class Watch:
     """Visits the layers of texts that come one at a time. Keys and values are kept, in the model's
     own precision: as much as the texts' cache."""
 
+    turning: Turning = field(default_factory=Turning)
     layers: dict[int, LayerSeen] = field(default_factory=dict)
 
     def visit(self, layer: Layer) -> Any:
@@ -54,21 +56,26 @@ class Watch:
         heads = layer.text(0)
         rows = stream(heads, Tokens.unknown(heads.q.shape[1], heads.k.shape[1]))
         seen = self.layers.setdefault(layer.index, LayerSeen())
-        seen.keys.append(heads.k.clone())
+        seen.keys.append(self.turning.back(heads.k).clone())
         seen.values.append(heads.v.clone())
-        seen.key_energy.append(_key_energy(heads.q * heads.scale, rows.first, len(heads.k)))
+        scaled = heads.q * heads.scale
+        squares = (scaled.float() ** 2, self.turning.mean_square(scaled))
+        seen.key_energy.append(_key_energy(squares, rows.first, len(heads.k)))
         seen.value_energy.append(_value_energy(heads.v, rows.first, heads.group))
         return rows.output[None]
 
 
 def _key_energy(
-    q: Float[Array, "h t d"], first: Float[Array, "h t"], key_heads: int
+    squares: tuple[Float[Array, "h t d"], Float[Array, "h t d"]],
+    first: Float[Array, "h t"],
+    key_heads: int,
 ) -> Sensitivity:
-    """E[a (1 - a) q_c^2] and E[(1 - a) q_c^2], summed over the query heads of a key head."""
-    square = q.float() ** 2
+    """E[a (1 - a) q_c^2] and E[(1 - a) q_c^2], summed over the query heads of a key head, from the
+    squares as the first key meets them, which is at place 0 and not turned, and as others do."""
+    at_first, at_others = squares
     others = (1.0 - first.float())[..., None]
-    rest = torch.mean(others * square, dim=1)
-    both = torch.mean(others * (1.0 - others) * square, dim=1)
+    rest = torch.mean(others * at_others, dim=1)
+    both = torch.mean(others * (1.0 - others) * at_first, dim=1)
     return Sensitivity(_by_key_head(both, key_heads), _by_key_head(rest, key_heads))
 
 
