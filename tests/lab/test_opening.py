@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 TITLES = [
     "One head flips a coin",
     "Two heads hold",
-    "7.86 % of the time they do not",
+    "7.86% of the time they do not",
     "One head that looks away does",
 ]
 ACTS = """async () => {
@@ -45,7 +45,7 @@ def test_the_number_is_the_normal_distributions(story):
     exact = math.erfc(1) / 2  # Phi(-sqrt 2)
     assert story["backwards"] == pytest.approx(exact, rel=tolerances.ROUNDING)
     assert [act["title"] for act in story["acts"]] == TITLES
-    assert f"{100 * exact:.2f} %" in TITLES[2]
+    assert f"{100 * exact:.2f}%" in TITLES[2]
 
 
 def test_every_draw_is_what_python_computes(story):

@@ -468,7 +468,7 @@ def test_no_zero_has_a_minus(open_page):
           return [...tiny.map((x) => fixed(x, 4)), percent(-1e-9, 2), point([-1e-9], 2), short(-0)];
         }"""
     )
-    assert shown == ["0.0000", "0.0000", "0.0000", "0.00 %", "(0.00)", "0"]
+    assert shown == ["0.0000", "0.0000", "0.0000", "0.00%", "(0.00)", "0"]
 
 
 @pytest.mark.parametrize("width", [390, 1200])

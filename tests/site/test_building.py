@@ -86,11 +86,12 @@ def test_pages_stand_in_the_order_of_the_overview(tree):
     assert [page.name for page in found] == ["c.md", "b.md", "n.md"]
 
 
-def test_the_tour_leads_to_the_lab_beside_it(tmp_path):
-    (tmp_path / "report.html").write_text('<a href="http://127.0.0.1:8642/#q=1">')
-    building._take_tour(0, "", tmp_path, tmp_path / "site")
-
-    assert (tmp_path / "site" / "report.html").read_text() == '<a href="../lab/index.html#q=1">'
+def test_the_tour_is_told_where_the_lab_of_the_site_is(tmp_path, site):
+    """Its page stands in a folder beside the lab's."""
+    command = building._tour_command(tmp_path)
+    lab = command[command.index("--lab") + 1]
+    assert (site / "tour" / lab).resolve() == (site / "lab" / "index.html").resolve()
+    assert (site / "lab" / "index.html").is_file()
 
 
 def test_a_tour_that_fails_is_no_page(tmp_path):

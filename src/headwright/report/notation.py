@@ -30,8 +30,8 @@ _SIGNS = [
 ]
 # After it: marks around letters
 _MARKS = [
-    # Letters that stand for something; P( is a probability, and the s of "key's" is none
-    (r"(?<!['\w])([cdfnsMX]|P(?!\())(?!\w)", r"<i>\1</i>"),
+    # Letters that stand for something; P( is a probability, the s of "key's" and of "2 s" is none
+    (r"(?<!['\w])([cdfnMX]|(?<!\d )s|P(?!\())(?!\w)", r"<i>\1</i>"),
     (rf"\b({_NAMES})(?=_|\b)", lambda found: f"<i>{_GREEK[found[1]]}</i>"),
     # k_j' is a transpose, too; in "head j's" there is no subscript
     (r"\b([A-Za-z])_([a-z0-9])'(?!s\b)", r"<i>\1</i><sub>\2</sub><sup>⊤</sup>"),

@@ -33,8 +33,8 @@ from headwright.site.writing import write_sources
 
 # A folder with this page is our site of an earlier build, not somebody else's, and is replaced.
 _MARK = "reference/commands/docs.html"
-# The tour's links to a lab that runs; in the site they lead to the lab beside it.
-_RUNNING_LAB = re.compile(r"http://127\.0\.0\.1:\d+/")
+# Where the tour's page finds the lab, both being in the site.
+_LAB = "../lab/index.html"
 
 Step = Callable[[int, int | None], None]
 
@@ -121,7 +121,7 @@ def _walking(folder: Path, *, wanted: bool) -> Iterator[subprocess.Popen[str] | 
     if not wanted:
         yield None
         return
-    command = [sys.executable, "-m", "headwright", "tour", "--out", str(folder), "--json"]
+    command = _tour_command(folder)
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, stdout=quiet, stderr=subprocess.PIPE, text=True) as tour:
         try:
@@ -130,11 +130,14 @@ def _walking(folder: Path, *, wanted: bool) -> Iterator[subprocess.Popen[str] | 
             tour.kill()
 
 
+def _tour_command(folder: Path) -> list[str]:
+    return [sys.executable, "-m", "headwright", "tour", "--out", str(folder), "--lab", _LAB]
+
+
 def _take_tour(code: int, said: str, folder: Path, place: Path) -> None:
     if code != 0:
         raise HeadwrightError(f"the tour did not finish: {said.strip()}")
-    report = (folder / "report.html").read_text(encoding="utf-8")
-    write_text(place / "report.html", _RUNNING_LAB.sub("../lab/index.html", report))
+    write_text(place / "report.html", (folder / "report.html").read_text(encoding="utf-8"))
 
 
 def _replace(out: Path, site: Path) -> None:

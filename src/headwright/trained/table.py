@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from headwright.errors import InputError, MissingExtra
-from headwright.trained.cache.budget.outcome import Budgeted
+from headwright.trained.cache.decoded.outcome import Budgeted
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card, columns
 from headwright.trained.findings.breaking import Breaking, breaking_first

@@ -13,11 +13,11 @@ from tests.trained.cache.budget.language_models import random_llama, random_text
 from headwright.errors import InputError
 from headwright.trained import capture
 from headwright.trained.cache import PlannedCache
-from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.signals import Watch
 from headwright.trained.cache.budget.turning import Turning
 from headwright.trained.cache.budgeting import cache_plan, language_model, verify
+from headwright.trained.cache.decoded.decoding import decode
 
 # A Fisher prediction from two draws of the labels, against divergences at bits where the second
 # order is enough: what the guide promises at four bits and more.

@@ -97,8 +97,8 @@ def taken(asked: dict[str, Any], words: Any, read: Callable[[str], str]) -> Cach
         _refuse_alone(options | {"widths": widths, "verify": verify, "export": exports})
         return None
 
-    from headwright.trained.cache.budget.overlap import refuse_overlap
     from headwright.trained.cache.budgeting import BudgetOptions
+    from headwright.trained.cache.decoded.overlap import refuse_overlap
     from headwright.trained.cache.exports.formats import parsed
 
     attempt = "--widths 2,4,8"

@@ -3,8 +3,8 @@ should go.
 
 Reading order: `prediction` (the expected error of one row), `quantise` (predicted and measured, on
 the sampled rows of a layer), `key_noise` (the table of all heads); then `budgeting` with `budget/`
-(a plan for a stated mean, and a cache that stores it) and `exports/` (the plan in other programs'
-words).
+(a plan for a stated mean, and a cache that stores it), `decoded/` (what the model says through it)
+and `exports/` (the plan in other programs' words).
 """
 
 from __future__ import annotations

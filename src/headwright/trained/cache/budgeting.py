@@ -16,10 +16,7 @@ from headwright.trained import capture
 from headwright.trained.batches import batches
 from headwright.trained.cache.budget.allocate import Widths
 from headwright.trained.cache.budget.channels import EXACT, Bits, Sensitivity
-from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
-from headwright.trained.cache.budget.outcome import Budgeted, Verified
-from headwright.trained.cache.budget.overlap import refuse_overlap
 from headwright.trained.cache.budget.plan import (
     PER,
     WIDTHS,
@@ -33,6 +30,9 @@ from headwright.trained.cache.budget.planned_cache import PlannedCache
 from headwright.trained.cache.budget.ranges import measured
 from headwright.trained.cache.budget.signals import LayerSeen, Watch
 from headwright.trained.cache.budget.turning import Turning, turning
+from headwright.trained.cache.decoded.decoding import decode
+from headwright.trained.cache.decoded.outcome import Budgeted, Verified
+from headwright.trained.cache.decoded.overlap import refuse_overlap
 from headwright.trained.library import transformers
 from headwright.trained.loading.load import MissingWeights, load
 from headwright.types import Array

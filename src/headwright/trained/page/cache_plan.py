@@ -9,9 +9,9 @@ import numpy as np
 
 from headwright.report.style import ROLES
 from headwright.trained.cache.budget.channels import EXACT
-from headwright.trained.cache.budget.decoding import Decoded, Mean
-from headwright.trained.cache.budget.outcome import Budgeted, Verified
 from headwright.trained.cache.budget.plan import LayerPlan, Plan
+from headwright.trained.cache.decoded.decoding import Decoded, Mean
+from headwright.trained.cache.decoded.outcome import Budgeted, Verified
 
 _HEIGHT = 12
 _WIDTH = 34

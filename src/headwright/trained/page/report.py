@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from headwright.report.page import page
-from headwright.trained.cache.budget.outcome import Budgeted
+from headwright.trained.cache.decoded.outcome import Budgeted
 from headwright.trained.cache.key_noise import KeyNoise
 from headwright.trained.cards import Card
 from headwright.trained.findings.breaking import Breaking

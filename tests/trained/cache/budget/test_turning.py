@@ -12,10 +12,10 @@ from tests.trained.cache.budget.language_models import random_llama, random_text
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from headwright.trained.cache import PlannedCache
-from headwright.trained.cache.budget.decoding import decode
 from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.turning import Turning, turning
 from headwright.trained.cache.budgeting import cache_plan
+from headwright.trained.cache.decoded.decoding import decode
 from headwright.trained.measures.rotary import Rotation
 
 

@@ -12,7 +12,7 @@ export function short(x) {
 }
 
 /** @param {number} x @param {number} digits */
-export const percent = (x, digits) => `${fixed(100 * x, digits)} %`;
+export const percent = (x, digits) => `${fixed(100 * x, digits)}%`;
 
 /** (0.25, -1.00) @param {number[]} x @param {number} digits */
 export const point = (x, digits) => `(${x.map((coordinate) => fixed(coordinate, digits)).join(", ")})`;

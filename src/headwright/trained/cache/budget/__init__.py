@@ -4,6 +4,5 @@ Reading order: `channels` (what is known of every channel, and the damage that r
 `turning` (keys before their rotation, which is how they are stored) and `ranges` (where numbers may
 lie), `signals` (energy, from one pass) and `fisher` (from one backward pass), `allocate` (the
 bits), `plan` (what comes out), `document` (the plan as a file), `packing` and `planned_cache` (a
-cache that `generate` takes), `decoding` (what the model says through it), `overlap` (on which
-texts) and `outcome` (what comes of it).
+cache that `generate` takes).
 """

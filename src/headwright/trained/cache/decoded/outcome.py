@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headwright.trained.cache.budget.decoding import Decoded
 from headwright.trained.cache.budget.plan import Plan
+from headwright.trained.cache.decoded.decoding import Decoded
 
 
 @dataclass(frozen=True)

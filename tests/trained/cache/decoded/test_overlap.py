@@ -3,7 +3,7 @@
 import pytest
 
 from headwright.errors import InputError
-from headwright.trained.cache.budget.overlap import refuse_overlap
+from headwright.trained.cache.decoded.overlap import refuse_overlap
 
 _WORDS = [f"word{i}" for i in range(100)]
 _TEXT = " ".join(_WORDS)

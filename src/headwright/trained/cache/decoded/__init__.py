@@ -1,0 +1,5 @@
+"""What a model says through a quantised cache, on texts that the plan has not seen.
+
+Reading order: `overlap` (which texts may be used), `decoding` (token by token, beside the model as
+it is), `outcome` (what comes of it).
+"""
