@@ -83,6 +83,7 @@ def test_formulas_are_wellformed_svg_with_their_source_as_label(latex):
             "the key's v_b < A' s",
             "the key's <i>v</i><sub>b</sub> &lt; <i>A</i><sup>⊤</sup> <i>s</i>",
         ),
+        ("0.5 s after s > 2", "0.5 s after <i>s</i> &gt; 2"),
         ("a one-hot log-softmax, P(x > 0)", "a one-hot log-softmax, P(x &gt; 0)"),
         (
             "k_j'q >= 2 for i != j, 3 x 9",

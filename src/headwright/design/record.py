@@ -110,7 +110,10 @@ class Design:
         low, high = self.shortest
         if math.isinf(low):
             return "no query does it"
-        return f"{low:.6g} to {high:.6g}" if math.isfinite(high) else f"at least {low:.6g}"
+        if math.isinf(high):
+            return f"at least {low:.6g}"
+        bounds = [f"{low:.6g}", f"{high:.6g}"]
+        return bounds[0] if bounds[0] == bounds[1] else " to ".join(bounds)
 
     def plot(self) -> Any:
         """The weights beside those of q = 0 and those wanted, as a figure of matplotlib."""

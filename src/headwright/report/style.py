@@ -89,9 +89,9 @@ def figure(
     from matplotlib import figure as canvas
 
     with matplotlib.rc_context(_SETTINGS):  # pyright: ignore[reportArgumentType]
-        drawing = canvas.Figure(figsize=(width, height))
+        # On white, so that a dark notebook shows it too; `svg` takes the ground away
+        drawing = canvas.Figure(figsize=(width, height), facecolor="white")
         axes = drawing.subplots(rows, columns)
-        drawing.patch.set_alpha(0.0)
         for one in drawing.axes:
             one.patch.set_alpha(0.0)
         yield drawing, axes
@@ -100,15 +100,12 @@ def figure(
 def svg(drawing: Figure, *, title: str = "") -> str:
     """Inline SVG without prolog; its ink is the surrounding text's colour. `title` is read by
     screen readers."""
-    return _embedded(_draw(drawing, "svg").decode(), title)
+    return inline(_draw(drawing, "svg").decode(), title=title)
 
 
 def inline(saved: str, *, title: str = "") -> str:
     """The same of a picture that was saved already: less its white ground."""
-    return _embedded(saved.replace(_ON_WHITE, _TRANSPARENT, 1), title)
-
-
-def _embedded(text: str, title: str) -> str:
+    text = saved.replace(_ON_WHITE, _TRANSPARENT, 1)
     text = text[text.index("<svg") :].replace(_INK, "currentColor")
     # Clip paths are named by content, so two figures may share one; prefixing keeps each figure's
     # own.
@@ -121,13 +118,11 @@ def save(drawing: Figure, stem: str | Path) -> tuple[Path, Path]:
     """Write `stem.svg` and `stem.png` on white, for slides and papers."""
     stem = Path(stem)
     layout = drawing.get_layout_engine()
-    drawing.patch.set(alpha=1.0, facecolor="white")
     try:
         vector = write_bytes(stem.with_suffix(".svg"), _draw(drawing, "svg"))
         drawing.set_layout_engine("none")  # laid out once: that takes half of the time of drawing
         bitmap = write_bytes(stem.with_suffix(".png"), _draw(drawing, "png"))
     finally:
-        drawing.patch.set_alpha(0.0)
         drawing.set_layout_engine(layout)
     return vector, bitmap
 

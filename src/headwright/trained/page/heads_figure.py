@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headwright.report import charts
-from headwright.trained.cards import Card
+from headwright.trained.cards import Card, title
 
 
 def heads_figure(cards: Sequence[Card], measure: str) -> Any:
@@ -21,7 +21,7 @@ def heads_figure(cards: Sequence[Card], measure: str) -> Any:
         table[row, card.head] = card.measures[measure]
     return charts.shades(
         table,
-        title=measure,
+        title=title(measure)[0],
         across="head",
         down="layer",
         rows=[f"{stack} {layer}" if several else str(layer) for stack, layer in layers],
