@@ -187,7 +187,12 @@ def _row(model: str, plan: str, found, uniform) -> dict:
         "predicted KL": "",
         "perplexity": found.perplexity.value,
         "same top token": found.top1.value,
+        "of each text": ", ".join(f"{one:.3g}" for one in _means_by_text(found)),
     }
+
+
+def _means_by_text(found) -> list[float]:
+    return [found.divergence[found.text == text].mean() for text in np.unique(found.text)]
 
 
 def _grouped(model, bits: int, *, values: bool):
@@ -258,7 +263,3 @@ def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
             "rank correlation": spearmanr(predicted, measured).statistic,
             "of each text": ", ".join(f"{one:.2f}" for one in alone_in_order),
         }
-
-
-def _means_by_text(found) -> list[float]:
-    return [found.divergence[found.text == text].mean() for text in np.unique(found.text)]

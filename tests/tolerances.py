@@ -105,8 +105,6 @@ QUADRATURE = 1e-7
 # Spread of 2000 repeated samples (known to 2-3 %) against a standard error to first order in 1 /
 # (200 rows).
 LINEARISED = 0.1
-# The guide states the size of the lab's static copy; texts grow a little between releases.
-PAGE_WEIGHT = 0.05
 # A number said with two or three digits in a station's text.
 SAID = 6e-3
 # What the fused kernel promises against single precision: its row numbers are good to SINGLE, its

@@ -3,11 +3,9 @@ needs the engine says so."""
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests import tolerances
 
 from headwright.cli.lab import command
 from headwright.lab import content
@@ -129,13 +127,3 @@ def test_a_page_of_ones_own_frames_the_plane(open_page, chromium, copy):
     assert whole.get_attribute("href").endswith("index.html#preset=ten&q=a+b&beta=10&station=5")
     around.close()
     file.unlink()
-
-
-def test_the_guide_tells_the_size(copy):
-    guide = Path(__file__).parents[2] / "docs" / "guides" / "lab.md"
-    said = re.search(r"(\d+) pages, (\d+) KB in site", guide.read_text(encoding="utf-8"))
-    files = [f for f in copy.rglob("*") if f.is_file()]
-    assert int(said[1]) == len(files)
-    assert int(said[2]) == pytest.approx(
-        sum(f.stat().st_size for f in files) / 1024, rel=tolerances.PAGE_WEIGHT
-    )

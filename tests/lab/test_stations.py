@@ -37,7 +37,7 @@ def test_both_remedies_reach_the_goal_and_sharpness_alone_does_not():
 
 def test_the_table_of_sharpness():
     _, text = of("copy")
-    rows = re.findall(r"<td>([\d.]+) %</td>\s*<td>([\d.]+)</td>\s*<td>([\d.]+)</td>", text)
+    rows = re.findall(r"<td>([\d.]+)%</td>\s*<td>([\d.]+)</td>\s*<td>([\d.]+)</td>", text)
     assert len(rows) == 3
     for percent, ten, thousand in rows:
         leak = float(percent) / 100
