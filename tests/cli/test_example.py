@@ -60,7 +60,7 @@ def test_a_missing_option_offers_the_demo():
         (["study", "pric"], "headwright study price"),
         (["bench", "moment"], "headwright bench moments"),
         (["tour", "--seed", "a"], "'a' is not a whole number; try: headwright tour --help"),
-        (["design", "--lek", "1"], "Did you mean"),
+        (["design", "--lek", "1"], "--leak"),
     ],
 )
 def test_what_is_missing_or_mistyped_says_what_to_try(words, attempt):

@@ -78,7 +78,7 @@ def fitted(table: Table, console: Console) -> Table:
         return table
     table.box = None
     table.pad_edge = False
-    table.collapse_padding = True
+    table.padding = (0, 1, 0, 0)
     return table if _narrowed(table, console.width - (columns - 1)) else _as_lists(table)
 
 
