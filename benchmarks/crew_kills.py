@@ -28,7 +28,7 @@ class Cluster:
     """Its processes; all of them end with the block, however it ends."""
 
     def __init__(self, folder: Path, jobs: int, milliseconds: float) -> None:
-        self._folder = folder
+        self.folder = folder
         self._job = [str(folder), str(jobs), str(milliseconds)]
         self._all: list[subprocess.Popen[bytes]] = []
         self._scheduler_file = folder / "scheduler.json"
@@ -64,7 +64,7 @@ class Cluster:
         self.workers[number] = self._worker()
 
     def _worker(self) -> subprocess.Popen[bytes]:
-        place = ["--host", "127.0.0.1", "--no-dashboard", "--local-directory", str(self._folder)]
+        place = ["--host", "127.0.0.1", "--no-dashboard", "--local-directory", str(self.folder)]
         file = ["--scheduler-file", str(self._scheduler_file)]
         alone = ["--nthreads", "1", "--no-nanny"]
         return self._python("distributed.cli.dask_worker", *place, *file, *alone)
@@ -82,7 +82,7 @@ class Cluster:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-            crew_job.LOG: str(self._folder),
+            crew_job.LOG: str(self.folder),
             "OMP_NUM_THREADS": "1",
         }
         with self.errors.open("ab") as errors:
@@ -130,6 +130,7 @@ def _kill(cluster: Cluster, victim: str, chance: random.Random) -> None:
         cluster.driver.wait()
         cluster.start_driver()
     else:
+        _wait_for_work(cluster)
         cluster.scheduler.kill()
         # It has to notice by itself, and say how to go on.
         if cluster.driver.wait(60) == 0:
@@ -137,6 +138,17 @@ def _kill(cluster: Cluster, victim: str, chance: random.Random) -> None:
         if "the same command again" not in cluster.errors.read_text():
             raise RuntimeError(f"not said how to go on: {cluster.errors.read_text()[-2000:]}")
         cluster.start()
+
+
+def _wait_for_work(cluster: Cluster) -> None:
+    """Until this driver has handed out a batch: one that was just started again, and still looks
+    for its scheduler, says in other words that there is none."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and cluster.driver.poll() is None:
+        batches = [json.loads(line) for line in _lines(cluster.folder, "batches")]
+        if any(driver == cluster.driver.pid for _, driver, _ in batches):
+            return
+        time.sleep(0.02)
 
 
 def _lines(folder: Path, log: str) -> list[str]:
