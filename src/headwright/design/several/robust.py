@@ -26,8 +26,9 @@ from headwright.design.storage import rounded
 from headwright.design.target import Target, Wanted
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
+from headwright.noise.many.blocks import blocks, in_threads
 from headwright.result import to_numpy
-from headwright.types import Array, Heads, Mix
+from headwright.types import Array, Float, Heads, Mix
 
 # Without a budget queries may be this much longer than the noiseless design: sharpness is what
 # noise punishes.
@@ -116,9 +117,7 @@ def _report(
     error = aim.error(*found)
     book = aim.error(*textbook)
     samples = int(np.clip(_CHECK_NUMBERS / aim.law.means.size, 2_000, 200_000))
-    # Fresh keys: the generator is not the one the descent used.
-    rng = np.random.default_rng([seed, 1])
-    (mine, mine_error), (theirs, theirs_error) = _sampled(aim, (found, textbook), samples, rng)
+    (mine, mine_error), (theirs, theirs_error) = _sampled(aim, (found, textbook), samples, seed)
     return Robustness(
         error=error,
         textbook=book,
@@ -135,27 +134,37 @@ def _report(
 
 
 def _sampled(
-    aim: Aim, designs: tuple[tuple[Heads, Mix], ...], samples: int, rng: np.random.Generator
+    aim: Aim, designs: tuple[tuple[Heads, Mix], ...], samples: int, seed: int
 ) -> list[tuple[float, float]]:
     """Mean squared error of each design on the same drawn keys, with its standard error."""
-    batch = max(1, int(_BATCH_NUMBERS / aim.law.means.size))
-    errors: list[list[Array]] = [[] for _ in designs]
-    for first in range(0, samples, batch):
-        keys = to_numpy(aim.law.sample(rng, min(batch, samples - first)))
-        for found, (queries, mix) in zip(errors, designs, strict=True):
-            z = aim.scale * (queries @ keys.transpose(0, 2, 1))
-            if aim.bias is not None:
-                z = z + aim.bias
-            alpha = attention.weights(z)
-            miss = np.einsum("h,shn->sn", mix, alpha) @ aim.values - aim.output
-            found.append(np.einsum("sv,sv->s", miss, miss))
 
+    def errors(part: slice) -> list[Array]:
+        # Fresh keys: no generator here is the one the descent used.
+        rng = np.random.default_rng([seed, 1, part.start])
+        keys = to_numpy(aim.law.sample(rng, part.stop - part.start))
+        return [_squared_misses(aim, keys, *design) for design in designs]
+
+    batch = max(1, int(_BATCH_NUMBERS / aim.law.means.size))
+    parts = blocks(samples, batch, aim.values)
+    drawn = in_threads(errors, parts, aim.values)
     means = []
-    for found in errors:
+    for found in zip(*drawn, strict=True):
         row = np.concatenate(found)
         deviation = float(row.std(ddof=1) / np.sqrt(len(row)))
         means.append((float(row.mean()), deviation))
     return means
+
+
+def _squared_misses(
+    aim: Aim, keys: Float[Array, "s n d"], queries: Heads, mix: Mix
+) -> Float[Array, "s"]:
+    """How far from the wanted output each draw of the keys ends, squared."""
+    z = aim.scale * (queries @ keys.transpose(0, 2, 1))
+    if aim.bias is not None:
+        z = z + aim.bias
+    alpha = attention.weights(z)
+    miss = np.einsum("h,shn->sn", mix, alpha) @ aim.values - aim.output
+    return np.einsum("sv,sv->s", miss, miss)
 
 
 def _design(want: Wanted, start: Design, queries: Heads, mix: Mix, report: Robustness) -> Design:

@@ -52,7 +52,10 @@ class NoisyKeys:
         none = xp.zeros((samples, 1), dtype=g.dtype, device=compat.device(g))
         numbers = xp.take(xp.concat([g, none], axis=1), self.columns, axis=1)
         own = xp.reshape(numbers, (samples, 1, k, r))
-        z = self.means + xp.sum(self.roots * own, axis=-1)
+        z = self.means
+        # Term by term: a sum over so short an axis would take most of the time.
+        for j in range(r):
+            z = z + self.roots[:, :, j] * own[..., j]
         if self.shared is not None:
             factors = g[:, self.dimension - self.shared.shape[1] :]
             z = z + xp.tensordot(factors, self.shared, axes=([1], [1]))
