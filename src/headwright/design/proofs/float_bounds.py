@@ -71,7 +71,8 @@ def surrounds(rows: Float[Array, "r d"], lam: Float[Array, "r"], free: Float[Arr
     residual = lam @ rows + mu @ free
     weight = 1.0 + np.abs(mu).sum()
     slack = gamma(count + len(free) + d + 20) * _ABOVE
-    H = (rows * lam[:, None]).T @ rows + free.T @ free
+    weighted = rows * np.sqrt(lam)[:, None]
+    H = weighted.T @ weighted + free.T @ free
 
     # The errors of H, of its factorisation and of the rows are each at most slack times the trace 1
     # + f.
