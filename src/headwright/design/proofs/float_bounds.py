@@ -79,5 +79,5 @@ def surrounds(rows: Float[Array, "r d"], lam: Float[Array, "r"], free: Float[Arr
     errors = slack * (weight + 4 * (1 + len(free)))
     theta = np.linalg.norm(residual) * _ABOVE + errors
     H.flat[:: d + 1] -= theta
-    _, failed = _factor(H, lower=1)
+    _, failed = _factor(H.T, lower=1)  # symmetric, and the transpose is in LAPACK's order
     return bool(lam.min() > TINY) and failed == 0

@@ -130,13 +130,13 @@ class _ActiveRows:
         P = self.B[active]
         if len(P) < P.shape[1]:
             return None
-        factor, failed = _factor(self._normal_matrix(active), lower=1)
+        factor, failed = _factor(self._normal_matrix(active).T, lower=1)
         if failed:
             return None
         lam = np.zeros(len(P))
         missing = np.zeros(P.shape[1])
         missing[-1] = 1.0
-        for _ in range(3):  # iterative refinement
+        for _ in range(2):  # one step of refinement
             correction, _ = _back(factor, missing, lower=1)
             lam = lam + P @ correction
             missing = -(lam @ P)
@@ -149,7 +149,7 @@ class _ActiveRows:
 
 
 def _solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    factor, failed = _factor(M, lower=1)
+    factor, failed = _factor(M.T, lower=1)  # symmetric, and the transpose is in LAPACK's order
     if failed:
         return np.linalg.lstsq(M, b, rcond=None)[0]
     return _back(factor, b, lower=1)[0]
