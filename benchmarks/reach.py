@@ -33,7 +33,7 @@ def run(*, quick: bool) -> dict[str, Any]:
     from benchmarks.telling import as_they_come  # not where this file is a child
 
     flag = ["--quick"] if quick else []
-    names = QUICK if quick else CASES
+    names = [*QUICK, *QUICK_FAMILIES] if quick else [*CASES, *FAMILIES]
     parts: list[dict[str, Any]] = []
 
     def measured() -> Iterator[dict[str, Any]]:
@@ -56,6 +56,8 @@ def _child(words: list[str]) -> dict[str, Any]:
 def table(quick: bool, names: list[str]) -> dict[str, Any]:
     cases = QUICK if quick else CASES
     rows = [_row(name, *case) for name, case in cases.items() if not names or name in names]
+    sizes = QUICK_FAMILIES if quick else FAMILIES
+    rows += [_family(name, n) for name, n in sizes.items() if not names or name in names]
     notes = [
         "seconds: CPU, one BLAS thread, the public call; memory: peak beyond the keys, and in "
         "units of the keys",
@@ -68,7 +70,9 @@ def table(quick: bool, names: list[str]) -> dict[str, Any]:
         "winners: keys that can win; margins: of 50 of them, those whose witness was verified "
         "again on all keys",
         "proofs: unreachable keys with a combination proven to exist exactly, of all unreachable "
-        "keys",
+        "keys (of 20 per member of a family)",
+        f"few dimensions: d = 2 to 6, {', '.join(KINDS)}; seconds and peer are those of the member "
+        "with the worst ratio to one call of qhull, which is named; the others are sums",
     ]
     return {"title": "which keys can ever win", "rows": rows, "notes": notes}
 
@@ -101,8 +105,75 @@ def _row(name: str, make: Callable[[], np.ndarray | None], peer: str, asked: int
     }
 
 
+def _family(name: str, n: int) -> dict[str, Any]:
+    """Every kind of keys in 2 to 6 dimensions beside one call of qhull; the worst ratio of all."""
+    pairs = [(kind, d) for d in range(2, 7) for kind in KINDS]
+    members = [_member(kind, n, d) for kind, d in pairs if _affordable(kind, n, d)]
+    worst = min(members, key=lambda m: m["qhull"] / m["seconds"])
+    return {
+        "keys": f"{name}, {len(members)} members, worst: {worst['keys']}",
+        "seconds": round(worst["seconds"], 4),
+        "memory": "-",
+        "peer": f"qhull {worst['qhull'] / worst['seconds']:,.3g}",
+        "floor": 0.0,
+        "wrong": f"{sum(m['wrong'] for m in members)} of {sum(m['count'] for m in members)}",
+        "winners": sum(m["winners"] for m in members),
+        "proofs": _summed(m["proofs"] for m in members),
+        "margins": _summed(m["margins"] for m in members),
+        "undecided": sum(m["undecided"] for m in members),
+    }
+
+
+def _member(kind: str, n: int, d: int) -> dict[str, Any]:
+    from scipy.spatial import ConvexHull
+
+    from headwright.design.separation.reachability import reach
+
+    K, corners = KINDS[kind](n, d)
+    reach(K[:100])
+    seconds, found = _best_of(REPEATS, lambda: reach(K))
+    qhull, hull = _best_of(REPEATS, lambda: ConvexHull(K))
+    expected = np.zeros(len(K), bool)
+    expected[hull.vertices if corners is None else corners] = True
+    lost = [j for j, status in enumerate(found.status) if status == "unreachable"]
+    some = _spread(np.array(lost, int), 20) if lost else []
+    return {
+        "keys": f"{kind}, {len(K)} x {d}",
+        "seconds": seconds,
+        "qhull": qhull,
+        "wrong": int((expected != found.reachable).sum()),
+        "count": len(K),
+        "winners": found.count,
+        "proofs": f"{sum(found.proof(j).exact for j in some)} of {len(some)}",
+        "margins": _winning(found),
+        "undecided": found.counts["undecided"],
+    }
+
+
+def _affordable(kind: str, n: int, d: int) -> bool:
+    """Can qhull be waited for? On a sphere it makes 30 and 150 facets per key at d = 5 and 6."""
+    return kind != "on a sphere" or n * 10.0 ** max(0, d - 4) <= 20_000
+
+
+def _best_of(times: int, call: Callable[[], Any]) -> tuple[float, Any]:
+    spent = []
+    answer = None
+    for _ in range(times):
+        start = time.process_time()
+        answer = call()
+        spent.append(time.process_time() - start)
+    return min(spent), answer
+
+
+def _summed(counts: Iterator[str]) -> str:
+    pairs = [text.split(" of ") for text in counts]
+    return f"{sum(int(a) for a, _ in pairs)} of {sum(int(b) for _, b in pairs)}"
+
+
 def _winning(found: Any) -> str:
     winners = np.flatnonzero(found.reachable)
+    if len(winners) == 0:
+        return "0 of 0"
     sample = winners[np.linspace(0, len(winners) - 1, min(50, len(winners))).astype(int)]
     good = sum(found.witness(int(j)).margin > 0 for j in sample)
     return f"{good} of {len(sample)}"
@@ -219,6 +290,44 @@ def shrunken(n: int, d: int, few: int) -> np.ndarray:
     return K
 
 
+# Kinds of keys in few dimensions: n (about) and d -> keys, and their corners where qhull is wrong
+# or asked about copies.
+Member = tuple[np.ndarray, np.ndarray | None]
+
+
+def on_a_sphere(n: int, d: int) -> Member:
+    K = gaussian(n, d)
+    return K / np.linalg.norm(K, axis=1, keepdims=True), None
+
+
+def nearly_flat(n: int, d: int) -> Member:
+    K = gaussian(n, d)
+    K[:, -1] *= 1e-6
+    return K, None
+
+
+def lattice(n: int, d: int) -> Member:
+    side = round(n ** (1 / d))
+    K = np.stack(np.meshgrid(*[np.arange(float(side))] * d), -1).reshape(-1, d)
+    return K, np.flatnonzero(np.isin(K, [0.0, side - 1.0]).all(axis=1))
+
+
+def every_key_twice(n: int, d: int) -> Member:
+    """Copies can win together only, so no key wins alone."""
+    return np.repeat(gaussian(n // 2, d), 2, axis=0), np.zeros(0, int)
+
+
+KINDS: dict[str, Callable[[int, int], Member]] = {
+    "Gaussian": lambda n, d: (gaussian(n, d), None),
+    "on a sphere": on_a_sphere,
+    "nearly flat": nearly_flat,
+    "lattice": lattice,
+    "every key twice": every_key_twice,
+}
+REPEATS = 3
+FAMILIES = {"few dimensions, 2000 keys": 2_000, "few dimensions, 20000 keys": 20_000}
+QUICK_FAMILIES = {"few dimensions, 200 keys": 200}
+
 # name -> (keys, peer, how many keys the peer is asked about)
 CASES = {
     "MiniLM words": (word_vectors, "HiGHS", 1),
@@ -226,7 +335,6 @@ CASES = {
     "MiniLM head 0, position 0": (lambda: head_keys(0), "HiGHS", 4),
     "shrunken": (lambda: shrunken(30_000, 384, 300), "HiGHS", 1),
     "Gaussian": (lambda: gaussian(50_257, 768), "HiGHS", 1),
-    "Gaussian, flat": (lambda: gaussian(2_000, 3), "qhull", 0),
     "Gaussian, small": (lambda: gaussian(1_000, 8), "qhull", 0),
 }
 QUICK = {

@@ -5,7 +5,7 @@ from benchmarks import reach
 
 def test_the_quick_benchmark_finds_no_disagreement():
     rows = reach.run(quick=True)["rows"]
-    assert len(rows) == 2
+    assert len(rows) == 3
     for row in rows:
         assert row["wrong"].startswith("0 of")
         proven, lost = row["proofs"].split(" of ")

@@ -14,6 +14,7 @@ from tests.rational_check import dot, exact_margin, row
 
 from headwright.design.proofs.float_bounds import certain_margins, surrounds
 from headwright.design.separation.exact_rows import ExactRows, independent, margin
+from headwright.design.separation.placed import rational_combination
 from headwright.design.separation.rational import nearest_point
 
 finite = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: x if abs(x) > 1e-6 else 0.0)
@@ -129,3 +130,16 @@ def test_surrounds_is_right_about_thin_simplices(tiny):
     assert not surrounds(
         off / np.linalg.norm(off, axis=1)[:, None], np.full(3, 1 / 3), np.zeros((0, 2))
     )
+
+
+def test_a_proof_with_more_digits_than_python_writes_is_kept_without_them():
+    K = np.array([[0.0], [2.0], [1.0]])
+    tiny = Fraction(1, 3**10_000)
+    halves = [Fraction(1, 2) + tiny, Fraction(1, 2) - tiny]
+    long = rational_combination(K, outside=([0, 1], halves), inside=((2,), [Fraction(1)]))
+    assert long.exact
+    assert long.rational is None
+    short = rational_combination(
+        K, outside=([0, 1], [Fraction(1, 2)] * 2), inside=((2,), [Fraction(1)])
+    )
+    assert short.rational == ("1/2", "1/2", "1")

@@ -275,9 +275,9 @@ def test_a_failed_solver_is_never_a_verdict(rng, monkeypatch):
     nothing else changes."""
     from headwright.design.separation import cone, pursuit, rational
 
-    K = rng.standard_normal((80, 3))
+    K = rng.standard_normal((80, 7))
     honest = reach(K)
-    failed = cone.Balance(direction=None, surrounded=False, shares=np.zeros(0), state=np.zeros(4))
+    failed = cone.Balance(direction=None, surrounded=False, shares=np.zeros(0), state=np.zeros(8))
     monkeypatch.setattr(pursuit, "balance", lambda A, start=None: failed)
     monkeypatch.setattr(rational, "_MOST_CYCLES", 0)
     r = reach(K)
@@ -295,9 +295,10 @@ def test_exact_arithmetic_alone_gives_the_same_verdicts(rng, monkeypatch):
     start."""
     from headwright.design.separation import cone, pursuit
 
-    K = rng.standard_normal((40, 3))
+    K = rng.standard_normal((40, 7))
+    K[:10] *= 0.1
     honest = reach(K)
-    failed = cone.Balance(direction=None, surrounded=False, shares=np.zeros(0), state=np.zeros(4))
+    failed = cone.Balance(direction=None, surrounded=False, shares=np.zeros(0), state=np.zeros(8))
     monkeypatch.setattr(pursuit, "balance", lambda A, start=None: failed)
     r = reach(K)
     assert r.status == honest.status

@@ -71,12 +71,13 @@ def surrounds(rows: Float[Array, "r d"], lam: Float[Array, "r"], free: Float[Arr
     residual = lam @ rows + mu @ free
     weight = 1.0 + np.abs(mu).sum()
     slack = gamma(count + len(free) + d + 20) * _ABOVE
-    H = (rows * lam[:, None]).T @ rows + free.T @ free
+    weighted = rows * np.sqrt(lam)[:, None]
+    H = weighted.T @ weighted + free.T @ free
 
     # The errors of H, of its factorisation and of the rows are each at most slack times the trace 1
     # + f.
     errors = slack * (weight + 4 * (1 + len(free)))
     theta = np.linalg.norm(residual) * _ABOVE + errors
     H.flat[:: d + 1] -= theta
-    _, failed = _factor(H, lower=1)
+    _, failed = _factor(H.T, lower=1)  # symmetric, and the transpose is in LAPACK's order
     return bool(lam.min() > TINY) and failed == 0

@@ -1,7 +1,7 @@
 """Which keys, or sets of keys, can ever win?
 
-Reading order: `hull` (copies, and coordinates in use), `placed` (points among the keys), `screens`
-(cheap queries for most keys), `cone` and `pursuit` (one set against all others, in floats),
-`exact_rows` and `rational` (the last word), `separate` (the verdict on one set), `reachability`
-(all keys), `record` (what was found), `figures`.
+Reading order: `hull` (copies, and coordinates in use), `placed` (points among the keys), `fan` (few
+dimensions: what qhull says, proven), `screens` (cheap queries for most keys), `cone` and `pursuit`
+(one set against all others, in floats), `exact_rows` and `rational` (the last word), `separate`
+(the verdict on one set), `reachability` (all keys), `record` (what was found), `figures`.
 """

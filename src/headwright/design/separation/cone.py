@@ -42,14 +42,15 @@ class Balance:
 def balance(A: Float[Array, "w d"], start: Float[Array, "c"] | None = None) -> Balance:
     """Separate the rows of A (unit vectors) from the origin, or surround it by them."""
     B = np.hstack([A, np.ones((len(A), 1))])
-    s = _minimiser(B, _RIDGES[0]) if start is None else start
+    rows = _ActiveRows(B)
+    s = rows.minimiser(np.ones(len(B), bool), _RIDGES[0]) if start is None else start
     z = B @ s
     for ridge in _RIDGES:
-        s = _newton(B, ridge=ridge, s=s)
+        s = _newton(rows, ridge=ridge, s=s)
         z = B @ s
         if (z - s[-1]).max() < 0:
             return Balance(direction=s[:-1], surrounded=False, shares=_shares(z), state=s)
-        lam = _exact_weights(B, z > 0)
+        lam = rows.exact_weights(z > 0)
         if lam is not None:
             return Balance(direction=None, surrounded=True, shares=_shares(lam), state=s)
     return Balance(direction=None, surrounded=False, shares=_shares(z), state=s)
@@ -60,17 +61,18 @@ def _shares(z: np.ndarray) -> np.ndarray:
     return lam / max(lam.sum(), np.finfo(float).tiny)
 
 
-def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray) -> np.ndarray:
+def _newton(rows: _ActiveRows, *, ridge: float, s: np.ndarray) -> np.ndarray:
     """Minimise `ridge |s|^2 / 2 - t + |max(B s, 0)|^2 / 2`; stop early once all rows are
     separated."""
+    B = rows.B
     z = B @ s
     for _ in range(_MOST_STEPS):
         active = z > 0
-        step = _minimiser(B[active], ridge) - s
+        step = rows.minimiser(active, ridge) - s
         dz = B @ step
         tau = _line_search(s, step, z=z, dz=dz, ridge=ridge)
         s = s + tau * step
-        z = B @ s
+        z = z + tau * dz
         separated = (z - s[-1]).max() < 0
         settled = tau == 1.0 and np.array_equal(z > 0, active)
         if separated or settled:
@@ -78,27 +80,76 @@ def _newton(B: np.ndarray, *, ridge: float, s: np.ndarray) -> np.ndarray:
     return s
 
 
-def _minimiser(B: np.ndarray, ridge: float) -> np.ndarray:
-    """`(ridge I + B'B)^-1 e`, e the last unit vector: the minimiser while the active rows are those
-    of B."""
-    rows, d = B.shape
-    if rows < _GRAM_SHARE * d:
-        # Woodbury: (ridge I + B'B)^-1 e = (e - B'(ridge I + BB')^-1 B e) / ridge, and B e = 1.
-        G = B @ B.T
-        G.flat[:: rows + 1] += ridge
-        inner = _solve(G, np.ones(rows)) if rows else np.zeros(0)
-        s = -(inner @ B)
-        s[-1] += 1.0
-        return s / ridge
-    e = np.zeros(d)
-    e[-1] = 1.0
-    H = B.T @ B
-    H.flat[:: d + 1] += ridge
-    return _solve(H, e)
+class _ActiveRows:
+    """Linear systems on some rows of B. Their normal matrix is kept: from step to step few rows
+    come and go."""
+
+    def __init__(self, B: np.ndarray) -> None:
+        self.B = B
+        self._active = np.zeros(len(B), bool)
+        self._normal = np.zeros((B.shape[1], B.shape[1]))
+
+    def minimiser(self, active: np.ndarray, ridge: float) -> np.ndarray:
+        """`(ridge I + B'B)^-1 e` on the active rows, e the last unit vector: the minimiser while
+        they stay the active ones."""
+        count = int(active.sum())
+        d = self.B.shape[1]
+        if count < _GRAM_SHARE * d:
+            # Woodbury: (ridge I + B'B)^-1 e = (e - B'(ridge I + BB')^-1 B e) / ridge, and B e = 1.
+            B = self.B[active]
+            G = B @ B.T
+            G.flat[:: count + 1] += ridge
+            inner = _solve(G, np.ones(count)) if count else np.zeros(0)
+            s = -(inner @ B)
+            s[-1] += 1.0
+            return s / ridge
+        e = np.zeros(d)
+        e[-1] = 1.0
+        H = self._normal_matrix(active).copy()
+        H.flat[:: d + 1] += ridge
+        return _solve(H, e)
+
+    def _normal_matrix(self, active: np.ndarray) -> np.ndarray:
+        joined = np.flatnonzero(active & ~self._active)
+        left = np.flatnonzero(self._active & ~active)
+        if len(joined) + len(left) < active.sum():
+            self._normal += self._product(joined)
+            self._normal -= self._product(left)
+        else:
+            self._normal = self._product(np.flatnonzero(active))
+        self._active = active
+        return self._normal
+
+    def _product(self, rows: np.ndarray) -> np.ndarray:
+        B = self.B if len(rows) == len(self.B) else self.B[rows]
+        return B.T @ B
+
+    def exact_weights(self, active: np.ndarray) -> np.ndarray | None:
+        """Without the ridge: `lam = B s` with `B'B s = e` on the active rows solves `B' lam = e`.
+        Positive, or None."""
+        P = self.B[active]
+        if len(P) < P.shape[1]:
+            return None
+        factor, failed = _factor(self._normal_matrix(active).T, lower=1)
+        if failed:
+            return None
+        lam = np.zeros(len(P))
+        missing = np.zeros(P.shape[1])
+        missing[-1] = 1.0
+        for _ in range(2):  # one step of refinement
+            correction, _ = _back(factor, missing, lower=1)
+            lam = lam + P @ correction
+            missing = -(lam @ P)
+            missing[-1] += 1.0
+        if lam.min() <= 0:
+            return None
+        weights = np.zeros(len(self.B))
+        weights[active] = lam
+        return weights
 
 
 def _solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    factor, failed = _factor(M, lower=1)
+    factor, failed = _factor(M.T, lower=1)  # symmetric, and the transpose is in LAPACK's order
     if failed:
         return np.linalg.lstsq(M, b, rcond=None)[0]
     return _back(factor, b, lower=1)[0]
@@ -131,27 +182,3 @@ def _line_search(
             break
         tau = goal
     return tau
-
-
-def _exact_weights(B: np.ndarray, active: np.ndarray) -> np.ndarray | None:
-    """Without the ridge: `lam = B s` with `B'B s = e` on the active rows solves `B' lam = e`.
-    Positive, or None."""
-    P = B[active]
-    if len(P) < B.shape[1]:
-        return None
-    factor, failed = _factor(P.T @ P, lower=1)
-    if failed:
-        return None
-    lam = np.zeros(len(P))
-    missing = np.zeros(B.shape[1])
-    missing[-1] = 1.0
-    for _ in range(3):  # iterative refinement
-        correction, _ = _back(factor, missing, lower=1)
-        lam = lam + P @ correction
-        missing = -(lam @ P)
-        missing[-1] += 1.0
-    if lam.min() <= 0:
-        return None
-    weights = np.zeros(len(B))
-    weights[active] = lam
-    return weights

@@ -32,16 +32,22 @@ def blocks(n: int) -> Iterator[slice]:
 
 
 def copies(K: Keys) -> Int[Array, "n"]:
-    """For each key the number of the first key equal to it in every coordinate. (Should two
-    different keys share a hash, a copy may go unnoticed here; it is then found by the exact stage,
-    as a combination of one key.)"""
+    """For each key the number of the first key equal to it in every coordinate. Keys are told apart
+    coordinate by coordinate, until no two are left that might be equal."""
     first = np.arange(len(K))
-    seen: dict[int, int] = {}
-    for i, row in enumerate(K):
-        digest = hash((row + 0.0).tobytes())  # + 0.0: -0 and 0 are one number
-        twin = seen.setdefault(digest, i)
-        if twin != i and np.array_equal(K[twin], row):
-            first[i] = twin
+    alike = np.arange(len(K))
+    group = np.zeros(len(K), int)
+    for column in K.T:
+        _, value = np.unique(column[alike], return_inverse=True)
+        pair = group * (len(alike) + 1) + value
+        _, group, size = np.unique(pair, return_inverse=True, return_counts=True)
+        shared = size[group] > 1
+        alike = alike[shared]
+        group = group[shared]
+        if len(alike) == 0:
+            return first
+    _, leader, group = np.unique(group, return_index=True, return_inverse=True)
+    first[alike] = alike[leader[group]]
     return first
 
 

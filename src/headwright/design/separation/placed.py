@@ -13,6 +13,7 @@ import numpy as np
 from headwright.design.proofs.proof import Combination
 from headwright.types import Array, Float, Int, Keys, Query
 
+_MOST_BITS = 14_000  # 4,214 decimal digits
 # Key numbers and a coefficient for each, in floats or in rationals.
 Side = tuple[Sequence[int], Float[Array, "_"]]
 RationalSide = tuple[Sequence[int], Sequence[Fraction]]
@@ -81,8 +82,13 @@ def _satisfied(proof: Combination, rows: Float[Array, "k u"]) -> bool:
 
 def rational_combination(K: Keys, *, outside: RationalSide, inside: RationalSide) -> Combination:
     proof = combination(K, outside=_in_floats(outside), inside=_in_floats(inside))
-    text = tuple(str(x) for x in (*outside[1], *inside[1]))
-    return replace(proof, rational=text)
+    fractions = (*outside[1], *inside[1])
+    longest = max(x.denominator.bit_length() for x in fractions)
+    # Python writes and reads whole numbers up to a number of digits; beyond it the proof is exact
+    # all the same.
+    if longest > _MOST_BITS:
+        return proof
+    return replace(proof, rational=tuple(str(x) for x in fractions))
 
 
 def combination(K: Keys, *, outside: Side, inside: Side) -> Combination:

@@ -49,7 +49,7 @@ class KeyTable:
 
     @classmethod
     def of(cls, K: Keys, *, resolution: float, seed: int) -> KeyTable:
-        lengths = np.sqrt(np.einsum("nd,nd->n", K, K))
+        lengths = _lengths(K)
         noise = np.random.default_rng(seed).gumbel(size=len(K))
         return cls(K, lengths, noise, resolution)
 
@@ -138,10 +138,11 @@ class Pursuit:
         if not len(self.rows):
             self._fix_frame(X)
         X *= self.scale
-        before = np.linalg.norm(X, axis=1)
+        before = _lengths(X)
+        after = before
         if self._complement is not None:
             X = X @ self._complement
-        after = np.linalg.norm(X, axis=1)
+            after = _lengths(X)
         vanished = np.flatnonzero(after <= _VANISHED * before)
         if len(vanished):
             first = vanished[:1]
@@ -151,14 +152,16 @@ class Pursuit:
             self._shares = np.ones(1)
             return False
 
+        X /= after[:, None]
+        self._units = np.vstack([self._units, X]) if len(self.rows) else X
         self.rows = np.concatenate([self.rows, new])
-        self._units = np.vstack([self._units, X / after[:, None]])
         self._sizes = np.concatenate([self._sizes, after])
         return True
 
     def _fix_frame(self, X: np.ndarray) -> None:
         # Powers of two: exact, and no coordinate counts less for being small.
-        largest = np.abs(np.vstack([X, self.E])).max(axis=0)
+        rows = np.vstack([X, self.E]) if len(self.E) else X
+        largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
         self.scale = np.ldexp(1.0, -np.frexp(np.where(largest > 0, largest, 1.0))[1])
         if len(self.E):
             basis, _ = np.linalg.qr((self.E * self.scale).T, mode="complete")
@@ -186,7 +189,7 @@ class Pursuit:
         self._sizes = self._sizes[used]
         self._shares = self._shares[used]
         X = (self.table.K[self.rows] - self.base) * self.scale
-        lengths = np.linalg.norm(X, axis=1)
+        lengths = _lengths(X)
 
         # Shares belong to unit vectors along P x_i; the proof speaks of unit vectors along x_i, the
         # weights of x_i.
@@ -231,6 +234,10 @@ def pursue(pursuits: Iterable[Pursuit], *, block: int = 1) -> Iterator[Pursuit]:
                 del rounds[id(p)]
                 yield p
         active = [p for p in active if p.status == "open"]
+
+
+def _lengths(X: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("nd,nd->n", X, X))
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:

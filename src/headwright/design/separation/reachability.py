@@ -2,23 +2,26 @@
 none does.
 
 Stages, each settling what it can prove and passing on the rest: copies are grouped and unused
-dimensions removed (`hull`), matrix products settle almost all keys (`screens`), a working-set
-method the hard ones (`pursuit`), and rational arithmetic those on the boundary
-(`separate.verdict`). No stage concludes from its own failure.
+dimensions removed (`hull`), qhull's facets settle almost all keys in few dimensions (`fan`) and
+matrix products in many (`screens`), a working-set method the hard ones (`pursuit`), and rational
+arithmetic those on the boundary (`separate.verdict`). No stage concludes from its own failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from headwright import inputs
+from headwright.design.proofs.proof import Combination
 from headwright.design.separation import hull
-from headwright.design.separation.placed import Placement
+from headwright.design.separation.fan import Fan
+from headwright.design.separation.placed import Placement, combination
 from headwright.design.separation.pursuit import KeyTable, Pursuit, pursue
-from headwright.design.separation.record import PointVerdicts, Reach, SetReach
+from headwright.design.separation.record import Inside, PointVerdicts, Reach, SetReach
 from headwright.design.separation.screens import PrincipalAxes, Screen
 from headwright.design.separation.separate import (
     Selectable,
@@ -88,27 +91,55 @@ def _keys(
         report(1, 1)
         return PointVerdicts(points[0])
     axes = PrincipalAxes.of(*hull.second_moments(points))
-    won, hard = _screened(points, axes, report)
+    fan = Fan(points, resolution=resolution)
+    report(total - int(fan.open.sum()), total)
+    won, hard = _screened(points, axes, fan, report)
     table = KeyTable.of(points, resolution=resolution, seed=seed)
-    started = (Pursuit(table, (j,), axes.whitened_query(points[j])) for j in hard)
     verdicts: dict[int, Selectable] = {}
-    for pursuit in pursue(started, block=_block(*points.shape)):
+    for pursuit in pursue(_started(table, axes, hard), block=_block(*points.shape)):
         verdicts[pursuit.S[0]] = verdict(pursuit)
         report(total - len(hard) + len(verdicts), total)
-    return PointVerdicts(axes.mean, won, verdicts)
+    if fan.open.all():
+        return PointVerdicts(axes.mean, won, verdicts)
+    inside = Inside(~fan.open, partial(_proof, fan, table, axes))
+    return PointVerdicts(axes.mean, won, verdicts, inside)
+
+
+def _started(table: KeyTable, axes: PrincipalAxes, keys: Iterable[int]) -> Iterator[Pursuit]:
+    return (Pursuit(table, (j,), axes.whitened_query(table.K[j])) for j in keys)
+
+
+def _proof(fan: Fan, table: KeyTable, axes: PrincipalAxes, point: int) -> Combination:
+    """Of a point that the fan proved to be inside: a pursuit spreads the weight over more keys,
+    which makes a sharper ceiling; what the fan found is there if it fails."""
+    pursuit = next(pursue(_started(table, axes, [point])))
+    found = verdict(pursuit).proof
+    if found is not None and found.exact:
+        return found
+    return combination(table.K, outside=fan.combination(point), inside=((point,), np.ones(1)))
 
 
 def _screened(
-    points: Float[Array, "p r"], axes: PrincipalAxes, report: Progress
+    points: Float[Array, "p r"], axes: PrincipalAxes, fan: Fan, report: Progress
 ) -> tuple[dict[int, Query], list[int]]:
-    """Queries of points that won by reflection, and the points that no screen settled. The screen's
-    copy of the keys, half as large as they are, ends with this function."""
+    """Queries of points that won with another one than `k - mean`, and the points that no screen
+    settled. The screen's copy of the keys, half as large as they are, ends with this function."""
     total = len(points)
+    if fan.complete:
+        won = fan.winners()
+        hard = [int(j) for j in np.flatnonzero(fan.open) if int(j) not in won]
+        report(total - len(hard), total)
+        return won, hard
+
     screen = Screen(points, axes)
-    open_keys = screen.self_test()
-    report(total - len(open_keys), total)
-    won = {int(screen.order[p]): axes.query(y) for p, y in screen.reflections(open_keys).items()}
-    hard = [int(j) for j in screen.order[open_keys] if int(j) not in won]
+    left = screen.self_test(fan.open)
+    report(total - len(left), total)
+    fan.finish(screen.order[left])
+    won = fan.winners() if fan.complete else {}
+    left = np.array([p for p in left if fan.open[j := screen.order[p]] and j not in won], int)
+    report(total - len(left), total)
+    won |= {int(screen.order[p]): axes.query(y) for p, y in screen.reflections(left).items()}
+    hard = [int(j) for j in screen.order[left] if int(j) not in won]
     report(total - len(hard), total)
     return won, hard
 

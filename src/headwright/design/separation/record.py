@@ -9,6 +9,7 @@ win, and `groups` has them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,16 +50,38 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Inside:
+    """Points proven to be inside the hull of others, and how the combination that shows it is made
+    when somebody asks."""
+
+    points: Bool[Array, "p"]
+    proof: Callable[[int], Combination]
+
+
+@dataclass(frozen=True)
 class PointVerdicts:
     """Verdicts on distinct points, before copies and unused coordinates are put back. Points in
-    neither table won with the query `k - mean`."""
+    none of the tables won with the query `k - mean`."""
 
     mean: Float[Array, "r"]
     queries: dict[int, Float[Array, "r"]] = field(default_factory=dict)
     verdicts: dict[int, Selectable] = field(default_factory=dict)
+    inside: Inside | None = None
 
-    def status(self, point: int) -> str:
-        return _WORDS[self.verdicts[point].status] if point in self.verdicts else "reachable"
+    def words(self, count: int) -> Array:
+        """One status per point."""
+        status = np.full(count, "reachable", dtype=object)
+        if self.inside is not None:
+            status[self.inside.points] = "unreachable"
+        for point, found in self.verdicts.items():
+            status[point] = _WORDS[found.status]
+        return status
+
+    def proof(self, point: int) -> Combination | None:
+        known = self.verdicts.get(point)
+        if known is None and self.inside is not None:
+            return self.inside.proof(point)
+        return None if known is None else known.proof
 
 
 _WORDS = {"selectable": "reachable", "unselectable": "unreachable", "undecided": "undecided"}
@@ -103,24 +126,21 @@ class Reach:
 
     @classmethod
     def of(cls, K: Keys, *, placement: Placement, found: PointVerdicts, resolution: float) -> Reach:
-        first = placement.first.tolist()
-        point = {int(key): number for number, key in enumerate(placement.distinct)}
-        copies = Counter(first)
-        status = []
-        for i in first:
-            word = found.status(point[i])
-            alone = word != "reachable" or copies[i] == 1
-            status.append(word if alone else "shared")
+        distinct, point, copies = np.unique(
+            placement.first, return_inverse=True, return_counts=True
+        )
+        alone = found.words(len(distinct))
+        together = np.where(alone == "reachable", "shared", alone)
+        status = np.where(copies > 1, together, alone)[point]
 
-        groups = []
-        for i, count in copies.items():
-            if count > 1:
-                members = np.flatnonzero(placement.first == i)
-                groups.append(Group(tuple(members.tolist()), status[i]))
+        shared = np.flatnonzero(copies[point] > 1)
+        by_point = shared[np.argsort(point[shared], kind="stable")]
+        ends = np.cumsum(copies[copies > 1])
+        groups = [tuple(members.tolist()) for members in np.split(by_point, ends[:-1])]
         return cls(
-            reachable=np.array([word == "reachable" for word in status]),
-            status=tuple(status),
-            groups=tuple(groups),
+            reachable=(status == "reachable").astype(bool),
+            status=tuple(status.tolist()),
+            groups=tuple(Group(keys, str(status[keys[0]])) for keys in groups if keys),
             dimension=hull.dimension(K, placement.columns, resolution=resolution),
             tolerance=resolution,
             _keys=K,
@@ -188,7 +208,7 @@ class Reach:
             weights = np.full(len(others), 1 / len(others))
             found = combination(self._keys, outside=(others, weights), inside=((j,), np.ones(1)))
             return replace(found, exact=found.residual == 0)
-        known = self._found.verdicts[point].proof
+        known = self._found.proof(point)
         assert known is not None
         return self._placement.restore(known, self._keys, (j,))
 

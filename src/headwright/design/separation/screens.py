@@ -19,7 +19,7 @@ import numpy as np
 
 from headwright.design.proofs.float_bounds import gamma
 from headwright.design.separation.hull import blocks
-from headwright.types import Array, Float, Int, Keys, Query
+from headwright.types import Array, Bool, Float, Int, Keys, Query
 
 # Shares of the coordinates tried in turn; below 64 coordinates a prefix saves nothing.
 _PREFIXES = (1 / 6, 1 / 4, 1 / 2)
@@ -84,10 +84,10 @@ class Screen:
         # a float64 gamma.
         self.error = 1.01 * ((d + 6) * _UNIT32 + 8 * gamma(d + 10))
 
-    def self_test(self) -> Positions:
-        """Keys that the self test leaves open, as positions in `order`."""
-        n, d = self.W.shape
-        left = np.arange(n)
+    def self_test(self, keys: Bool[Array, "n"]) -> Positions:
+        """Which of these keys the self test leaves open, as positions in `order`."""
+        d = self.W.shape[1]
+        left = np.flatnonzero(keys[self.order])
         widths = [round(share * d) for share in _PREFIXES] if d >= _NARROW else []
         for width in [*widths, d]:
             P = self.W if width == d else self._prefix(width)
