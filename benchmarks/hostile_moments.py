@@ -4,7 +4,7 @@ to one problem."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,10 @@ class Case:
             return hw.moments(self.q, keys, self.V, **self.options)
         queries = np.concatenate([self.before, self.q[None, :]])
         all_of_them = hw.moments(queries[:, None, :], keys, self.V, **self.options)
-        arrays = ("mean", "covariance", "weights_mean")
-        return replace(all_of_them, **{name: getattr(all_of_them, name)[-1] for name in arrays})
+        last = {f.name: getattr(all_of_them, f.name) for f in fields(all_of_them)}
+        return replace(
+            all_of_them, **{name: x[-1] for name, x in last.items() if isinstance(x, np.ndarray)}
+        )
 
 
 def _plain(rng: Generator, n: int | None = None, d: int | None = None) -> Case:
