@@ -4,7 +4,7 @@ to one problem."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,26 @@ import headwright as hw
 
 @dataclass(frozen=True)
 class Case:
-    """One problem. `parts` are those of `GaussianKeys`; `q` is one query or two."""
+    """One problem. `parts` are those of `GaussianKeys`; `q` is one query or two. Queries `before`
+    it in the same call change nothing."""
 
     q: np.ndarray
     K: np.ndarray
     V: np.ndarray
     parts: dict[str, np.ndarray] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    before: np.ndarray | None = None
 
     def found(self) -> Any:
         keys = hw.GaussianKeys(self.K, **self.parts)
-        return hw.moments(self.q, keys, self.V, **self.options)
+        if self.before is None:
+            return hw.moments(self.q, keys, self.V, **self.options)
+        queries = np.concatenate([self.before, self.q[None, :]])
+        all_of_them = hw.moments(queries[:, None, :], keys, self.V, **self.options)
+        last = {f.name: getattr(all_of_them, f.name) for f in fields(all_of_them)}
+        return replace(
+            all_of_them, **{name: x[-1] for name, x in last.items() if isinstance(x, np.ndarray)}
+        )
 
 
 def _plain(rng: Generator, n: int | None = None, d: int | None = None) -> Case:
@@ -193,6 +202,15 @@ def _many(rng: Generator) -> Case:
     return replace(case, K=K, q=case.q - case.q.mean())
 
 
+def _in_a_call(rng: Generator) -> Case:
+    """One of many queries of all lengths, on keys whose noise has all sizes."""
+    case = _plain(rng, n=_between(rng, 2, 30), d=3)
+    variances = 10.0 ** rng.uniform(-8, 3, len(case.K))
+    lengths = 10.0 ** rng.uniform(-2, 2, (30, 1))
+    Q = lengths * rng.normal(size=(30, 3))
+    return replace(case, q=Q[-1], before=Q[:-1], parts={"isotropic": variances})
+
+
 FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "ordinary": _plain,
     "a constant on all logits, up to 2^60": _shifted,
@@ -212,5 +230,6 @@ FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "a large value on a key out of reach": _hidden_value,
     "two correlated heads": _heads,
     "thousands of keys": _many,
+    "one of 30 queries in a call": _in_a_call,
 }
 SLOW_FAMILIES = {"thousands of keys", "two correlated heads"}

@@ -13,7 +13,7 @@ from tests.noise.routes import on_a_grid
 import headwright as hw
 from headwright.noise import budget
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral, laws, nodes
+from headwright.noise.head import integral, nodes
 from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
@@ -141,7 +141,7 @@ def test_knobs_of_the_grid(knob, law, monkeypatch):
 def test_a_coarse_rule(step, law, monkeypatch):
     m, s, V = problem(law, 12)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(integral, "grid", partial(nodes.grid, step=step))
     covers(head_moments(m, s, V), true, visible=1e-10)
 
 
@@ -152,7 +152,7 @@ def test_a_coarse_graded_rule(step, bend, monkeypatch):
     m, s, V = problem((10.0, 0.0, 30.0), 12)
     true = head_moments(m, s, V)
     monkeypatch.setattr(nodes, "_BEND", bend)
-    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(integral, "grid", partial(nodes.grid, step=step))
     covers(head_moments(m, s, V), true, visible=1e-10)
 
 
@@ -188,7 +188,14 @@ CUTS = [(0.0, 1e-3), (1e-3, 0.0), (0.02, 0.02)]
 def test_ends_that_are_cut_off(cut, law, monkeypatch):
     m, s, V = problem(law, 12)
     true = head_moments(m, s, V)
-    monkeypatch.setattr(laws, "nodes", cut_nodes(m, s, cut, sure=integral._SURE))
+    cut_one = cut_nodes(m, s, cut, sure=integral._SURE)
+
+    def fewer(logits, _):
+        """A grid of one query."""
+        one = cut_one(logits.m[0], logits.s[0], logits.count[0])
+        return replace(one, u=one.u[None], weight=one.weight[None])
+
+    monkeypatch.setattr(integral, "grid", fewer)
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) <= 1e-9
     covers(found, true, visible=1e-5)
@@ -241,7 +248,7 @@ def test_a_coarse_rule_for_two_heads(step, monkeypatch):
     m, s = (np.stack(x) for x in (law.means, law.deviations))
     cross = keys.logits_law(Q).cross[0, 1]
     fine = one_pair(m, s, cross, V)
-    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=step))
+    monkeypatch.setattr(integral, "grid", partial(nodes.grid, step=step))
     coarse = one_pair(m, s, cross, V)
     apart = np.abs(coarse.covariance - fine.covariance).max()
     assert 1e-12 <= apart <= coarse.error + fine.error
@@ -257,7 +264,7 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     fine = one_pair(m, s, cross, V, heads=heads)
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
     monkeypatch.setattr(nodes, "_BEND", 6.0)
-    monkeypatch.setattr(laws, "nodes", partial(nodes.nodes, step=0.9))
+    monkeypatch.setattr(integral, "grid", partial(nodes.grid, step=0.9))
     monkeypatch.setattr(budget, "ROUGH_PAIR", np.inf)  # beyond it the pair is sampled instead
     found = pair.sum_pairs
     monkeypatch.setattr(pair, "sum_pairs", lambda *given: replace(found(*given), total=1.0))

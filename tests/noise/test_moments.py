@@ -29,16 +29,6 @@ def test_no_noise_is_attention(case):
     assert not m.covariance.any()
 
 
-def test_batch_is_a_loop(case, rng):
-    _, keys, V = case
-    Q = rng.normal(size=(4, 1, 3))
-    batch = hw.moments(Q, keys, V)
-    assert batch.mean.shape == (4, 2)
-    assert batch.covariance.shape == (4, 2, 2)
-    for i in range(4):
-        np.testing.assert_array_equal(batch.covariance[i], hw.moments(Q[i, 0], keys, V).covariance)
-
-
 def test_mask_removes_keys(case):
     q, keys, V = case
     mask = np.array([True, False, True, True, False])

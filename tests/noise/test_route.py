@@ -43,17 +43,19 @@ def test_one_head_and_few_keys(rng):
 
     names = files_entered(lambda: moments(q, keys, V))
 
-    # The question, what was asked, the exact route, one integral, what rounding did, the answer.
+    # The question, what was asked, the queries, one integral, what rounding did, the answer.
     assert in_folder(names, "noise") == [
         "noise/moments",
         "noise/problem",
-        "noise/exact",
+        "noise/few/moments",
         "noise/head/integral",
         "noise/head/laws",
         "noise/head/nodes",
-        "noise/head/transform",
-        "noise/head/lattice",
+        "noise/head/ends",
+        "noise/head/blocks",
+        "noise/head/uniform",
         "noise/rounding",
+        "noise/exact",
         "noise/record",
     ]
     # The law of the logits, in double precision.

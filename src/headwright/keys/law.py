@@ -54,8 +54,9 @@ class CentredLaw(LogitsLaw):
     amplitude_error: Any = 0.0
     root_error: Any = 0.0
 
-    def cross_error(self, g: int, h: int) -> Array:
-        """Bound on the error of `cross[g, h]`; with g = h of `variances[h]`."""
+    def cross_error(self, g: int | slice, h: int | slice) -> Array:
+        """Bound on the error of `cross[g, h]`; with g = h, one head or several, of
+        `variances[h]`."""
         xp = compat.array_namespace(self.variances)
         s_g, s_h = (xp.sqrt(self.variances[k, ...]) for k in (g, h))
         a_g, a_h = (self.amplitude_error[k, ...] for k in (g, h))

@@ -1,10 +1,10 @@
 """What happens on average, and at worst, when keys are random: `moments` and `worst_case`.
 
-Reading order: `moments` (which route?), `problem` (what was asked), `exact` and its folders `head`,
-`many` and `heads`, or `sampling`, or `limit`; `rounding` and `budget` (how far off), `record` (what
-comes back). Other questions: `conditioned` and `distribution` (the law of one weight),
-`tail_probability` (how often far off?), `worst`; `gradient` is for robust design; `stress` asks
-them all, `figures` draws the answers.
+Reading order: `moments` (which route?), `problem` (what was asked), `few` (one head on few keys,
+many queries at once), `exact` and its folders `head`, `many` and `heads`, `sampling`, `limit`;
+`rounding` and `budget` (how far off), `record` (what comes back). Other questions: `conditioned`
+and `distribution` (the law of one weight), `tail_probability` (how often far off?), `worst`;
+`gradient` is for robust design; `stress` asks them all, `figures` draws the answers.
 """
 
 from headwright.noise.distribution import weight_distribution

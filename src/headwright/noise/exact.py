@@ -74,7 +74,7 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
         values = to_numpy(values)
     with np.errstate(over="ignore", invalid="ignore"):
         heads = [_head(problem, rows, law, values) for rows in _distinct(problem)]
-    _refuse_values_too_far_apart(heads)
+    refuse_too_far(max(h.moments.farthest for h in heads))
 
     pairs = [between(problem, law, g, h) for g, h in combinations(heads, 2)]
     found = _result(problem, heads, pairs)
@@ -141,9 +141,8 @@ def one_head(m: PerKey, s: PerKey, V: Values) -> HeadMoments:
     return head_moments(to_numpy(m), to_numpy(s), values)
 
 
-def _refuse_values_too_far_apart(heads: list[Head]) -> None:
-    """Squares of larger values are no numbers."""
-    farthest = max(h.moments.farthest for h in heads)
+def refuse_too_far(farthest: float) -> None:
+    """Squares of values further from their mean are no numbers."""
     if farthest > LARGEST:
         raise InputError(
             wanted=f"values at most {LARGEST:g} apart, so that their covariance is a number",
@@ -207,18 +206,26 @@ def _errors(heads: list[Head], pairs: list[Pair]) -> _Errors:
     return _Errors(mean, covariance, weights)
 
 
-def _misses(heads: list[Head], pairs: list[Pair]) -> list[str]:
-    """Which of the promises are not kept, for values at most 1 away from their centre."""
+def _said(heads: list[Head], pairs: list[Pair]) -> tuple[str, str]:
+    """Status and message, by the worst head or pair of heads."""
     first = max(h.moments.first for h in heads)
     of_heads = [h.moments.second for h in heads]
     of_pairs = [pair.moments.error for pair in pairs if pair.moments is not None]
-    second = max(of_heads + of_pairs)
+    return promises(first, max(of_heads + of_pairs))
+
+
+def promises(first: float, second: float) -> tuple[str, str]:
+    """Status and message: which promises these errors of the mean and of the covariance keep, for
+    values at most 1 away from their centre."""
     misses = []
     if not first <= budget.PROMISED_MEAN:
         misses.append("mean")
     if not second <= budget.PROMISED_COVARIANCE:
         misses.append("covariance")
-    return misses
+    if not misses:
+        return "done", ""
+    too_large = "the error bound is larger than promised; the numbers are good to `error`"
+    return f"inaccurate {' and '.join(misses)}", too_large
 
 
 def _result(problem: Problem, heads: list[Head], pairs: list[Pair]) -> Moments:
@@ -227,7 +234,7 @@ def _result(problem: Problem, heads: list[Head], pairs: list[Pair]) -> Moments:
     values = problem.values
     mixed = _mixed(problem, heads, pairs)
     errors = _errors(heads, pairs)
-    misses = _misses(heads, pairs)
+    status, message = _said(heads, pairs)
     with np.errstate(over="ignore", under="ignore"):
         mean = as_given(mixed.mean, values)
         covariance = as_given(mixed.covariance, values)
@@ -241,7 +248,6 @@ def _result(problem: Problem, heads: list[Head], pairs: list[Pair]) -> Moments:
         covariance_error += weights_error * largest(problem.value_noise)
     of_row = {row: head.moments for head in heads for row in head.rows}
     by_row = [of_row[h] for h in range(problem.heads)]
-    too_large = "the error bound is larger than promised; the numbers are good to `error`"
     return Moments(
         mean=mean,
         covariance=covariance,
@@ -249,8 +255,8 @@ def _result(problem: Problem, heads: list[Head], pairs: list[Pair]) -> Moments:
         weights_variance=xp.clip(variance, min=0.0),
         error=max(mean_error, covariance_error, weights_error),
         method="exact",
-        status=f"inaccurate {' and '.join(misses)}" if misses else "done",
-        message=too_large if misses else "",
+        status=status,
+        message=message,
         mean_error=mean_error,
         covariance_error=covariance_error,
         heads_mean=_stack(xp, [as_given(one.mean, values) for one in by_row]),

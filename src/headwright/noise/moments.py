@@ -12,9 +12,10 @@ from headwright import inputs
 from headwright.attention import Scores
 from headwright.errors import InputError
 from headwright.noise.exact import exact_moments
+from headwright.noise.few.moments import exact_queries, few_keys
 from headwright.noise.limit.moments import limit_moments
 from headwright.noise.problem import Request
-from headwright.noise.record import Moments, finite, stacked
+from headwright.noise.record import Moments, alone, finite, stacked
 from headwright.noise.sampling.moments import sampled_moments
 
 METHODS: dict[str, Callable[..., Moments]] = {
@@ -53,10 +54,12 @@ def moments(
         raise InputError(
             wanted=f"method one of {known}", got=inputs.shown(method), attempt='method="exact"'
         )
-    route = METHODS[method]
     request = Request(q, keys, V, mix, Scores(scale, bias, mask), value_noise)
     check = method != "exact"  # `exact` sees NaN among the values in the mean
-    parts = request.problems(check_values=check)
-    results = [finite(route(part, **options)) for part in parts]
+    groups = request.groups(check_values=check)
+    if method == "exact" and few_keys(groups):
+        found = finite(exact_queries(groups, **options))
+    else:
+        found = stacked([finite(METHODS[method](one, **options)) for one in groups.problems()])
     axes = q.ndim if hasattr(q, "ndim") else np.ndim(q)
-    return stacked(results) if axes == 3 else results[0]
+    return found if axes == 3 else alone(found)

@@ -21,7 +21,7 @@ from headwright.attention import Scores
 from headwright.errors import InputError
 from headwright.keys import CentredLaw, CorrelatedKeys, GaussianKeys, centred_law
 from headwright.result import to_numpy
-from headwright.types import Array, Covariance, Float, Heads, Mix, PerHeadAndKey, PerKey, Values
+from headwright.types import Array, Float, Heads, Mix, PerHeadAndKey, Values
 
 
 @dataclass(frozen=True)
@@ -116,20 +116,22 @@ def _double(array: Array | None, values: Values) -> Any:
     return xp.astype(array, xp.float64, copy=False)
 
 
-def value_covariance(problem: Problem, squares: PerKey) -> Covariance:
+def value_covariance(problem: Problem, squares: Float[Array, "*m n"]) -> Float[Array, "*m v v"]:
     """`sum_i E[alpha_i^2] Sigma_{v_i}`: what noise on the values, independent of the keys, adds.
     `squares` may have come to the host while the problem stayed on its device."""
     xp = compat.array_namespace(squares)
     noise = problem.value_noise
-    v = problem.values.shape[1]
+    v = int(problem.values.shape[1])
     like = {"dtype": squares.dtype, "device": compat.device(squares)}
     if noise is None:
-        return xp.zeros((v, v), **like)
+        return xp.zeros((*squares.shape[:-1], v, v), **like)
     noise = noise if isinstance(noise, type(squares)) else to_numpy(noise)
     total = xp.tensordot(squares, xp.asarray(noise, **like), axes=1)
     if noise.ndim == 3:
         return total
-    return xp.eye(v, **like) * xp.broadcast_to(total, (v,))
+    if noise.ndim == 1:
+        total = total[..., None]
+    return xp.eye(v, **like) * total[..., None]
 
 
 @dataclass(frozen=True)
@@ -146,12 +148,12 @@ class Request:
 
     def problem(self) -> Problem:
         """The one problem of a query that is no batch."""
-        (one,) = self.problems()
+        (one,) = self.groups().problems()
         return one
 
-    def problems(self, *, check_values: bool = True) -> Iterator[Problem]:
-        """One problem per group of heads. An engine that finds NaN among the values by itself
-        spares a pass over them with `check_values=False`."""
+    def groups(self, *, check_values: bool = True) -> Groups:
+        """What was asked, checked. An engine that finds NaN among the values by itself spares a
+        pass over them with `check_values=False`."""
         keys = self.keys if hasattr(self.keys, "logits_law") else GaussianKeys(self.keys)
         xp, (_, q, V, mix, bias, value_noise) = inputs.arrays(
             keys=keys.means[:1],
@@ -164,14 +166,39 @@ class Request:
         )
         n, d = keys.means.shape
         inputs.shape("V", V, n, "v")
-        groups = _groups(q, d)
-        mix = attention.head_mix(mix, like=groups[0])
-        shape = (int(groups.shape[1]), n)
+        queries = _groups(q, d)
+        mix = attention.head_mix(mix, like=queries[0, ...])
+        shape = (int(queries.shape[1]), n)
         scores = replace(self.scores, bias=bias).checked(shape, like=V)
         noise = None if value_noise is None else _value_noise(value_noise, V.shape)
         precision = float(xp.finfo(V.dtype).eps)
-        for i in range(groups.shape[0]):
-            yield Problem(groups[i, ...], keys, V, mix, scores, noise, precision)
+        return Groups(queries, Problem(queries[0, ...], keys, V, mix, scores, noise, precision))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A batch of m groups of heads that share everything but their queries: `first` is the problem
+    of the first one."""
+
+    queries: Float[Array, "m h d"]
+    first: Problem
+
+    @property
+    def values(self) -> Values:
+        """The values of all."""
+        return self.first.values
+
+    def problems(self) -> Iterator[Problem]:
+        """One problem per group."""
+        for i in range(self.queries.shape[0]):
+            yield replace(self.first, queries=self.queries[i, ...])
+
+    def rows(self, part: slice) -> Problem:
+        """Some groups of one head each in one problem, for the law of their logits: a query in each
+        row, whose mixing weight is that of all."""
+        queries = self.queries[part, 0, :]
+        mix = self.first.xp.broadcast_to(self.first.mix, (queries.shape[0],))
+        return replace(self.first, queries=queries, mix=mix)
 
 
 def _groups(q: Array, d: int) -> Float[Array, "m h d"]:

@@ -151,3 +151,9 @@ def stacked(results: list[Moments]) -> Moments:
         else:
             gathered[name] = getattr(spokesman, name)
     return Moments(**gathered)
+
+
+def alone(found: Moments) -> Moments:
+    """The record of a batch of one, without the axis of the batch."""
+    arrays = {name: getattr(found, name) for name in _ARRAYS}
+    return replace(found, **{name: x[0, ...] for name, x in arrays.items() if x is not None})

@@ -34,8 +34,9 @@ from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments
 from headwright.noise.problem import Problem
 from headwright.result import to_numpy
-from headwright.types import Array, Bool, HostPerHead, HostPerKey
+from headwright.types import Array, Bool, Float, HostPerHead, HostPerKey
 
+Logits = Float[np.ndarray, "*h n"]  # of one head, or of several
 # Values at most 1 from their centre: no mean is off by more, nor is a covariance.
 TRIVIAL = 2.0
 _LITTLE = 1e-11  # below this no closer look is worth a pass over the keys
@@ -44,18 +45,18 @@ _CLOSE = 0.25  # eta up to which the first-order sum is used
 
 @dataclass(frozen=True)
 class _Moved:
-    """The logits of one head on the host, and how far rounding may have moved each: its mean by
+    """The logits of some heads on the host, and how far rounding may have moved each: its mean by
     `means_error`, its variance by `variances_error`. Keys that are not seen have mean minus
     infinity."""
 
-    m: HostPerKey
-    s: HostPerKey
-    means_error: HostPerKey
-    variances_error: HostPerKey
+    m: Logits
+    s: Logits
+    means_error: Logits
+    variances_error: Logits
 
     @staticmethod
-    def of(law: CentredLaw, h: int, m: Array) -> _Moved:
-        """Head h, its means given as they were used."""
+    def of(law: CentredLaw, h: int | slice, m: Array) -> _Moved:
+        """Head h, or several, their means given as they were used."""
         m = to_numpy(m)
         return _Moved(
             m=m,
@@ -64,13 +65,13 @@ class _Moved:
             variances_error=np.broadcast_to(to_numpy(law.cross_error(h, h)), m.shape),
         )
 
-    def out_of_reach(self, off: HostPerKey) -> Bool[np.ndarray, "n"]:
+    def out_of_reach(self, off: Logits) -> Bool[np.ndarray, "*h n"]:
         """Keys whose weight is below e^-43 in every plausible draw, though every logit may be off
         by `off`."""
         reach = budget.REACH * self.s
         raised = np.minimum(self.s * self.s / 2, reach)
         highest = self.m + raised + 2 * off
-        floor = np.max(self.m - reach - 2 * off)
+        floor = np.max(self.m - reach - 2 * off, axis=-1, keepdims=True)
         return highest < floor - budget.DEEP
 
 
@@ -85,27 +86,43 @@ def with_rounding(head: HeadMoments, law: CentredLaw, h: int, *, m: Array) -> He
     return replace(head, first=first, second=second)
 
 
+def all_with_rounding(
+    heads: HeadMoments, law: CentredLaw, *, m: Float[np.ndarray, "h n"]
+) -> HeadMoments:
+    """The same for as many heads as there are rows."""
+    rate = _one_for_all(law, slice(None))
+    if rate is not None and np.all(rate <= _LITTLE):
+        moved = np.exp(2 * rate) * rate
+    else:
+        known = heads.first + heads.second
+        moved = _key_by_key(_undecided(heads), _Moved.of(law, slice(None), m), known)
+    first = heads.first + np.minimum(TRIVIAL, budget.MOVED_MEAN * moved)
+    second = heads.second + np.minimum(TRIVIAL, budget.MOVED_COVARIANCE * moved)
+    return replace(heads, first=first, second=second)
+
+
 def rounding(
     law: CentredLaw, h: int, *, m: Array, undecided: Callable[[], HostPerKey], known: float
 ) -> float:
     """How far rounding may have moved head h: `MOVED_MEAN` times this for its mean,
     `MOVED_COVARIANCE` times for its covariance. `undecided` are W_i or more, all together `known`
     to so much; they are asked for only where one bound for all keys is not enough."""
-    rate = _one_for_all(law, h)
-    if rate is not None and rate <= _LITTLE:
-        return float(np.exp(2 * rate)) * rate
-    return _key_by_key(undecided(), _Moved.of(law, h, m), known)
+    rate = _one_for_all(law, slice(h, h + 1))
+    if rate is not None and rate[0] <= _LITTLE:
+        return float(np.exp(2 * rate[0]) * rate[0])
+    moved = _key_by_key(undecided(), _Moved.of(law, h, m), np.array(known))
+    return float(moved)
 
 
-def _one_for_all(law: CentredLaw, h: int) -> float | None:
-    """The largest e_i + f_i / 2, where one bound serves all keys."""
+def _one_for_all(law: CentredLaw, heads: slice) -> HostPerHead | None:
+    """The largest e_i + f_i / 2 of some heads, where one bound serves all keys."""
     errors = (law.means_error, law.amplitude_error, law.root_error)
     if any(error.shape[1] != 1 for error in errors):
         return None
     xp = compat.array_namespace(law.means)
-    widest = float(xp.max(law.variances[h, ...]))
-    mean, a, b = (float(error[h, 0]) for error in errors)
-    variance = law.relative * widest + 2 * a * widest**0.5
+    widest = to_numpy(xp.max(law.variances[heads, ...], axis=1))
+    mean, a, b = (to_numpy(error[heads, 0]) for error in errors)
+    variance = law.relative * widest + 2 * a * np.sqrt(widest)
     variance = variance + a * a + b * b
     return mean + variance / 2
 
@@ -141,32 +158,32 @@ def pair_rounding(
     return min(TRIVIAL, 4 * float(least @ error))
 
 
-def _undecided(head: HeadMoments) -> HostPerKey:
+def _undecided(head: HeadMoments) -> Logits:
     """W_i = E[alpha_i (1 - alpha_i)]"""
     return np.maximum(to_numpy(head.weights_mean - head.weights_square), 0.0)
 
 
-def _key_by_key(undecided: HostPerKey, one: _Moved, known: float) -> float:
-    """The sum over all keys; `known` is how well all W_i together are known."""
-    means_error = one.means_error
-    variances_error = one.variances_error
-    s = one.s
+def _key_by_key(undecided: Logits, logits: _Moved, known: np.ndarray) -> np.ndarray:
+    """The sum over all keys, for each head; `known` is how well all W_i together are known."""
+    means_error = logits.means_error
+    variances_error = logits.variances_error
+    s = logits.s
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = means_error + variances_error / 2
-        far = one.out_of_reach(rate)
+        far = logits.out_of_reach(rate)
         share = variances_error / (s * s)
         apart = np.where(share <= 0.5, 0.4 * means_error / s + share / 2, np.inf)
-        sloped = (undecided + known) * rate
+        sloped = (undecided + known[..., None]) * rate
 
-    near = ~far & ~(one.m == -np.inf)
+    near = ~far & ~(logits.m == -np.inf)
     too_steep = (rate > _CLOSE) & np.isfinite(apart)
     by_distance = near & ((apart < sloped) | too_steep)
     by_slope = near & ~by_distance
-    eta = float(rate[by_slope].max(initial=0.0))
-    if not eta <= _CLOSE:
-        return TRIVIAL
-    jump = float(apart[by_distance].sum())
-    slope = float(undecided[by_slope] @ rate[by_slope])
+    rate = np.where(by_slope, rate, 0.0)
+    eta = rate.max(axis=-1)
+    jump = np.where(by_distance, apart, 0.0).sum(axis=-1)
+    slope = (undecided * rate).sum(axis=-1)
     slope = slope + eta * (known + 2 * jump)
-    lost = np.count_nonzero(far) * np.exp(-budget.DEEP)
-    return float(jump + np.exp(2 * eta) * slope + lost)
+    lost = np.count_nonzero(far, axis=-1) * np.exp(-budget.DEEP)
+    total = jump + np.exp(2 * np.minimum(eta, _CLOSE)) * slope + lost
+    return np.where(eta <= _CLOSE, total, TRIVIAL)

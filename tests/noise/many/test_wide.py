@@ -11,7 +11,7 @@ from tests.noise.routes import on_a_grid
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, TRANSFORM
 
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral, laws, nodes, transform
+from headwright.noise.head import blocks, integral, nodes, series
 from headwright.noise.head.integral import head_moments
 from headwright.noise.heads import bivariate, pair
 from headwright.noise.many import cost, tables
@@ -54,7 +54,7 @@ def finer(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(nodes, "_BEND", 30.0)
             patch.setattr(nodes, "_SPARSE", 1.0)
-            patch.setattr(laws, "nodes", partial(nodes.nodes, step=nodes.STEP / 2))
+            patch.setattr(integral, "grid", partial(nodes.grid, step=nodes.STEP / 2))
             return head_moments(m, s, V)
 
     return moments
@@ -134,16 +134,15 @@ def test_the_part_beyond_the_ends_is_stated_by_itself(rng, monkeypatch):
     m, s, V = one_wide(rng, 20, 1e3)
     true = head_moments(m, s, V)
 
-    def cut(*law):
-        whole = nodes.nodes(*law)
-        left = np.searchsorted(whole.u, -4e3)
-        part = nodes.Nodes(whole.u[left:], whole.weight[left:], whole.step, whole.uniform)
-        monkeypatch.setattr(laws, "nodes", lambda *_: part)
-        missing = 1 - head_moments(m, s, V).weights_mean.sum()
-        return nodes.Nodes(part.u, part.weight / (1 - missing), part.step, part.uniform)
+    whole = nodes.nodes(m, s, np.ones(20))
+    left = np.searchsorted(whole.u, -4e3)
+    u = whole.u[None, left:]
+    part = nodes.Nodes(u, whole.weight[None, left:], whole.step, whole.uniform)
+    monkeypatch.setattr(integral, "grid", lambda *_: part)
+    missing = 1 - head_moments(m, s, V).weights_mean.sum()
 
-    whole = cut(m, s, np.ones(20))
-    monkeypatch.setattr(laws, "nodes", lambda *_: whole)
+    enlarged = nodes.Nodes(u, part.weight / (1 - missing), part.step, part.uniform)
+    monkeypatch.setattr(integral, "grid", lambda *_: enlarged)
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) < true.first
     assert np.abs(found.weights_mean - true.weights_mean).sum() > 1e-6
@@ -217,22 +216,20 @@ def test_many_keys_are_carried_by_the_grid(width, rng, monkeypatch):
 
 
 def test_estimated_work_is_the_work_done(rng, monkeypatch):
-    """Exponentials counted in the rules of the transform, against the estimate for every key by
-    itself."""
+    """Points that are given a series, against the estimate for every key by itself."""
     m, s, V = over_scales(rng, 200, -2, 2)
     cells = make_cells(m, s)
     done = 0.0
-    original = laws.transform
+    original = series._of_band
 
-    def counted(x, s, *, top=2):
+    def counted(band, x, s):
         nonlocal done
-        left, right = transform.seen(s)
-        done += float((((x >= left) & (x <= right)) * transform.effort(s)).sum())
-        return original(x, s, top=top)
+        done += x.size * (band != series._UNSEEN)
+        return original(band, x, s)
 
-    monkeypatch.setattr(laws, "transform", counted)
+    monkeypatch.setattr(series, "_of_band", counted)
     head_moments(m, s, V)
-    assert 0.8 * done <= cost.by_itself(cells) <= 1.25 * done
+    assert 0.8 * done <= cost.by_itself(cells) / series.EFFORT <= 1.25 * done
 
 
 def test_a_grid_that_does_not_fit_is_not_built(rng, monkeypatch):
@@ -371,7 +368,7 @@ def test_blocks_of_rows_change_nothing(rng, monkeypatch):
     law = two_heads(rng, 30.0, 0.5)
     whole = pair_of(*law)
     monkeypatch.setattr(pair, "_BLOCK", 1e6)
-    monkeypatch.setattr(laws, "_BLOCK", 100)
+    monkeypatch.setattr(blocks, "_NODES", 100)
     parts = pair_of(*law)
     np.testing.assert_allclose(parts.covariance, whole.covariance, atol=TRANSFORM)
     np.testing.assert_allclose(parts.weights, whole.weights, atol=TRANSFORM)

@@ -1,4 +1,5 @@
-"""Exact mean and covariance of one head. With S = sum_i e^{z_i}, 1/S = int e^{-tS} dt and t = e^u,
+"""Exact mean and covariance of one head, for one query or many on the same keys. With S = sum_i
+e^{z_i}, 1/S = int e^{-tS} dt and t = e^u,
 
     E[alpha_a]          = int r_a e^Psi du                 Psi(u) = sum_i psi(u + m_i, s_i)
     E[alpha_a^2]        = int w_a e^Psi du
@@ -10,49 +11,62 @@ so that, with values counted from any centre,
     D_a    = int (w_a - r_a^2) e^Psi du >= 0.
 
 `sum_a E[alpha_a] = 1` and `sum_b E[alpha_a alpha_b] = E[alpha_a]` are not imposed: they measure the
-error. Keys of equal law are transformed once; nodes are taken in blocks, so that memory does not
-grow with their number.
+error. Keys of equal law are transformed once; queries are taken in blocks of about equally many
+nodes, and nodes in blocks, so that memory does not grow with the number of either.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from headwright.noise import budget
+from headwright.noise.head.blocks import blocks_of_nodes, blocks_of_queries
+from headwright.noise.head.ends import find_ends
 from headwright.noise.head.laws import Laws, distinct
-from headwright.noise.head.nodes import Nodes
+from headwright.noise.head.nodes import Nodes, grid
 from headwright.noise.head.transform import ACCURACY
-from headwright.types import (
-    Covariance,
-    Float,
-    HostPerKey,
-    HostPerLaw,
-    HostPerNode,
-    HostTable,
-    Mean,
-    PerKey,
-)
+from headwright.types import Float, HostPerKey, HostPerNode, HostTable, HostValues
 
 # Rounding and the transform's own error, relative to the size of the values.
 FLOOR = 10 * ACCURACY
 _SURE = 9.0  # deviations below its mean at which a logit never is
+_NO_PHI = 1e-300  # has a logarithm
+_GONE = 1e-18  # where one phi is smaller, so is the product of all
+
+PerQuery = Float[np.ndarray, "q"]
+PerLaw = Float[np.ndarray, "q k"]
+PerNode = Float[np.ndarray, "q u"]
+ManyLogits = Float[np.ndarray, "q n"]
 
 
 @dataclass(frozen=True)
 class HeadMoments:
-    """One head. `first` and `second` bound the error of the mean and of the covariance for values
-    that are at most 1 away from the mean; `farthest` is how far they really are."""
+    """One head, of one query or of many. `first` and `second` bound the error of the mean and of
+    the covariance for values that are at most 1 away from the mean; `farthest` is how far they
+    really are."""
 
-    weights_mean: PerKey
-    weights_square: PerKey  # E[alpha_i^2]
-    mean: Mean
-    covariance: Covariance
-    first: float
-    second: float
-    farthest: float
+    weights_mean: Any
+    weights_square: Any  # E[alpha_i^2]
+    mean: Any
+    covariance: Any
+    first: Any
+    second: Any
+    farthest: Any
+
+    def of(self, query: int) -> HeadMoments:
+        """One query of many."""
+        return HeadMoments(
+            weights_mean=self.weights_mean[query],
+            weights_square=self.weights_square[query],
+            mean=self.mean[query],
+            covariance=self.covariance[query],
+            first=float(self.first[query]),
+            second=float(self.second[query]),
+            farthest=float(self.farthest[query]),
+        )
 
 
 @dataclass(frozen=True)
@@ -66,154 +80,211 @@ class Integrand:
 
 def tabulate(m: HostPerKey, s: HostPerKey) -> Integrand:
     """Psi and r node by node, for the double integral between two heads."""
-    laws = distinct(m, s)
-    grid = laws.nodes()
-    total = np.empty(grid.u.size)
-    r = np.empty((grid.u.size, m.size))
-    for part, t in laws.blocks(grid, top=1):
-        total[part] = t.psi @ laws.count
-        r[part] = t.r[:, laws.which]
-    return Integrand(grid, total, r)
+    laws = distinct(m[None, :], s[None, :])
+    places = grid(laws.logits, find_ends(laws.coarse()))
+    total = np.empty(places.u.shape[1])
+    r = np.empty((total.size, m.size))
+    for part, a in blocks_of_nodes(laws.logits, places, top=1):
+        phi = np.maximum(a[0, :, 0], _NO_PHI)
+        total[part] = laws.logits.count[0] @ np.log(phi)
+        r[part] = laws.to_keys(_ratio(a, 1))[0].T
+    one = Nodes(places.u[0], places.weight[0], places.step, places.uniform)
+    return Integrand(one, total, r)
 
 
 @dataclass(frozen=True)
 class Integrals:
     """The integrals over u, law by law: `weights` of r, `square` of w, `own` of r^2, `pairs` of r
-    sum r, all under e^Psi; the `coarse` ones take every second node. Node by node: `total` is Psi,
-    `r_sum` is sum r, `density` is weight times e^Psi, `R` is sum r_a v_a."""
+    sum r, all under e^Psi; the `coarse` ones take every second node. Node by node: `survivors` is
+    e^Psi, `r_sum` is sum r, `density` is weight times e^Psi, `R` is sum r_a v_a."""
 
     nodes: Nodes
-    count: HostPerLaw
-    total: HostPerNode
-    density: HostPerNode
-    r_sum: HostPerNode
-    R: Float[np.ndarray, "u v"]
-    weights: HostPerLaw
-    square: HostPerLaw
-    own: HostPerLaw
-    pairs: HostPerLaw
-    coarse_weights: HostPerLaw
-    coarse_square: HostPerLaw
-    coarse_pairs: HostPerLaw
+    count: PerLaw
+    survivors: PerNode
+    density: PerNode
+    r_sum: PerNode
+    R: Float[np.ndarray, "q v u"]
+    weights: PerLaw
+    square: PerLaw
+    own: PerLaw
+    pairs: PerLaw
+    coarse_weights: PerLaw
+    coarse_square: PerLaw
+    coarse_pairs: PerLaw
 
 
-def integrate(laws: Laws, grid: Nodes, values: Float[np.ndarray, "k v"]) -> Integrals:
+def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> Integrals:
     """One pass over the nodes; `values` are the sums of the values of each law."""
-    total, density, r_sum = np.empty((3, grid.u.size))
-    R = np.empty((grid.u.size, values.shape[1]))
-    by_r = np.zeros((4, laws.m.size))
-    by_w = np.zeros((2, laws.m.size))
-    own = np.zeros(laws.m.size)
+    q, k = laws.logits.m.shape
+    count = laws.logits.count
+    shared = laws.shared
+    survivors = np.empty(places.u.shape)
+    density = np.empty(places.u.shape)
+    r_sum = np.empty(places.u.shape)
+    R = np.empty((q, values.shape[2], places.u.shape[1]))
+    by_r = np.zeros((q, k, 4))
+    by_w = np.zeros((q, k, 2))
+    own = np.zeros((q, k, 1))
+    even = np.arange(places.u.shape[1]) % 2 == 0
 
-    for part, t in laws.blocks(grid, top=2):
-        total[part] = t.psi @ laws.count
-        density[part] = grid.weight[part] * np.exp(total[part])
-        r_sum[part] = t.r @ laws.count
-        R[part] = t.r @ values
-        even = np.arange(part.start, part.stop) % 2 == 0
-        coarse = np.where(even, 2 * density[part], 0.0)
-        both = np.stack([density[part], coarse])
-        with_others = both * r_sum[part]
-        by_r += np.concatenate([both, with_others]) @ t.r
-        by_w += both @ t.w
-        own += density[part] @ (t.r * t.r)
+    for part, a in blocks_of_nodes(laws.logits, places, top=2):
+        phi = a[:, :, 0]
+        r = _ratio(a, 1)
+        w = _ratio(a, 2)
+        some = phi ** count[:, :, None] if shared else phi
+        survivors[:, part] = some.prod(axis=1)
+        density[:, part] = places.weight[:, part] * survivors[:, part]
+        r_sum[:, part] = (count[:, None, :] @ r)[:, 0]
+        np.matmul(values.transpose(0, 2, 1), r, out=R[:, :, part])
+        here = density[:, part]
+        coarse = np.where(even[part], 2 * here, 0.0)
+        both = np.stack([here, coarse], axis=2)
+        with_others = both * r_sum[:, part, None]
+        by_r += r @ np.concatenate([both, with_others], axis=2)
+        by_w += w @ both
+        r *= r
+        own += r @ here[:, :, None]
 
     return Integrals(
-        nodes=grid,
-        count=laws.count,
-        total=total,
+        nodes=places,
+        count=count,
+        survivors=survivors,
         density=density,
         r_sum=r_sum,
         R=R,
-        weights=by_r[0],
-        square=by_w[0],
-        own=own,
-        pairs=by_r[2],
-        coarse_weights=by_r[1],
-        coarse_square=by_w[1],
-        coarse_pairs=by_r[3],
+        weights=by_r[:, :, 0],
+        square=by_w[:, :, 0],
+        own=own[:, :, 0],
+        pairs=by_r[:, :, 2],
+        coarse_weights=by_r[:, :, 1],
+        coarse_square=by_w[:, :, 1],
+        coarse_pairs=by_r[:, :, 3],
     )
 
 
-@np.errstate(over="ignore")  # differences of means of 1e308
-def head_moments(m: HostPerKey, s: HostPerKey, V: Any) -> HeadMoments:
+def _ratio(a: Float[np.ndarray, "q k t u"], order: int) -> Float[np.ndarray, "q k u"]:
+    """a_k / phi. Where phi has gone the product of all phi has as well: such a point carries no
+    weight."""
+    phi = a[:, :, 0]
+    ratio = np.zeros(phi.shape)
+    np.divide(a[:, :, order], phi, out=ratio, where=phi > _GONE)
+    return ratio
+
+
+def head_moments(m: HostPerKey, s: HostPerKey, V: HostValues) -> HeadMoments:
     """Mean and covariance of `softmax(z) V` for independent z_i ~ N(m_i, s_i^2); host arrays, every
     key by itself."""
-    if m.size == 1 or not s.any():
-        return without_noise(m, V)
-    # Only differences of logits count; they are taken from the key that is most surely high.
-    laws = distinct(m - np.max(m - _SURE * s), s)
+    return many_queries(m[None, :], s[None, :], V).of(0)
 
-    # Counted from the output without noise: keys that are masked then count for nothing.
-    start = without_noise(m, V).mean
-    found = integrate(laws, laws.nodes(), laws.added(V - start))
+
+@np.errstate(over="ignore")  # differences of means of 1e308
+def many_queries(m: ManyLogits, s: ManyLogits, V: HostValues) -> HeadMoments:
+    """The same for the logits of many queries, one in each row."""
+    found = without_noise(m, V)
+    noisy = np.flatnonzero(s.any(axis=1)) if m.shape[1] > 1 else np.empty(0, dtype=int)
+    if not noisy.size:
+        return found
+    # Only differences of logits count; they are taken from the key that is most surely high.
+    m = m[noisy] - np.max(m[noisy] - _SURE * s[noisy], axis=1, keepdims=True)
+    laws = distinct(m, s[noisy])
+    ends = find_ends(laws.coarse())
+    for some, reach in blocks_of_queries(laws.logits, ends):
+        mine = laws.of(some)
+        # Counted from the output without noise: keys that are masked then count for nothing.
+        start = found.mean[noisy[some]]
+        block = _of_block(mine, grid(mine.logits, reach), V, start)
+        for field in fields(HeadMoments):
+            getattr(found, field.name)[noisy[some]] = getattr(block, field.name)
+    return found
+
+
+def _of_block(
+    laws: Laws, places: Nodes, V: HostValues, start: Float[np.ndarray, "q v"]
+) -> HeadMoments:
+    """Queries that have equally many nodes; values are counted from `start`."""
+    found = integrate(laws, places, laws.added(V - start[:, None, :]))
 
     # sum_i E[alpha_i] is not exactly one, and the mean is the centre for which int R e^Psi du = 0.
-    shift = found.density @ found.R / (found.weights @ laws.count)
+    all_weights = (found.weights * found.count).sum(axis=1, keepdims=True)
+    shift = (found.R @ found.density[:, :, None])[:, :, 0] / all_weights
     mean = start + shift
-    R = found.R - found.r_sum[:, None] * shift
-    C = V - mean
-    D = (found.square - found.own)[laws.which]
-    common = (R * found.density[:, None]).T @ R
-    own = (C * D[:, None]).T @ C
+    R = found.R
+    R -= shift[:, :, None] * found.r_sum[:, None, :]
+    C = V - mean[:, None, :]
+    D = laws.to_keys(found.square - found.own)
+    common = (R * found.density[:, None, :]) @ R.transpose(0, 2, 1)
+    own = (C * D[:, :, None]).transpose(0, 2, 1) @ C
     first, second = errors(found)
     return HeadMoments(
-        weights_mean=found.weights[laws.which],
-        weights_square=found.square[laws.which],
+        weights_mean=laws.to_keys(found.weights),
+        weights_square=laws.to_keys(found.square),
         mean=mean,
         covariance=common + own,
         first=first + budget.MOVED_MEAN * laws.moved,
         second=second + budget.MOVED_COVARIANCE * laws.moved,
-        farthest=float(np.abs(C).max()),
+        farthest=np.abs(C).max(axis=(1, 2)),
     )
 
 
-def without_noise(m: np.ndarray, V: np.ndarray) -> HeadMoments:
+def without_noise(m: ManyLogits, V: HostValues) -> HeadMoments:
     """No noise, or one key only: plain attention."""
-    top = int(m.argmax())
-    e = np.exp(m - m[top])
-    weights = e / e.sum()
+    q, n = m.shape
+    v = V.shape[1]
+    top = m.argmax(axis=1)
+    e = np.exp(m - np.take_along_axis(m, top[:, None], axis=1))
+    weights = e / e.sum(axis=1, keepdims=True)
 
     # Counted from the value of the largest weight: what all values have in common is not rounded n
     # times.
-    C = V - V[top]
-    shift = weights @ C
+    C = V - V[top][:, None, :]
+    shift = (weights[:, None, :] @ C)[:, 0]
+    C -= shift[:, None, :]
     # Sums of n terms of one size, an exponential and a few operations; C may be twice as far as the
     # farthest value is from the mean.
-    rounding = float(np.finfo(float).eps) * (m.size + 8)
+    rounding = np.full(q, float(np.finfo(float).eps) * (n + 8))
     return HeadMoments(
         weights_mean=weights,
         weights_square=weights**2,
         mean=V[top] + shift,
-        covariance=np.zeros((V.shape[1], V.shape[1])),
+        covariance=np.zeros((q, v, v)),
         first=rounding,
-        second=rounding,
-        farthest=float(np.abs(C - shift).max()),
+        second=rounding.copy(),
+        farthest=np.abs(C).max(axis=(1, 2)),
     )
 
 
-def errors(found: Integrals) -> tuple[float, float]:
+def errors(found: Integrals) -> tuple[PerQuery, PerQuery]:
     """What is known about the error: the ends cut off, the rule, and the two identities that must
     hold."""
-    count = found.count
-    ends = beyond_the_ends(found.total, found.r_sum)
-    identity = abs(found.weights @ count - 1.0)
+
+    def added(x: PerLaw) -> PerQuery:
+        """Over all keys."""
+        return (found.count * x).sum(axis=1)
+
+    # 1 - e^Psi on the left, e^Psi (1 + sum r) on the right
+    left = np.abs(1.0 - found.survivors[:, 0])
+    right = found.survivors[:, -1] * (1.0 + found.r_sum[:, -1])
+    identity = np.abs(added(found.weights) - 1.0)
     unmatched = found.pairs + found.square - found.own - found.weights
-    pairs = float(count @ np.abs(unmatched))
+    pairs = added(np.abs(unmatched))
 
     first = found.nodes.alias(1)
     second = found.nodes.alias(2)
     if not found.nodes.uniform:
         # An analytic rule squares its error when the step is halved; the constant, below 0.1, is
         # taken as 3.
-        half_first = float(count @ np.abs(found.coarse_weights - found.weights))
-        half_square = float(count @ np.abs(found.coarse_square - found.square))
-        half_pairs = float(count @ np.abs(found.coarse_pairs - found.pairs))
-        first = max(first, 3 * half_first**2)
-        second = max(second, 3 * (half_square + half_pairs) ** 2)
+        half_first = added(np.abs(found.coarse_weights - found.weights))
+        half_square = added(np.abs(found.coarse_square - found.square))
+        half_pairs = added(np.abs(found.coarse_pairs - found.pairs))
+        first = np.maximum(first, 3 * half_first**2)
+        second = np.maximum(second, 3 * (half_square + half_pairs) ** 2)
+        # Where the nodes happen to lie so that every second one sees little, the identity sees it,
+        # and not all of it where errors of several keys have different signs.
+        first = first + identity
+        second = second + identity
 
-    first = float(first + ends + identity + FLOOR)
-    second = float(second + ends + pairs + identity + FLOOR)
+    first = first + left + right + identity + FLOOR
+    second = second + left + right + pairs + identity + FLOOR
     return first, second
 
 

@@ -1,9 +1,8 @@
-"""The transform of many logits on a lattice of points.
+"""The transform of many logits on one lattice of points.
 
 The points x + s g are put on one finer lattice, where the expectation over g is a weighted sum over
 neighbours: as many exponentials as points, for all logits together, and one product of matrices.
-Their means may lie anywhere, as the trapezoid rule in g does not ask where it begins. Deviations
-for which that does not pay are transformed point by point.
+Deviations for which that does not pay are transformed point by point.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from headwright.noise.head.transform import (
     effort,
     expectations,
     logarithmic,
-    transform,
 )
-from headwright.types import Bool, Float, HostPerKey, HostPerNode, Int
+from headwright.types import Bool, Float, HostPerKey
 
 # Deviations between these pay for a lattice.
 _NARROW = 0.05
@@ -30,16 +28,9 @@ _LONGEST = 0.2
 _REACH = 8.5
 _BLOCK = 1 << 18  # points x their neighbours on the lattice in work at once
 _LOW = -1.0  # points below it are low: 1 - phi is the smaller one
-_SEVERAL = 8  # keys for which a lattice of their own pays
-_TOGETHER = 128  # keys that share one: their tables stay in cache
-_ALIKE = 2.0  # their largest deviation over the smallest: the lattice serves both
-_FAR = 150.0  # keys of one lattice are no further apart: it has no more than twice their nodes
-# What a product costs beside an exponential: of a few deviations, and of many keys together.
-_MULTIPLY = 1 / 30
-_TOGETHER_MULTIPLY = 1 / 50
+_MULTIPLY = 1 / 30  # what a product costs beside an exponential
 _LARGEST_EXPONENT = 300.0  # of e^y, see `transform`
 
-Numbers = Int[np.ndarray, "_k"]  # of keys
 # Gap, and a_0 .. a_top, key after key.
 KeyByKey = tuple[Float[np.ndarray, "n x"], Float[np.ndarray, "k n x"]]
 
@@ -60,81 +51,18 @@ def lattice_transform(
         gap[:, single] = some_gap
         a[:, :, single] = some_a
     if together.any():
-        found = _on_lattice(start, step, count, s[together], offset=np.zeros(1), top=top)
+        found = _on_lattice(start, step, count, s[together], top=top)
         gap[:, together] = found[0].T
         a[:, :, together] = found[1].transpose(0, 2, 1)
     return logarithmic(gap, a)
 
 
-def transform_on_nodes(
-    u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey, *, top: int = 2
-) -> Transform:
-    """psi and ratios at `u[k] + m[i]` for nodes u at equal distances."""
-    groups, alone = _groups(m, s)
-    if not groups:
-        return transform(u[:, None] + m, s, top=top)
-    psi = np.empty((m.size, u.size))
-    ratios = np.empty((top, m.size, u.size))
-
-    def store(keys: Numbers, t: Transform) -> None:
-        """The rows of some keys."""
-        psi[keys] = t.psi
-        for k, ratio in enumerate(t.ratios):
-            ratios[k, keys] = ratio
-
-    for keys in groups:
-        store(keys, logarithmic(*_on_nodes(u, step, m[keys], s[keys], top)))
-    if alone.size:
-        t = transform(u[:, None] + m[alone], s[alone], top=top)
-        store(alone, Transform(t.psi.T, tuple(ratio.T for ratio in t.ratios)))
-    return Transform(psi.T, tuple(ratio.T for ratio in ratios))
-
-
-def _groups(m: HostPerKey, s: HostPerKey) -> tuple[list[Numbers], Numbers]:
-    """Groups of keys of about one deviation, many enough to share a lattice and not too far from
-    each other; and the keys that are left alone."""
-    alone = [np.flatnonzero(_one_by_one(s))]
-    order = np.argsort(s)
-    sorted_s = s[order]
-    begin, last = np.searchsorted(sorted_s, [_NARROW, _WIDE])
-    groups = []
-    while begin < last:
-        alike = np.searchsorted(sorted_s[:last], _ALIKE * sorted_s[begin], side="right")
-        end = min(int(alike), begin + _TOGETHER)
-        mine = order[begin:end]
-        near = m[mine] > m[mine].max() - _FAR
-        if np.count_nonzero(near) < _SEVERAL:
-            alone.append(mine)
-        else:
-            groups.append(mine[near])
-            alone.append(mine[~near])
-        begin = end
-    return groups, np.concatenate(alone)
-
-
-def _on_nodes(u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey, top: int) -> KeyByKey:
-    """Each key has a window of the lattice, from its mean's own place in a step."""
-    lowest = m.min()
-    steps = np.floor((m - lowest) / step).astype(int)
-    offset = m - lowest - step * steps
-    count = u.size + int(steps.max())
-    gap, a = _on_lattice(u[0] + lowest, step, count, s, offset=offset, top=top)
-    keys = np.arange(m.size)
-    gap = sliding_window_view(gap, u.size, axis=1)[keys, steps]
-    a = sliding_window_view(a, u.size, axis=2)[:, keys, steps]
-    return gap, a
-
-
-def _on_lattice(
-    start: float, step: float, count: int, s: HostPerKey, *, offset: np.ndarray, top: int
-) -> KeyByKey:
-    """Gap and a_0 .. a_top, key after key, at x = start + offset + step * (0 .. count - 1), 0 <=
-    offset <= step."""
+def _on_lattice(start: float, step: float, count: int, s: HostPerKey, *, top: int) -> KeyByKey:
+    """Gap and a_0 .. a_top, key after key, at x = start + step * (0 .. count - 1)."""
     finer, left, right = _neighbours(step, s)
-    right = right + (finer if offset.any() else 0)
     h = step / finer
     apart = h * np.arange(-left, right + 1)
-    weight = _weights(apart[:, None] - offset, s).T
+    weight = _weights(apart[:, None], s).T
     last = finer * (count - 1) + right
     y = start + h * np.arange(-left, last + 1)
     functions = sliding_window_view(_functions(y, top), apart.size, axis=1)[:, ::finer]
@@ -164,18 +92,6 @@ def lattice_effort(step: float, s: HostPerKey) -> float:
     finer, left, right = _neighbours(step, together)
     products = 4 * (left + right) * float(together.size)
     return cost + finer + _MULTIPLY * products
-
-
-def nodes_effort(step: float, s: HostPerKey) -> HostPerKey:
-    """What one node of `transform_on_nodes` costs for each key, in exponentials."""
-    cost = effort(s)
-    pays = ~_one_by_one(s)
-    some = s[pays]
-    finest = np.minimum(_PER_DEVIATION * some, _LONGEST)
-    h = step / np.ceil(step / finest)
-    neighbours = (2 * _REACH + some) * some / h
-    cost[pays] = 4 * _TOGETHER_MULTIPLY * neighbours
-    return cost
 
 
 def _one_by_one(s: HostPerKey) -> Bool[np.ndarray, "n"]:

@@ -1,4 +1,4 @@
-"""The distinct laws among the logits of one head: keys that share a law are transformed once.
+"""The distinct laws among the logits of each query: keys that share a law are transformed once.
 
 Rounding alone makes laws differ that are meant to be equal (orthonormal keys that are not unit
 vectors), so laws within `budget.SAME_LAW` of each other are taken for one. A mean moved by e and a
@@ -9,79 +9,115 @@ the part behind the 2, and it is added to the stated error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.lattice import transform_on_nodes
-from headwright.noise.head.nodes import Nodes, coarse, nodes
-from headwright.noise.head.transform import Transform, transform
-from headwright.types import Float, HostPerKey, HostPerLaw, HostValues, Int
+from headwright.noise.head.ends import Logits
+from headwright.noise.head.nodes import coarse
+from headwright.types import Float, Int
 
-# Numbers of one table (nodes x keys) in work at once; a dozen tables of 4 MB live at the same time.
-_BLOCK = 1 << 19
 # Beyond this size doubles are further apart than laws that may be taken for one.
 _COARSE = 1e3
+
+PerKey = Float[np.ndarray, "q n"]
 
 
 @dataclass(frozen=True)
 class Laws:
-    """The distinct laws among the keys: how many keys each has, `which` law each key has, and how
-    far that `moved` the keys."""
+    """The distinct laws among the keys of each query: `logits`, with as many columns as the query
+    with most of them needs; `which` law each key has, and how far that `moved` the keys."""
 
-    m: HostPerLaw
-    s: HostPerLaw
-    count: HostPerLaw
-    which: Int[np.ndarray, "n"]
-    moved: float
+    logits: Logits
+    which: Int[np.ndarray, "q n"]
+    moved: Float[np.ndarray, "q"]
 
-    def nodes(self) -> Nodes:
-        """Where to integrate for these keys."""
-        return nodes(*coarse(self.m, self.s, self.count))
+    @property
+    def shared(self) -> bool:
+        """Does any law have several keys?"""
+        return self.logits.m.shape[1] < self.which.shape[1] or bool((self.logits.count != 1).any())
 
-    def added(self, rows: HostValues) -> Float[np.ndarray, "k v"]:
+    def of(self, queries: Int[np.ndarray, "b"] | slice) -> Laws:
+        """Of some queries."""
+        some = Logits(self.logits.m[queries], self.logits.s[queries], self.logits.count[queries])
+        return Laws(some, self.which[queries], self.moved[queries])
+
+    def coarse(self) -> Logits:
+        """The logits as far as the ends of the integral need them."""
+        if len(self.which) > 1:
+            return self.logits
+        rows = (self.logits.m[0], self.logits.s[0], self.logits.count[0])
+        return Logits(*(row[None, :] for row in coarse(*rows)))
+
+    def added(self, rows: Float[np.ndarray, "q n v"]) -> Float[np.ndarray, "q k v"]:
         """Rows of the keys, added up law by law."""
-        order = np.argsort(self.which, kind="stable")
-        first = np.cumsum(self.count) - self.count
-        return np.add.reduceat(rows[order], first.astype(int))
+        if not self.shared:
+            return rows
+        q, k = self.logits.m.shape
+        name = self.which + k * np.arange(q)[:, None]
+        order = np.argsort(name, axis=None, kind="stable")
+        count = self.logits.count.ravel().astype(int)
+        first = np.cumsum(count) - count
+        sums = np.zeros((q * k, rows.shape[2]))
+        there = count > 0
+        sums[there] = np.add.reduceat(rows.reshape(-1, rows.shape[2])[order], first[there])
+        return sums.reshape(q, k, -1)
 
-    def blocks(self, grid: Nodes, top: int) -> Iterator[tuple[slice, Transform]]:
-        """The transform on all nodes, some rows of them at a time."""
-        rows = max(1, _BLOCK // self.m.size)
-        for begin in range(0, grid.u.size, rows):
-            part = slice(begin, min(begin + rows, grid.u.size))
-            u = grid.u[part]
-            if grid.uniform:
-                yield part, transform_on_nodes(u, grid.step, self.m, self.s, top=top)
-            else:
-                yield part, transform(u[:, None] + self.m, self.s, top=top)
+    def to_keys(self, x: Float[np.ndarray, "q k *u"]) -> Float[np.ndarray, "q n *u"]:
+        """What the laws have, key by key."""
+        if not self.shared:
+            return x
+        return x[np.arange(len(x))[:, None], self.which]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # deviations of 1e200, means of minus infinity
-def distinct(m: HostPerKey, s: HostPerKey) -> Laws:
+def distinct(m: PerKey, s: PerKey) -> Laws:
     """Keys of equal mean and deviation, up to rounding, share one law."""
     variances = s * s
     means = np.where(np.abs(m) < _COARSE, _rounded(m, budget.SAME_LAW), m)
     narrow = np.sqrt(_rounded(variances, 2 * budget.SAME_LAW))
     deviations = np.where(variances < _COARSE, narrow, s)
-    _, first, which, count = np.unique(
-        means + 1j * deviations, return_index=True, return_inverse=True, return_counts=True
-    )
-    moved = 0.0
-    if first.size < m.size:
-        leader = first[which]
-        eta = np.max(_apart(m, leader) + _apart(variances, leader) / 2)
-        moved = float(eta * np.exp(2 * eta))
-    return Laws(m[first], s[first], count.astype(float), which, moved)
+    names = means + 1j * deviations
+
+    order = np.argsort(names, axis=1, kind="stable")
+    ordered = np.take_along_axis(names, order, axis=1)
+    new = np.ones(m.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    if new.all():
+        own = np.broadcast_to(np.arange(m.shape[1]), m.shape)
+        return Laws(Logits(m, s, np.ones(m.shape)), own, np.zeros(len(m)))
+    return _shared(m, s, order, new)
 
 
-def _rounded(x: HostPerKey, grain: float) -> HostPerKey:
+def _shared(m: PerKey, s: PerKey, order: Int[np.ndarray, "q n"], new: np.ndarray) -> Laws:
+    """Laws from the keys in order of their names, and where a `new` name begins."""
+    query = np.broadcast_to(np.arange(len(m))[:, None], m.shape)
+    law = np.cumsum(new, axis=1) - 1
+    which = np.empty_like(order)
+    np.put_along_axis(which, order, law, axis=1)
+
+    # The first key of each law speaks for it.
+    first = np.zeros((len(m), int(law.max()) + 1), dtype=int)
+    first[query[new], law[new]] = order[new]
+    count = np.zeros(first.shape)
+    np.add.at(count, (query, which), 1.0)
+    there = count > 0
+    means = np.where(there, np.take_along_axis(m, first, axis=1), -np.inf)
+    deviations = np.where(there, np.take_along_axis(s, first, axis=1), 0.0)
+
+    leader = np.take_along_axis(first, which, axis=1)
+    apart = _apart(m, leader) + _apart(s * s, leader) / 2
+    eta = apart.max(axis=1)
+    return Laws(Logits(means, deviations, count), which, eta * np.exp(2 * eta))
+
+
+def _rounded(x: PerKey, grain: float) -> PerKey:
     """To the nearest multiple."""
     return np.rint(x / grain) * grain
 
 
-def _apart(x: HostPerKey, leader: Int[np.ndarray, "n"]) -> HostPerKey:
+def _apart(x: PerKey, leader: Int[np.ndarray, "q n"]) -> PerKey:
     """How far each entry is from its leader's; two infinite ones are equal."""
-    return np.where(x == x[leader], 0.0, np.abs(x - x[leader]))
+    theirs = np.take_along_axis(x, leader, axis=1)
+    return np.where(x == theirs, 0.0, np.abs(x - theirs))

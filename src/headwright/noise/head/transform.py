@@ -41,7 +41,6 @@ _ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
 Ratio = Float[np.ndarray, "*u n"]
 Ratios = Float[np.ndarray, "k u n"]
-Expectations = tuple[HostTable, Ratios]  # gap, and a_0 .. a_top
 Points = Float[np.ndarray, "p"]
 Column = Float[np.ndarray, "p 1"]
 Rule = tuple[np.ndarray, np.ndarray]  # nodes and weights
@@ -96,13 +95,13 @@ def seen(s: Float[np.ndarray, "*n"]) -> tuple[Float[np.ndarray, "*n"], Float[np.
     return left, right
 
 
-def _class_of(s: HostPerKey) -> np.ndarray:
+def _class_of(s: np.ndarray) -> np.ndarray:
     """Which rule serves each deviation."""
     return np.searchsorted(_CLASSES, s, side="left")
 
 
-def expectations(x: HostTable, s: HostPerKey, *, top: int = 2) -> Expectations:
-    """`gap` and `a_0 .. a_top` at `x[k, i]` for logits of deviation `s[i]`."""
+def expectations(x: np.ndarray, s: np.ndarray, *, top: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """`gap` and `a_0 .. a_top` at points x of logits whose deviations s go with their last axes."""
     left, right = seen(s)
     undecided = (x > left) & (x < right)
     # Everywhere else a logit is surely above -x, or surely below.
@@ -111,7 +110,7 @@ def expectations(x: HostTable, s: HostPerKey, *, top: int = 2) -> Expectations:
     a[0] = 1.0 - gap
 
     which = _class_of(s)
-    for c in np.flatnonzero(np.bincount(which)).tolist():
+    for c in np.flatnonzero(np.bincount(which.ravel())).tolist():
         mine = undecided & (which == c)
         deviations = np.broadcast_to(s, x.shape)[mine]
         found = _in_chunks(x[mine], deviations, c, top)

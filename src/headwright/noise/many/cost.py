@@ -2,18 +2,17 @@
 would cost.
 
 Costs are counted before anything is computed, in exponentials (some nanoseconds each); what is not
-an exponential is counted as what it costs beside one. A key by itself pays for the nodes at which
-it is neither sure to be above nor sure to be below; the grid pays for its columns, however few keys
-they serve.
+an exponential is counted as what it costs beside one. A key by itself pays for its nodes; the grid
+pays for its columns, however few keys they serve.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from headwright.noise.head.lattice import nodes_effort
 from headwright.noise.head.nodes import STEP, most_nodes
-from headwright.noise.head.transform import effort, seen
+from headwright.noise.head.series import series_effort
+from headwright.noise.head.uniform import nodes_effort
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.tables import table_cost
 from headwright.types import HostPerKey
@@ -35,14 +34,11 @@ def by_itself(cells: Cells) -> float:
     edges = cells.grid.edges
     m = cells.grid.spacing[cells.strip] * cells.interval
     s = 0.5 * (edges[cells.strip] + edges[cells.strip + 1])
-    left, right = seen(s)
-    u = cells.nodes.u
     if cells.nodes.uniform:
         each = nodes_effort(cells.nodes.step, s)
-        return float(cells.count @ each) * u.size
-    last = np.searchsorted(u, right - m)
-    nodes = last - np.searchsorted(u, left - m)
-    return float(cells.count @ (nodes * effort(s)))
+    else:
+        each = series_effort(cells.nodes.u[-1] + m, s)
+    return float(cells.count @ each) * cells.nodes.u.size
 
 
 def by_grid(cells: Cells) -> float:
