@@ -12,7 +12,7 @@ from headwright.noise import budget
 from headwright.noise import exact as exact_route
 from headwright.noise.head import integral
 from headwright.noise.head.transform import expectations
-from headwright.noise.heads import between, block, hermite, pair, series, sums, tables
+from headwright.noise.heads import between, block, hermite, pair, rule, series, tables
 
 U = np.arange(-26.0, 3.0, 0.45)
 
@@ -156,9 +156,13 @@ COARSE = {
     "few terms": [(budget, "PAIR_TERMS", 1e-3)],
     "hardly any terms": [(budget, "PAIR_TERMS", 1e-1)],
     "second orders left out": [(budget, "PAIR_SECOND_ORDER", 1e-3)],
-    "every key light": [(budget, "PAIR_SECOND_ORDER", 1e-1), (sums, "LIGHT", 0.1)],
+    "every key light": [(budget, "PAIR_SECOND_ORDER", 1e-1)],
     "products of few terms": [(budget, "PAIR_PRODUCTS", 1e2), (budget, "PAIR_SECOND_ORDER", 1e-6)],
-    "a coarse rule": [(budget, "PAIR_RULE", 1e-5)],
+    "a coarse rule": [
+        (rule, "_COARSEST", 1e-2),
+        (rule, "_STEPS", (0.9,)),
+        (budget, "PAIR_RULE", 1.0),
+    ],
     "ignored": [(budget, "IGNORED_CORRELATIONS", 0.1)],
 }
 

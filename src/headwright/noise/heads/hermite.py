@@ -32,8 +32,8 @@ from headwright.types import Float, HostPerKey, HostPerNode, Int
 # h_k, k up to 32, and as in the rule for u from exp(-e^y).
 _PER_DEVIATION = 0.6
 _LONGEST = 0.45
-_REACH = 7.5  # how far it goes, in deviations; to the right e^{2y} tilts the density
-_TILTED = 4.0
+_REACH = 7.0  # how far it goes, in deviations; to the right e^y tilts the density
+_TILTED = 3.0
 _LARGEST_EXPONENT = 300.0  # of e^y, see `transform`
 _ROUNDING = 1e-15
 _SMALLEST_PHI = 1e-100  # its square is still a number
@@ -64,7 +64,7 @@ class Lattice:
         h = step / finer
         widest = s.max()
         left = int(np.ceil(_REACH * widest / h))
-        reach = _REACH + min(2 * widest, _TILTED)
+        reach = _REACH + min(widest, _TILTED)
         right = int(np.ceil(reach * widest / h)) + finer
 
         # Each logit has a window of the lattice, from its mean's own place in a step.

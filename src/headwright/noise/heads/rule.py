@@ -1,11 +1,15 @@
 """Nodes for the covariance between two heads, no finer and no longer than it asks for.
 
-In one realisation the trapezoid rule with step h turns the output c into c k(S), where
+In one realisation the trapezoid rule with step h turns the output c into c k(S), where, with
+t = e^u S at the nodes,
 
-    k(S) = h sum_u e^u S exp(-e^u S) = 1 + e,    ||e|| <= alias + e^{u_first} ||S|| + 3 e^{Psi / 2},
+    k(S) = h sum t e^{-t} = 1 + e,    ||e|| <= alias + left + right.
 
-Psi at twice the last e^u, ||.|| the root of the mean square. What is computed is Cov[c k, c' k'],
-so that it is off by at most, for values at most 1 from their centre,
+Left of the first node t e^{-t} is nearly t, and a geometric sum: the first node has the weight
+w = h / (1 - e^{-h}) in its place, which leaves out at most w min(t, t^2). Right of the last node
+there is at most 3 e^{-t}, and by Lyapunov's inequality ||e^{-t}|| <= E[e^{-lt}]^{1/l} for l >= 2.
+(||.|| is the root of the mean square.) What is computed is Cov[c k, c' k'], so that it is off by at
+most, for values at most 1 from their centre,
 
     ||e'|| sd(c) + ||e|| sd(c') + ||e|| ||e'||:
 
@@ -26,30 +30,29 @@ from headwright.types import Float, HostPerKey, HostPerNode
 
 _STEPS = (0.45, 0.4, 0.36, STEP)  # tried one after the other
 _COARSEST = 1e-5  # the largest share of an output that the rule may miss
-_LATER = 2  # nodes after which e^u has doubled, whatever the step
+_LATER = 2  # nodes after which e^u has about doubled
 
 
 @dataclass(frozen=True)
 class Side:
-    """The nodes of one head, and ||S|| as a logarithm."""
+    """The nodes of one head, and ||w min(t, t^2)|| at the first of them."""
 
     nodes: Nodes
-    log_sum: float
+    left: float
 
     def last(self, total: HostPerNode, share: float) -> int:
         """How many nodes are enough, the right end missing no more than `share`; `total` is Psi."""
-        enough = np.flatnonzero(_right_end(total) <= share)
+        enough = np.flatnonzero(self._right(total) <= share)
         return int(enough[0]) + 1 if enough.size else total.size - _LATER
 
     def missed(self, total: HostPerNode, count: int) -> float:
         """||e|| where the first `count` nodes are used."""
-        left = np.exp(self.nodes.u[0] + self.log_sum)
-        return float(self.nodes.alias(1) + left + _right_end(total)[count - 1])
+        return float(self.nodes.alias(1) + self.left + self._right(total)[count - 1])
 
-
-def _right_end(total: HostPerNode) -> Float[np.ndarray, "_used"]:
-    """3 e^{Psi / 2}, Psi at twice e^u or less."""
-    return 3 * np.exp(total[_LATER:] / 2)
+    def _right(self, total: HostPerNode) -> Float[np.ndarray, "_used"]:
+        """3 E[e^{-lt}]^{1/l}, from Psi some nodes later; up to l = 2 the root of the mean."""
+        later = np.exp(_LATER * self.nodes.step)
+        return 3 * np.exp(total[_LATER:] / max(later, 2.0))
 
 
 def spread(head: HeadMoments) -> float:
@@ -82,11 +85,27 @@ def _side(m: HostPerKey, s: HostPerKey, step: float, share: float) -> Side | Non
     grid = nodes(*coarse(laws.m, laws.s, laws.count), step=step)
     if not grid.uniform:
         return None
-    # E[S^2] = sum_i Var[e^{z_i}] + E[S]^2
-    square = np.logaddexp.reduce(2 * m + 2 * s * s)
-    mean = np.logaddexp.reduce(m + s * s / 2)
-    log_sum = float(np.logaddexp(square, 2 * mean)) / 2
+    first = step / -np.expm1(-step)
+    two, four = _norms(m, s)
+    allowed = float(np.log(share / first))
+    low = max(allowed - two, allowed / 2 - four)
     high = grid.u[-1] + _LATER * step
-    count = int(np.ceil((high - np.log(share) + log_sum) / step)) + 1
+    count = int(np.ceil((high - low) / step)) + 1
     u = high - step * np.arange(count)[::-1]
-    return Side(Nodes(u, np.full(count, step), step, True), log_sum)
+    weight = np.full(count, step)
+    weight[0] = first
+    left = first * float(np.exp(min(u[0] + two, 2 * (u[0] + four))))
+    return Side(Nodes(u, weight, step, True), left)
+
+
+def _norms(m: HostPerKey, s: HostPerKey) -> tuple[float, float]:
+    """Logarithms of ||S|| and of E[S^4]^{1/4}, or more: independent X_i >= 0 have
+
+    E[S^2] <= E[S]^2 + sum E[X_i^2],    E[(S - E[S])^4] <= sum E[X_i^4] + 3 (sum E[X_i^2])^2
+    """
+    mean, square, fourth = (
+        float(np.logaddexp.reduce(k * m + k * k * s * s / 2)) for k in (1, 2, 4)
+    )
+    two = float(np.logaddexp(2 * mean, square)) / 2
+    apart = float(np.logaddexp(fourth, np.log(3.0) + 2 * square)) / 4
+    return two, float(np.logaddexp(mean, apart))

@@ -141,7 +141,7 @@ def _alone(
         for block in blocks:
             R += block.heads[h].logit.r.T @ values[h][block.keys]
         count = side.last(total, allowed / 4)
-        density = side.nodes.step * np.exp(total[:count])
+        density = side.nodes.weight[:count] * np.exp(total[:count])
         u = side.nodes.u[:count]
         grid = Nodes(u, side.nodes.weight[:count], side.nodes.step, True)
         end = (side, total, count)
