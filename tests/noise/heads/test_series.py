@@ -140,7 +140,7 @@ def test_tables_against_the_transform(s, rng):
 @pytest.mark.parametrize("kind", ["isotropic", "any deviation", "sharp"])
 def test_what_parseval_leaves_is_not_less_than_the_terms_to_come(kind, rng):
     law = law_of(kind, rng)
-    lattice = hermite.Lattice.of(U, 0.45, law.m[0] - law.m[0].max(), law.s[0])
+    lattice = hermite.around(U, 0.45, law.m[0] - law.m[0].max(), law.s[0])
     logit = hermite.Logit.of(lattice)
     terms = logit.terms(lattice, law.s[0])
     first, later = ([next(terms) for _ in range(count)] for count in (2, 6))

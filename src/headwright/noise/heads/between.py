@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, tabulate
 from headwright.noise.heads.pair import PairLaw, PairMoments, pair_moments
 from headwright.noise.heads.series import series_moments
@@ -89,15 +90,16 @@ def between(problem: Problem, law: LogitsByHead, first: Head, second: Head) -> P
 def _double_integral(
     law: PairLaw, V: HostValues, heads: tuple[HeadMoments, HeadMoments]
 ) -> PairMoments | None:
-    """By sums over many keys where that goes, else key by key if they are few enough; else None."""
+    """By sums over many keys where that goes and keeps the promise, else key by key if they are few
+    enough; else None."""
+    summed = None
     if np.count_nonzero(law.c) > _FEW:
-        found = series_moments(law, V, heads=heads)
-        if found is not None:
-            return found
-    if law.c.size > DIRECT:
-        return None
+        summed = series_moments(law, V, heads=heads)
+    kept = summed is not None and summed.error <= budget.PROMISED_COVARIANCE
+    if kept or law.c.size > DIRECT:
+        return summed
     a, b = (tabulate(m, s) for m, s in zip(law.m, law.s, strict=True))
-    return pair_moments(a, b, law, V, heads=heads)
+    return pair_moments(a, b, law, V, heads=heads) or summed
 
 
 def with_sampled_covariance(problem: Problem, found: Moments, seed: int) -> Moments:

@@ -29,9 +29,10 @@ from headwright.noise.head.nodes import Nodes
 from headwright.types import Float, HostPerKey, HostPerNode, Int
 
 # Step of the lattice, in deviations, and at most: aliasing is below 1e-15 from the density times
-# h_k, k up to 32, and as in the rule for u from exp(-e^y).
+# h_k, k up to 32, and as in the rule for u from exp(-e^y). The shorter one where tables matter.
 _PER_DEVIATION = 0.6
-_LONGEST = 0.45
+LONGEST = 0.45
+LONG = 0.3
 _REACH = 7.0  # how far it goes, in deviations; to the right e^y tilts the density
 _TILTED = 3.0
 _LARGEST_EXPONENT = 300.0  # of e^y, see `transform`
@@ -57,9 +58,9 @@ class Lattice:
     most: int = 32  # orders that the rule for g sees
 
     @staticmethod
-    def of(u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey) -> Lattice:
-        """For points u + m, u at equal distances."""
-        finest = min(_PER_DEVIATION * s.min(), _LONGEST)
+    def of(u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey, *, longest: float) -> Lattice:
+        """For points u + m, u at equal distances, no two points further apart than `longest`."""
+        finest = min(_PER_DEVIATION * s.min(), longest)
         finer = int(np.ceil(step / finest))
         h = step / finer
         widest = s.max()
@@ -130,13 +131,18 @@ class Points:
 
 
 def table_error(step: float) -> float:
-    """The relative error of all tables, on nodes with this step (tests compare `transform`)."""
+    """The relative error of all tables from a lattice with this step (tests compare
+    `transform`)."""
     return 2 * Nodes(np.zeros(1), np.zeros(1), step, True).alias(1) + 1e-10
 
 
-def around(u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey) -> Lattice | Points:
+def around(
+    u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey, *, longest: float = LONGEST
+) -> Lattice | Points:
     """The points around u + m, u at equal distances, of logits of about one deviation."""
-    return Points.of(u, m, s) if s.max() <= NARROW else Lattice.of(u, step, m, s)
+    if s.max() <= NARROW:
+        return Points.of(u, m, s)
+    return Lattice.of(u, step, m, s, longest=longest)
 
 
 def _functions(e: Float[np.ndarray, "*y"]) -> Float[np.ndarray, "f *y"]:

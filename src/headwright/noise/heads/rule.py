@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments
 from headwright.noise.head.laws import distinct
 from headwright.noise.head.nodes import STEP, Nodes, coarse, nodes
@@ -29,7 +30,7 @@ from headwright.result import to_numpy
 from headwright.types import Float, HostPerKey, HostPerNode
 
 _STEPS = (0.45, 0.4, 0.36, STEP)  # tried one after the other
-_COARSEST = 1e-5  # the largest share of an output that the rule may miss
+_COARSEST = 1e-5  # the largest share of an output that the rule may miss, whatever it does
 _LATER = 2  # nodes after which e^u has about doubled
 
 
@@ -64,10 +65,14 @@ def spread(head: HeadMoments) -> float:
     return max(float(outputs), float(np.sqrt(max(float(weights.max()), 0.0))))
 
 
-def sides(m: np.ndarray, s: np.ndarray, *, allowed: float) -> tuple[Side, Side] | None:
-    """Nodes of both heads for a rule that misses at most the share `allowed` of an output; None if
-    they would have to be graded."""
-    share = min(allowed, _COARSEST)
+def allowed(spreads: list[float]) -> float:
+    """The share of an output that the rule may miss, for the covariance to keep its budget."""
+    return min(budget.PAIR_RULE / max(sum(spreads), 1e-300), _COARSEST)
+
+
+def sides(m: np.ndarray, s: np.ndarray, *, share: float) -> tuple[Side, Side] | None:
+    """Nodes of both heads for a rule that misses at most `share` of an output; None if they would
+    have to be graded."""
     step = next((h for h in _STEPS if _alias(h) <= share / 2), STEP)
     found = [_side(mean, deviation, step, share / 4) for mean, deviation in zip(m, s, strict=True)]
     if found[0] is None or found[1] is None:

@@ -23,9 +23,17 @@ from headwright.noise.head.integral import HeadMoments, Integrand
 from headwright.noise.head.laws import distinct
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.heads.block import Block, Measure, OneHead
-from headwright.noise.heads.hermite import NARROW, Logit, OnNodes, around, table_error
+from headwright.noise.heads.hermite import (
+    LONG,
+    LONGEST,
+    NARROW,
+    Logit,
+    OnNodes,
+    around,
+    table_error,
+)
 from headwright.noise.heads.pair import TINY, KeyNumbers, PairLaw, PairMoments, correlated, effects
-from headwright.noise.heads.rule import Side, sides, spread
+from headwright.noise.heads.rule import Side, allowed, sides, spread
 from headwright.noise.heads.sums import LIGHT, Light, OnPairs, Sums, scaled
 from headwright.noise.heads.tables import Heavy, conditioned, heavy_tables
 from headwright.result import to_numpy
@@ -55,15 +63,16 @@ def series_moments(
     weights = np.stack([to_numpy(h.weights_mean) for h in heads])
     keys, ignored = correlated(law, weights)
     spreads = [spread(h) for h in heads]
-    allowed = budget.PAIR_RULE / max(sum(spreads), TINY)
+    share = allowed(spreads)
     suited = np.all((law.s[:, keys] >= NARROWEST) & (law.s[:, keys] <= WIDEST), axis=0)
-    both = sides(law.m, law.s, allowed=allowed)
+    both = sides(law.m, law.s, share=share)
     if both is None or np.count_nonzero(~suited) > _FEW or not _fits(keys.size, both):
         return None
 
     values = (V - to_numpy(heads[0].mean), V - to_numpy(heads[1].mean))
-    blocks = _blocks(law, keys[suited], both)
-    alone = _alone(law, blocks, both, values=values, allowed=allowed)
+    longest = _longest(law, heads)
+    blocks = _blocks(law, keys[suited], both, longest)
+    alone = _alone(law, blocks, both, values=values, share=share)
     parts = _split([block.some(slice(None), alone.counts) for block in blocks], alone.measure)
     if parts.heavy_keys * 32 * np.prod(alone.counts) > _HEAVY:
         return None
@@ -73,7 +82,7 @@ def series_moments(
         heavy = conditioned(law, unsuited, alone.grids)
         sums.add_tables(unsuited, heavy.tables, values)
         summed.append(heavy)
-    found = _combined(alone, sums, summed, values=values)
+    found = _combined(alone, sums, summed, values=values, table_error=table_error(longest))
 
     missed = [side.missed(total, count) for side, total, count in alone.ends]
     rule = missed[1] * spreads[0] + missed[0] * spreads[1] + missed[0] * missed[1]
@@ -90,7 +99,16 @@ def _fits(keys: int, both: tuple[Side, Side]) -> bool:
     return keys * 8 * (5 * longest + 2 * _WINDOW) <= _MEMORY
 
 
-def _blocks(law: PairLaw, keys: KeyNumbers, both: tuple[Side, Side]) -> list[Block]:
+def _longest(law: PairLaw, heads: tuple[HeadMoments, HeadMoments]) -> float:
+    """The step of the lattice: a long one where all correlations together do so little that the
+    tables need not be better."""
+    squares = [to_numpy(h.weights_square) for h in heads]
+    # |E[dc/dz_i dc'/dz'_i]| <= 4 ||alpha_i|| ||alpha'_i||
+    effect = 4 * float(np.abs(law.c) @ np.sqrt(squares[0] * squares[1]))
+    return LONGEST if effect * table_error(LONGEST) <= budget.PAIR_TABLES else LONG
+
+
+def _blocks(law: PairLaw, keys: KeyNumbers, both: tuple[Side, Side], longest: float) -> list[Block]:
     """Keys of about the same deviations; neighbours have about the same weight."""
     octaves = np.floor(np.log2(np.maximum(law.s, NARROW / 2)))
     order = keys[np.lexsort((law.m[:, keys].sum(axis=0), *octaves[:, keys]))]
@@ -98,14 +116,14 @@ def _blocks(law: PairLaw, keys: KeyNumbers, both: tuple[Side, Side]) -> list[Blo
     blocks = []
     for alike in np.split(order, np.flatnonzero(changes) + 1) if keys.size else []:
         pieces = np.array_split(alike, -(-alike.size // _KEYS))
-        blocks += [_block(law, piece, both) for piece in pieces]
+        blocks += [_block(law, piece, both, longest) for piece in pieces]
     return blocks
 
 
-def _block(law: PairLaw, keys: KeyNumbers, both: tuple[Side, Side]) -> Block:
+def _block(law: PairLaw, keys: KeyNumbers, both: tuple[Side, Side], longest: float) -> Block:
     heads = []
     for side, m, s in zip(both, law.m[:, keys], law.s[:, keys], strict=True):
-        lattice = around(side.nodes.u, side.nodes.step, m, s)
+        lattice = around(side.nodes.u, side.nodes.step, m, s, longest=longest)
         heads.append(OneHead(s, lattice, Logit.of(lattice)))
     correlation = law.c[keys] / (law.s[0, keys] * law.s[1, keys])
     return Block(keys, np.clip(correlation, -1.0, 1.0), (heads[0], heads[1]))
@@ -126,7 +144,7 @@ class _Alone:
 
 
 def _alone(
-    law: PairLaw, blocks: list[Block], both: tuple[Side, Side], *, values: Both, allowed: float
+    law: PairLaw, blocks: list[Block], both: tuple[Side, Side], *, values: Both, share: float
 ) -> _Alone:
     in_blocks = np.zeros(law.c.size, dtype=bool)
     for block in blocks:
@@ -140,7 +158,7 @@ def _alone(
         R = one.r @ values[h][others]
         for block in blocks:
             R += block.heads[h].logit.r.T @ values[h][block.keys]
-        count = side.last(total, allowed / 4)
+        count = side.last(total, share / 4)
         density = side.nodes.weight[:count] * np.exp(total[:count])
         u = side.nodes.u[:count]
         grid = Nodes(u, side.nodes.weight[:count], side.nodes.step, True)
@@ -238,7 +256,12 @@ def _summed(
 
 
 def _combined(
-    alone: _Alone, sums: Sums, parts: list[Light | Heavy], *, values: Both
+    alone: _Alone,
+    sums: Sums,
+    parts: list[Light | Heavy],
+    *,
+    values: Both,
+    table_error: float,
 ) -> PairMoments:
     """The integral over all pairs of nodes, and what was left out of it."""
     apart = np.outer(*alone.measure.density)
@@ -262,7 +285,7 @@ def _combined(
         crossed = np.sum(r * seen.by_w, axis=1) + np.sum(r_ * seen.by_u, axis=1)
         weights[keys] = own - crossed + seen.product
         products = max(products, seen.product_error)
-    return PairMoments(covariance, weights, products + _left_out(alone, sums, W))
+    return PairMoments(covariance, weights, products + _left_out(alone, sums, W, table_error))
 
 
 def _bilinear(x: OnNodes, W: OnPairs, y: Float[np.ndarray, "n w"]) -> HostPerKey:
@@ -270,7 +293,7 @@ def _bilinear(x: OnNodes, W: OnPairs, y: Float[np.ndarray, "n w"]) -> HostPerKey
     return np.sum((x @ W) * y, axis=1)
 
 
-def _left_out(alone: _Alone, sums: Sums, W: OnPairs) -> float:
+def _left_out(alone: _Alone, sums: Sums, W: OnPairs, table_error: float) -> float:
     """How much the errors of L_i, of its derivatives and of the products R_1 S_1' do, for values at
     most 1 from their centre."""
     L, by_u, by_w, by_both = sums.sizes.table
@@ -282,5 +305,5 @@ def _left_out(alone: _Alone, sums: Sums, W: OnPairs) -> float:
     _, rough_by_u, rough_by_w, _ = sums.rough.table
     products = rough_by_u * by_w + rough_by_w * by_u
     everything = L * R * S + by_u * S + by_w * R + by_both
-    seen = np.exp(e) * terms + products + table_error(alone.grids[0].step) * everything
+    seen = np.exp(e) * terms + products + table_error * everything
     return float(np.sum(W * seen))
