@@ -26,6 +26,7 @@ from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments
 from headwright.noise.head.laws import distinct
 from headwright.noise.head.nodes import STEP, Nodes, coarse, nodes
+from headwright.noise.heads.hermite import LONG, LONGEST, table_error
 from headwright.result import to_numpy
 from headwright.types import Float, HostPerKey, HostPerNode
 
@@ -114,3 +115,12 @@ def _norms(m: HostPerKey, s: HostPerKey) -> tuple[float, float]:
     two = float(np.logaddexp(2 * mean, square)) / 2
     apart = float(np.logaddexp(fourth, np.log(3.0) + 2 * square)) / 4
     return two, float(np.logaddexp(mean, apart))
+
+
+def lattice_step(c: HostPerKey, heads: tuple[HeadMoments, HeadMoments]) -> float:
+    """The step of the lattice: a long one where all correlations together do so little that the
+    tables need not be better."""
+    squares = [to_numpy(h.weights_square) for h in heads]
+    # |E[dc/dz_i dc'/dz'_i]| <= 4 ||alpha_i|| ||alpha'_i||
+    effect = 4 * float(np.abs(c) @ np.sqrt(squares[0] * squares[1]))
+    return LONGEST if effect * table_error(LONGEST) <= budget.PAIR_TABLES else LONG

@@ -24,8 +24,6 @@ from headwright.noise.head.laws import distinct
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.heads.block import Block, Measure, OneHead
 from headwright.noise.heads.hermite import (
-    LONG,
-    LONGEST,
     NARROW,
     Logit,
     OnNodes,
@@ -33,7 +31,7 @@ from headwright.noise.heads.hermite import (
     table_error,
 )
 from headwright.noise.heads.pair import TINY, KeyNumbers, PairLaw, PairMoments, correlated, effects
-from headwright.noise.heads.rule import Side, allowed, sides, spread
+from headwright.noise.heads.rule import Side, allowed, lattice_step, sides, spread
 from headwright.noise.heads.sums import LIGHT, Light, OnPairs, Sums, scaled
 from headwright.noise.heads.tables import Heavy, conditioned, heavy_tables
 from headwright.result import to_numpy
@@ -70,7 +68,7 @@ def series_moments(
         return None
 
     values = (V - to_numpy(heads[0].mean), V - to_numpy(heads[1].mean))
-    longest = _longest(law, heads)
+    longest = lattice_step(law.c, heads)
     blocks = _blocks(law, keys[suited], both, longest)
     alone = _alone(law, blocks, both, values=values, share=share)
     parts = _split([block.some(slice(None), alone.counts) for block in blocks], alone.measure)
@@ -97,15 +95,6 @@ def _fits(keys: int, both: tuple[Side, Side]) -> bool:
     """Do the tables of all keys fit?"""
     longest = max(side.nodes.u.size for side in both)
     return keys * 8 * (5 * longest + 2 * _WINDOW) <= _MEMORY
-
-
-def _longest(law: PairLaw, heads: tuple[HeadMoments, HeadMoments]) -> float:
-    """The step of the lattice: a long one where all correlations together do so little that the
-    tables need not be better."""
-    squares = [to_numpy(h.weights_square) for h in heads]
-    # |E[dc/dz_i dc'/dz'_i]| <= 4 ||alpha_i|| ||alpha'_i||
-    effect = 4 * float(np.abs(law.c) @ np.sqrt(squares[0] * squares[1]))
-    return LONGEST if effect * table_error(LONGEST) <= budget.PAIR_TABLES else LONG
 
 
 def _blocks(law: PairLaw, keys: KeyNumbers, both: tuple[Side, Side], longest: float) -> list[Block]:
