@@ -21,7 +21,8 @@ from benchmarks.hostile_moments import FAMILIES, SLOW_FAMILIES, Case
 from benchmarks.telling import as_they_come
 
 from headwright.errors import InputError
-from headwright.noise.head.integral import head_moments
+from headwright.noise.head.integral import head_moments, tabulate
+from headwright.noise.heads.pair import PairLaw, pair_moments
 
 SEED = 20
 QUICK = 6  # cases of a family
@@ -166,7 +167,7 @@ def _root(v: Fraction) -> float:
 
 def _reference(case: Case) -> Reference:
     if case.q.ndim == 2:
-        return _two_heads(case)
+        return _two_heads(case) if len(case.K) == 2 else _two_heads_key_by_key(case)
     m, s = _law(case, case.q)
     V = case.V.astype(float)
     if len(m) == 2 and np.isfinite(m).all():
@@ -243,6 +244,32 @@ def _two_heads(case: Case) -> Reference:
     covariance = (square - alpha**2) * np.outer(apart, apart)
     weights = np.array([alpha, a + b - alpha])
     return Reference(mean, covariance, weights, errors=(1e-12, 1e-12, 1e-12))
+
+
+def _two_heads_key_by_key(case: Case) -> Reference:
+    """More keys: the double integral with a table for every key, which tests compare with the plain
+    double sum."""
+    laws = [_law(case, q) for q in case.q]
+    m, s = (np.stack(column) for column in zip(*laws, strict=True))
+    overlap = _products(case.q[:1], case.q[1])[0]
+    cross = [float(_exact(a) * overlap) for a in case.parts["isotropic"]]
+    law = PairLaw(m, s, np.clip(cross, -s[0] * s[1], s[0] * s[1]))
+    V = case.V.astype(float)
+    first, second = (head_moments(*one, V) for one in laws)
+    tables = [tabulate(*one) for one in laws]
+    between = pair_moments(tables[0], tables[1], law, V, heads=(first, second))
+    assert between is not None
+
+    a, b = case.options["mix"]
+    both = a * b * (between.covariance + between.covariance.T)
+    covariance = a**2 * first.covariance + b**2 * second.covariance + both
+    sizes = (abs(a) * first.farthest, abs(b) * second.farthest)
+    known = sizes[0] * first.first + sizes[1] * second.first
+    squares = sizes[0] ** 2 * first.second + sizes[1] ** 2 * second.second
+    squares += 2 * sizes[0] * sizes[1] * between.error
+    weights = a * first.weights_mean + b * second.weights_mean
+    mean = a * first.mean + b * second.mean
+    return Reference(mean, covariance, weights, (known, squares, first.first + second.first))
 
 
 def _shared(case: Case) -> float:

@@ -195,6 +195,20 @@ def _heads(rng: Generator) -> Case:
     return replace(case, K=K, q=np.stack([case.q, other]), options={"mix": mix})
 
 
+def _light_keys(rng: Generator) -> Case:
+    """Two heads on dozens of keys, most of which have little weight: deviations of all sizes, a
+    heavy key now and then, heads that are nearly the same or opposite."""
+    case = _plain(rng, n=_between(rng, 33, 70), d=3)
+    n = len(case.K)
+    variances = 10.0 ** rng.uniform(rng.uniform(-8, -1), 0.5, n)
+    other = rng.choice([-1.0, 1.0]) * case.q + 10.0 ** rng.uniform(-3, 1) * rng.normal(size=3)
+    bias = np.zeros(n)
+    bias[0] = rng.choice([0.0, rng.uniform(0, 20)])
+    queries = np.stack([case.q, other]) / max(1.0, float(np.linalg.norm(other)))
+    options = {"mix": rng.normal(size=2), "bias": bias}
+    return replace(case, q=queries, parts={"isotropic": variances}, options=options)
+
+
 def _many(rng: Generator) -> Case:
     """Some thousand keys: by the grid, against every key by itself."""
     case = _plain(rng, n=_between(rng, 1000, 3000), d=4)
@@ -229,7 +243,12 @@ FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "values of any size": _values,
     "a large value on a key out of reach": _hidden_value,
     "two correlated heads": _heads,
+    "two correlated heads, light keys": _light_keys,
     "thousands of keys": _many,
     "one of 30 queries in a call": _in_a_call,
 }
-SLOW_FAMILIES = {"thousands of keys", "two correlated heads"}
+SLOW_FAMILIES = {
+    "thousands of keys",
+    "two correlated heads",
+    "two correlated heads, light keys",
+}

@@ -52,5 +52,13 @@ DIRECTIONS = 1e-11
 
 # Correlations between the logits of two heads that may be ignored, all together.
 IGNORED_CORRELATIONS = 1e-10
+# Two heads correlated through many keys: the rule, the separable terms left out of all keys, what
+# light keys do in second order, and the tables of one logit.
+PAIR_RULE = 4e-10
+PAIR_TERMS = 3e-10
+PAIR_SECOND_ORDER = 5e-10
+PAIR_TABLES = 3e-10
+# Terms left out of products of two sums that are small themselves; the real error is far smaller.
+PAIR_PRODUCTS = 4e-9
 # A double integral whose rule is off by more is not used: the covariance is sampled instead.
 ROUGH_PAIR = 1e-8

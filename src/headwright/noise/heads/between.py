@@ -1,5 +1,6 @@
 """What two heads of one output have to do with each other: nothing, if no key correlates them; the
-double integral of `pair`; or, where that is out of reach, a sampled covariance."""
+double integral, key by key (`pair`) or by sums over many keys (`series`); or, where both are out of
+reach, a sampled covariance."""
 
 from __future__ import annotations
 
@@ -7,17 +8,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, tabulate
 from headwright.noise.heads.pair import PairLaw, PairMoments, pair_moments
+from headwright.noise.heads.series import series_moments
 from headwright.noise.problem import Problem
 from headwright.noise.record import Moments
 from headwright.noise.rounding import pair_rounding
 from headwright.noise.sampling.moments import sampled_moments
 from headwright.result import to_numpy
-from headwright.types import Array
+from headwright.types import Array, HostValues
 
-# Up to so many keys the arrays come to the host, and the double integral between heads is taken
+# Up to so many keys the arrays come to the host, and the double integral between heads may be taken
+# key by key
 DIRECT = 4096
+# Up to so many correlated keys it is.
+_FEW = 32
 # A sampled covariance is reported with this many standard errors.
 SIGMAS = 5.0
 
@@ -31,8 +37,8 @@ class LogitsByHead:
 
     def pair(self, g: int, h: int, cross: np.ndarray) -> PairLaw:
         """The logits of heads g and h; `cross` is their covariance key by key."""
-        m = np.stack([self.means[g], self.means[h]])
-        s = np.stack([self.deviations[g], self.deviations[h]])
+        m = np.stack([to_numpy(self.means[g]), to_numpy(self.means[h])])
+        s = np.stack([to_numpy(self.deviations[g]), to_numpy(self.deviations[h])])
         return PairLaw(m, s, cross)
 
 
@@ -74,16 +80,26 @@ def between(problem: Problem, law: LogitsByHead, first: Head, second: Head) -> P
     if not cross.any():
         nothing = PairMoments(np.zeros((v, v)), np.zeros(n), rounding)
         return Pair(first, second, nothing)
-    if n > DIRECT:
-        return Pair(first, second, None)
-
-    pair_law = law.pair(g, h, cross)
-    tables = [tabulate(m, s) for m, s in zip(pair_law.m, pair_law.s, strict=True)]
     V = to_numpy(problem.values).astype(float, copy=False)
-    found = pair_moments(tables[0], tables[1], pair_law, V, heads=both)
+    found = _double_integral(law.pair(g, h, cross), V, both)
     if found is not None:
         found = replace(found, error=found.error + rounding)
     return Pair(first, second, found)
+
+
+def _double_integral(
+    law: PairLaw, V: HostValues, heads: tuple[HeadMoments, HeadMoments]
+) -> PairMoments | None:
+    """By sums over many keys where that goes and keeps the promise, else key by key if they are few
+    enough; else None."""
+    summed = None
+    if np.count_nonzero(law.c) > _FEW:
+        summed = series_moments(law, V, heads=heads)
+    kept = summed is not None and summed.error <= budget.PROMISED_COVARIANCE
+    if kept or law.c.size > DIRECT:
+        return summed
+    a, b = (tabulate(m, s) for m, s in zip(law.m, law.s, strict=True))
+    return pair_moments(a, b, law, V, heads=heads) or summed
 
 
 def with_sampled_covariance(problem: Problem, found: Moments, seed: int) -> Moments:

@@ -58,14 +58,19 @@ class PairMoments:
     error: float
 
 
-def correlated(law: PairLaw, weights: PerHeadOfPair) -> tuple[KeyNumbers, float]:
-    """The keys whose correlation matters, and a bound on the effect of ignoring the others.
+def effects(law: PairLaw, weights: PerHeadOfPair) -> HostPerKey:
+    """A bound on what the correlation of the two logits of each key does.
 
     d/dc_i E[c c'] = E[(d c / d z_i)(d c' / d z'_i)], each factor at most 2 alpha_i; the means of
     the weights do not depend on c_i. So ignoring c_i changes nothing by more than 4 |c_i| min(E
     alpha_i, E alpha'_i).
     """
-    effect = 4 * np.abs(law.c) * weights.min(axis=0)
+    return 4 * np.abs(law.c) * weights.min(axis=0)
+
+
+def correlated(law: PairLaw, weights: PerHeadOfPair) -> tuple[KeyNumbers, float]:
+    """The keys whose correlation matters, and a bound on the effect of ignoring the others."""
+    effect = effects(law, weights)
     order = np.argsort(effect)
     small = np.cumsum(effect[order]) <= budget.IGNORED_CORRELATIONS
     kept = np.sort(order[~small])
