@@ -32,7 +32,7 @@ def submit(self, fn, task):
     noted.note("batches", json.dumps(names))
     return handed(self, fn, task)
 OwnProcesses.submit = submit
-batch.MODULE = noted.__name__
+batch.JUDGES = noted.__name__
 main(["check", sys.argv[1], "--store", sys.argv[2], "--workers", "2", "--json"])
 """
 DOCUMENTS = 16

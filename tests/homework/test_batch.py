@@ -144,7 +144,7 @@ def test_files_whose_names_are_shown_alike_are_two(tmp_path):
 def misbehaving(monkeypatch):
     """Workers in which a document does what its name says; none of them is kept for other tests."""
     processes.end_idle()
-    monkeypatch.setattr(batch, "MODULE", "tests.homework.misbehaving")
+    monkeypatch.setattr(batch, "JUDGES", "tests.homework.misbehaving")
     yield
     processes.end_idle()
 
@@ -272,7 +272,7 @@ def test_stopping_early_ends_the_busy_workers(misbehaving):
 SCRIPT = """
 from headwright.homework import batch
 from headwright.homework.reading.sources import Source
-batch.MODULE = "tests.homework.misbehaving"
+batch.JUDGES = "tests.homework.misbehaving"
 print("started", flush=True)
 list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """
