@@ -70,9 +70,10 @@ def test_people_get_a_table():
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
-def test_files_and_masks(tmp_path):
+def test_files_and_masks(tmp_path, monkeypatch):
     np.save(tmp_path / "k.npy", np.eye(3))
-    done = run(
+    monkeypatch.chdir(tmp_path)
+    done = run_here(
         "attend",
         "--keys",
         "k.npy",
@@ -83,7 +84,6 @@ def test_files_and_masks(tmp_path):
         "--mask",
         "[0,1,1]",
         "--json",
-        cwd=tmp_path,
     )
     assert json.loads(done.stdout)["weights"] == [0.0, 0.5, 0.5]
 
@@ -212,11 +212,12 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_2(form):
     ],
     ids=lambda args: " ".join(word for word in args if "[" not in word),
 )
-def test_a_file_where_a_folder_is_wanted_is_one_line_and_exit_2(args, tmp_path):
+def test_a_file_where_a_folder_is_wanted_is_one_line_and_exit_2(args, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "folder").mkdir()
-    done = run(*args, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    monkeypatch.chdir(tmp_path)
+    done = run_here(*args)
+    assert done.exit_code == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
     assert (tmp_path / "taken").read_text() == "a file"
@@ -233,10 +234,11 @@ def test_what_can_be_written_is_written(tmp_path):
     assert all((tmp_path / name).stat().st_size > 1000 for name in said["figures"])
 
 
-def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path):
+def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("a file")
-    done = run(*HEADS, "--out", "taken/deeper", "--json", cwd=tmp_path)
-    assert done.returncode == 2
+    monkeypatch.chdir(tmp_path)
+    done = run_here(*HEADS, "--out", "taken/deeper", "--json")
+    assert done.exit_code == 2
     assert json.loads(done.stdout)["status"] == "done"
 
 

@@ -84,9 +84,7 @@ class WeightDistribution:
         """The x with P(alpha_a <= x) = p, for p strictly between 0 and 1."""
         levels = _numbers("p", p, open_unit=True)
         # What rounding moves is the logit that was found, so each is looked for once.
-        found = {
-            id(rest): _root(rest, levels.ravel(), self.deviation) for rest in self._replicates
-        }
+        found = {id(rest): _root(rest, levels.ravel(), self.deviation) for rest in self._replicates}
 
         def root(rest: DrawnRest, p: np.ndarray, moved: float) -> np.ndarray:
             return expit(_moved(found[id(rest)], moved))
