@@ -142,15 +142,28 @@ def test_help_of_every_command():
 
 
 def test_help_and_import_are_light():
-    script = (
-        "import sys, headwright; headwright.attend; from headwright.cli import COMMANDS;"
-        "heavy = ('matplotlib', 'torch', 'starlette', 'transformers', 'jax');"
-        "print([m for m in heavy if m in sys.modules])"
-    )
+    heavy = ("matplotlib", "torch", "starlette", "transformers", "jax", "jaxtyping")
+    program = "import headwright; headwright.attend; from headwright.cli import COMMANDS"
+    assert not imported_by(program, heavy)
+    assert not imported_by("import headwright.noise", ("scipy.interpolate", "scipy.stats"))
+
+
+def test_the_process_that_judges_and_the_one_that_asks_are_light():
+    """Their imports are a third of the time that one document takes."""
+    judge = ("scipy", "jaxtyping", "array_api_compat.numpy", "rich", "headwright.crew.running")
+    assert not imported_by("import headwright.crew.worker, headwright.homework", judge)
+    assert not imported_by("import headwright.homework.judging_process", judge)
+    before_the_judge_starts = ("numpy", "headwright.homework.batch", "headwright.course")
+    assert not imported_by("import headwright.cli.check.command", before_the_judge_starts)
+
+
+def imported_by(program, modules):
+    """Which of these modules are there after this program."""
+    script = f"{program}; import sys; print(*[m for m in {modules!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "[]"
+    return done.stdout.split()
 
 
 FULL = "/dev/full"

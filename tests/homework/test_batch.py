@@ -18,7 +18,7 @@ from headwright import watched
 from headwright.crew import processes
 from headwright.errors import HeadwrightError, InputError
 from headwright.exercise.bank import load
-from headwright.homework import batch, limits
+from headwright.homework import JUDGES, batch, limits
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
@@ -257,6 +257,24 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
     assert len(children()) <= processes.cores()
     processes.end_idle()
     assert children() == []
+
+
+def test_a_worker_that_was_started_ahead_is_the_one_that_judges():
+    processes.end_idle()
+    for _ in range(2):
+        processes.start_ahead(f"{JUDGES}:judged")
+    (worker,) = children()
+    hw.check(RIGHT)
+    assert children() == [worker]
+
+
+def test_a_worker_that_was_started_ahead_and_died_is_replaced():
+    processes.end_idle()
+    processes.start_ahead(f"{JUDGES}:judged")
+    (worker,) = children()
+    worker.kill()
+    psutil.wait_procs([worker], timeout=60)
+    assert hw.check(RIGHT).verdicts[0].status == "correct"
 
 
 def test_stopping_early_ends_the_busy_workers(misbehaving):

@@ -76,9 +76,12 @@ _idle_lock = threading.Lock()
 
 
 def start_ahead(function: str) -> None:
-    """A process for a function of this package: it imports while its caller still reads what is to
-    be computed."""
+    """A process for a function of this package, unless one is idle: it imports while its caller
+    still reads what is to be computed."""
     kind = _Kind(function.partition(":")[0], "", tuple(sys.path))
+    with _idle_lock:
+        if any(idle == kind for idle, _ in _idle):
+            return
     with suppress(OSError):  # whoever asks is told
         _keep(kind, Watched(MODULE, function))
 
