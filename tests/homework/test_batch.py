@@ -18,7 +18,7 @@ from headwright import watched
 from headwright.crew import processes
 from headwright.errors import HeadwrightError, InputError
 from headwright.exercise.bank import load
-from headwright.homework import JUDGES, batch, limits
+from headwright.homework import batch, limits
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
@@ -144,7 +144,7 @@ def test_files_whose_names_are_shown_alike_are_two(tmp_path):
 def misbehaving(monkeypatch):
     """Workers in which a document does what its name says; none of them is kept for other tests."""
     processes.end_idle()
-    monkeypatch.setattr(batch, "JUDGES", "tests.homework.misbehaving")
+    monkeypatch.setattr(limits, "JUDGING_MODULE", "tests.homework.misbehaving")
     yield
     processes.end_idle()
 
@@ -262,7 +262,7 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
 def test_a_worker_that_was_started_ahead_is_the_one_that_judges():
     processes.end_idle()
     for _ in range(2):
-        processes.start_ahead(f"{JUDGES}:judged")
+        processes.start_ahead(f"{limits.JUDGING_MODULE}:judged")
     (worker,) = children()
     hw.check(RIGHT)
     assert children() == [worker]
@@ -270,7 +270,7 @@ def test_a_worker_that_was_started_ahead_is_the_one_that_judges():
 
 def test_a_worker_that_was_started_ahead_and_died_is_replaced():
     processes.end_idle()
-    processes.start_ahead(f"{JUDGES}:judged")
+    processes.start_ahead(f"{limits.JUDGING_MODULE}:judged")
     (worker,) = children()
     worker.kill()
     psutil.wait_procs([worker], timeout=60)
@@ -288,9 +288,9 @@ def test_stopping_early_ends_the_busy_workers(misbehaving):
 
 
 SCRIPT = """
-from headwright.homework import batch
+from headwright.homework import batch, limits
 from headwright.homework.reading.sources import Source
-batch.JUDGES = "tests.homework.misbehaving"
+limits.JUDGING_MODULE = "tests.homework.misbehaving"
 print("started", flush=True)
 list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """

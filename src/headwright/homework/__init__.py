@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Span", "Verdict", "check"]
 
-# By name: its imports are the judges, which the process that asks does not need.
-JUDGES = "headwright.homework.judging_process"
-
 
 def __getattr__(name: str) -> Any:
     if name != "check":

@@ -22,7 +22,7 @@ from headwright.crew.executor import chosen
 from headwright.crew.processes import cores
 from headwright.crew.store.record import Store
 from headwright.exercise.bank import Bank, load
-from headwright.homework import JUDGES, limits
+from headwright.homework import limits
 from headwright.homework.reading.sources import Source, file_bytes, named
 from headwright.homework.showing.pages import document_page
 from headwright.homework.verdict import Report, restored, unreadable
@@ -77,7 +77,9 @@ def draw(formulas: Sequence[str]) -> dict[str, str]:
     point = {"formulas": list(formulas)}
     with chosen(workers=1) as executor:
         allowance = Allowance(limits.SECONDS, limits.WORKER_MEMORY)
-        (found,) = crew.run(f"{JUDGES}:drawn", [point], executor=executor, allowance=allowance)
+        (found,) = crew.run(
+            f"{limits.JUDGING_MODULE}:drawn", [point], executor=executor, allowance=allowance
+        )
     return {} if found.error else dict(zip(formulas, found.value, strict=True))
 
 
@@ -150,7 +152,7 @@ class _Judging:
 
     def _run(self, points: Iterator[dict[str, Any]]) -> Iterator[crew.Outcome]:
         return crew.run(
-            f"{JUDGES}:judged",
+            f"{limits.JUDGING_MODULE}:judged",
             points,
             executor=self._executor,
             store=self._store,

@@ -22,7 +22,7 @@ from headwright.cli.crew_options import (
 from headwright.crew.processes import start_ahead
 from headwright.errors import InputError
 from headwright.files import write_json, write_text
-from headwright.homework import JUDGES
+from headwright.homework import limits
 
 # One answer that is right, and one that is incomplete
 _ANSWERS = str(Path(__file__).with_name("demo-answers.md"))
@@ -69,7 +69,7 @@ def command(
     not be written.
     """
     if paths and not (explain or questions or settings["cluster"]):
-        start_ahead(f"{JUDGES}:judged")
+        start_ahead(f"{limits.JUDGING_MODULE}:judged")
     from headwright.exercise.bank import load
 
     bank = load(bank_file)
