@@ -157,11 +157,11 @@ def logits(q: Any, K: Any, *, scale: float = 1.0, bias: Any = None) -> Logits:
 
 def weights(z: Logits, *, mask: Any = None) -> Weights:
     """Softmax over the last axis, stable at any finite logits; masked keys get weight exactly 0."""
-    xp = compat.array_namespace(z)
     if mask is not None:
-        mask = _visible(mask, z.shape, like=z)
-        hidden = xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z))
-        z = xp.where(mask, z, hidden)
+        z = _masked(z, mask)
+    # NumPy has always had these three under the standard's names, and its wrapper takes longer to
+    # import than NumPy.
+    xp = np if compat.is_numpy_array(z) else compat.array_namespace(z)
     # softmax(z) = softmax(z - max z); the largest term is then e^0 = 1 and nothing overflows.
     # A difference beyond all floats is -inf, and its weight 0, as it should
     with np.errstate(over="ignore"):
@@ -179,6 +179,13 @@ def _per_logit(name: str, array: Array, shape: tuple[int, ...]) -> Array:
             got=f"shape {tuple(array.shape)}",
             attempt="give one entry per key",
         ) from None
+
+
+def _masked(z: Logits, mask: Any) -> Logits:
+    """The logits, less than any number where a key may not be seen."""
+    xp = compat.array_namespace(z)
+    hidden = xp.asarray(-xp.inf, dtype=z.dtype, device=compat.device(z))
+    return xp.where(_visible(mask, z.shape, like=z), z, hidden)
 
 
 def _visible(mask: Any, shape: tuple[int, ...], *, like: Array) -> Mask:

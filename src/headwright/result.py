@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,15 @@ def plain(thing: Any) -> Any:
         return thing
     if isinstance(thing, float):
         return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, np.generic):
-        return plain(thing.item())
-    if isinstance(thing, np.ndarray):
-        return plain(thing.tolist())
     if hasattr(thing, "__array__") or hasattr(thing, "__dlpack__"):
-        return plain(to_numpy(thing))
+        return plain(to_numpy(thing).tolist())
     return str(thing)
 
 
 def to_numpy(array: Any) -> np.ndarray:
     """A NumPy copy of an array of any library, on any device."""
+    import numpy as np  # whoever writes no arrays needs none of it
+
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         # NumPy has no such dtype; float32 holds every bfloat16 exactly

@@ -1,16 +1,28 @@
 """Shape words. One letter per axis, the same letter everywhere: n keys, d key dimension, v value
 dimension, h heads, m queries, s samples. Tests check them at run time (jaxtyping + beartype); users
-pay nothing.
+pay nothing, not even the import: whoever checks shapes has imported jaxtyping before this package.
 
 `Any` stands for "an array of any array-API library": NumPy, PyTorch or JAX.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+
+if TYPE_CHECKING or "jaxtyping" in sys.modules:
+    from jaxtyping import Bool, Float, Int, Shaped
+else:
+
+    class Shaped:
+        """An array of any shape, for readers."""
+
+        def __class_getitem__(cls, shape: Any) -> Any:
+            return Any
+
+    Bool = Float = Int = Shaped
 
 Array = Any
 

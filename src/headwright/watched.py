@@ -61,8 +61,9 @@ class Allowance:
 
 
 class Watched:
-    """`main` of a module, with these arguments, in a process of its own. Its first line is its
-    number, and says that it is ready; then it writes a line for every line."""
+    """`main` of a module, with these arguments, in a process of its own, which starts while the
+    parent goes on. Its first line is its number, and says that it is ready; then it writes a line
+    for every line."""
 
     def __init__(self, module: str, *arguments: str) -> None:
         program = _PROGRAM.format(path=sys.path, module=module, arguments=arguments)
@@ -83,7 +84,13 @@ class Watched:
         )
         self._usage = psutil.Process(self._process.pid)
         self._said: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._ready_memory: int | None = None
         threading.Thread(target=self._listen, daemon=True).start()
+
+    def wait_until_ready(self) -> None:
+        """Before the first request; `Died` or `Ended` where it never is."""
+        if self._ready_memory is not None:
+            return
         try:
             ready = self._next_line(Allowance(float("inf"), sys.maxsize), Use(0.0, 0))
             # Python in a virtual environment on Windows is a launcher; what works is its child.
@@ -110,13 +117,14 @@ class Watched:
 
     def holds_more_than(self, memory: int) -> bool:
         """Has it kept so much memory of earlier requests? The next one would be blamed for it."""
-        return self.use().memory - self._ready_memory > memory
+        return self.use().memory - (self._ready_memory or 0) > memory
 
     def ask(self, request: Any, allowance: Allowance) -> Any:
         """The answer to one request. After `Ended` or `Died`, or if the wait is interrupted, the
         process is gone."""
         try:
-            before = Use(self.use().seconds, self._ready_memory)
+            self.wait_until_ready()
+            before = Use(self.use().seconds, self._ready_memory or 0)
             self._send([allowance.seconds, request])
             return json.loads(self._next_line(allowance, before))
         except BaseException:

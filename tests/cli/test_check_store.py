@@ -23,7 +23,7 @@ PROGRAM = """
 import json, pathlib, sys
 from headwright.cli import main
 from headwright.crew.executor import OwnProcesses
-from headwright.homework import batch
+from headwright.homework import limits
 from tests.homework import noted
 handed = OwnProcesses.submit
 def submit(self, fn, task):
@@ -32,7 +32,7 @@ def submit(self, fn, task):
     noted.note("batches", json.dumps(names))
     return handed(self, fn, task)
 OwnProcesses.submit = submit
-batch.MODULE = noted.__name__
+limits.JUDGING_MODULE = noted.__name__
 main(["check", sys.argv[1], "--store", sys.argv[2], "--workers", "2", "--json"])
 """
 DOCUMENTS = 16

@@ -70,9 +70,10 @@ def test_people_get_a_table():
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
-def test_files_and_masks(tmp_path):
+def test_files_and_masks(tmp_path, monkeypatch):
     np.save(tmp_path / "k.npy", np.eye(3))
-    done = run(
+    monkeypatch.chdir(tmp_path)
+    done = run_here(
         "attend",
         "--keys",
         "k.npy",
@@ -83,7 +84,6 @@ def test_files_and_masks(tmp_path):
         "--mask",
         "[0,1,1]",
         "--json",
-        cwd=tmp_path,
     )
     assert json.loads(done.stdout)["weights"] == [0.0, 0.5, 0.5]
 
@@ -142,15 +142,28 @@ def test_help_of_every_command():
 
 
 def test_help_and_import_are_light():
-    script = (
-        "import sys, headwright; headwright.attend; from headwright.cli import COMMANDS;"
-        "heavy = ('matplotlib', 'torch', 'starlette', 'transformers', 'jax');"
-        "print([m for m in heavy if m in sys.modules])"
-    )
+    heavy = ("matplotlib", "torch", "starlette", "transformers", "jax", "jaxtyping")
+    program = "import headwright; headwright.attend; from headwright.cli import COMMANDS"
+    assert not imported_by(program, heavy)
+    assert not imported_by("import headwright.noise", ("scipy.interpolate", "scipy.stats"))
+
+
+def test_the_process_that_judges_and_the_one_that_asks_are_light():
+    """Their imports are a third of the time that one document takes."""
+    judge = ("scipy", "jaxtyping", "array_api_compat.numpy", "rich", "headwright.crew.running")
+    assert not imported_by("import headwright.crew.worker, headwright.homework", judge)
+    assert not imported_by("import headwright.homework.judging_process", judge)
+    before_the_judge_starts = ("numpy", "headwright.homework.batch", "headwright.course")
+    assert not imported_by("import headwright.cli.check.command", before_the_judge_starts)
+
+
+def imported_by(program, modules):
+    """Which of these modules are there after this program."""
+    script = f"{program}; import sys; print(*[m for m in {modules!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "[]"
+    return done.stdout.split()
 
 
 FULL = "/dev/full"
@@ -212,11 +225,12 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_2(form):
     ],
     ids=lambda args: " ".join(word for word in args if "[" not in word),
 )
-def test_a_file_where_a_folder_is_wanted_is_one_line_and_exit_2(args, tmp_path):
+def test_a_file_where_a_folder_is_wanted_is_one_line_and_exit_2(args, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "folder").mkdir()
-    done = run(*args, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    monkeypatch.chdir(tmp_path)
+    done = run_here(*args)
+    assert done.exit_code == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
     assert (tmp_path / "taken").read_text() == "a file"
@@ -233,10 +247,11 @@ def test_what_can_be_written_is_written(tmp_path):
     assert all((tmp_path / name).stat().st_size > 1000 for name in said["figures"])
 
 
-def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path):
+def test_what_can_be_shown_is_shown_when_figures_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("a file")
-    done = run(*HEADS, "--out", "taken/deeper", "--json", cwd=tmp_path)
-    assert done.returncode == 2
+    monkeypatch.chdir(tmp_path)
+    done = run_here(*HEADS, "--out", "taken/deeper", "--json")
+    assert done.exit_code == 2
     assert json.loads(done.stdout)["status"] == "done"
 
 

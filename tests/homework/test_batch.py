@@ -144,7 +144,7 @@ def test_files_whose_names_are_shown_alike_are_two(tmp_path):
 def misbehaving(monkeypatch):
     """Workers in which a document does what its name says; none of them is kept for other tests."""
     processes.end_idle()
-    monkeypatch.setattr(batch, "MODULE", "tests.homework.misbehaving")
+    monkeypatch.setattr(limits, "JUDGING_MODULE", "tests.homework.misbehaving")
     yield
     processes.end_idle()
 
@@ -259,6 +259,24 @@ def test_one_worker_serves_many_calls_and_threads_get_their_own():
     assert children() == []
 
 
+def test_a_worker_that_was_started_ahead_is_the_one_that_judges():
+    processes.end_idle()
+    for _ in range(2):
+        processes.start_ahead(f"{limits.JUDGING_MODULE}:judged")
+    (worker,) = children()
+    hw.check(RIGHT)
+    assert children() == [worker]
+
+
+def test_a_worker_that_was_started_ahead_and_died_is_replaced():
+    processes.end_idle()
+    processes.start_ahead(f"{limits.JUDGING_MODULE}:judged")
+    (worker,) = children()
+    worker.kill()
+    psutil.wait_procs([worker], timeout=60)
+    assert hw.check(RIGHT).verdicts[0].status == "correct"
+
+
 def test_stopping_early_ends_the_busy_workers(misbehaving):
     run = judge_many(
         [Source(name, text="$q$") for name in ("a", "loops", "loops")], workers=2, seconds=100
@@ -270,9 +288,9 @@ def test_stopping_early_ends_the_busy_workers(misbehaving):
 
 
 SCRIPT = """
-from headwright.homework import batch
+from headwright.homework import batch, limits
 from headwright.homework.reading.sources import Source
-batch.MODULE = "tests.homework.misbehaving"
+limits.JUDGING_MODULE = "tests.homework.misbehaving"
 print("started", flush=True)
 list(batch.judge_many([Source("loops", text="$q$")], seconds=100))
 """

@@ -1,4 +1,5 @@
-"""One build of the site for all its tests, without the tour, which has tests of its own."""
+"""One build of the site for all tests of `test_site.py`, without the tour, which has tests of its
+own. A file runs in one worker: a test of the built site elsewhere would build it twice."""
 
 import json
 import subprocess

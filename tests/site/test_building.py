@@ -86,14 +86,6 @@ def test_pages_stand_in_the_order_of_the_overview(tree):
     assert [page.name for page in found] == ["c.md", "b.md", "n.md"]
 
 
-def test_the_tour_is_told_where_the_lab_of_the_site_is(tmp_path, site):
-    """Its page stands in a folder beside the lab's."""
-    command = building._tour_command(tmp_path)
-    lab = command[command.index("--lab") + 1]
-    assert (site / "tour" / lab).resolve() == (site / "lab" / "index.html").resolve()
-    assert (site / "lab" / "index.html").is_file()
-
-
 def test_a_tour_that_fails_is_no_page(tmp_path):
     with pytest.raises(HeadwrightError, match="did not finish: no disk"):
         building._take_tour(2, "no disk\n", tmp_path, tmp_path)

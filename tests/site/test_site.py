@@ -12,6 +12,7 @@ import pytest
 
 import headwright as hw
 from headwright.cli import COMMANDS, app
+from headwright.site import building
 
 # Names that guides use and `hw` does not offer
 IN_GUIDES = [
@@ -205,3 +206,11 @@ def test_everything_can_be_read_against_its_background(site, chromium, node_modu
     context.close()
 
     assert found == []
+
+
+def test_the_tour_is_told_where_the_lab_of_the_site_is(tmp_path, site):
+    """Its page stands in a folder beside the lab's."""
+    command = building._tour_command(tmp_path)
+    lab = command[command.index("--lab") + 1]
+    assert (site / "tour" / lab).resolve() == (site / "lab" / "index.html").resolve()
+    assert (site / "lab" / "index.html").is_file()

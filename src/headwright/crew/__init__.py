@@ -8,6 +8,17 @@ the `software` it wants) -> `processes` (taken and given back) -> `worker` (thei
 
 from __future__ import annotations
 
-from headwright.crew.running import Outcome, run
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwright.crew.running import Outcome, run
 
 __all__ = ["Outcome", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from headwright.crew import running  # the driver's side, which no worker needs
+
+    return getattr(running, name)

@@ -66,8 +66,10 @@ def named(function: str) -> Callable[..., Any]:
 
 
 def imported(module: str) -> ModuleType:
-    """The module, and no compiled copy of it on disk: Python takes such a copy for current while
-    the source's length and second are the same, and an edit may change neither."""
+    """The module, and of a user's no compiled copy on disk: Python takes such a copy for current
+    while the source's length and second are the same, and an edit may change neither."""
+    if module.partition(".")[0] == PACKAGE:
+        return import_module(module)
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:

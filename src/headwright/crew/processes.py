@@ -14,6 +14,7 @@ import atexit
 import os
 import sys
 import threading
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from headwright.errors import HeadwrightError
@@ -74,17 +75,23 @@ _idle: list[tuple[_Kind, Watched]] = []
 _idle_lock = threading.Lock()
 
 
-def _taken(kind: _Kind, function: str) -> Watched:
-    """An idle process of this kind, or a new one."""
+def start_ahead(function: str) -> None:
+    """A process for a function of this package, unless one is idle: it imports while its caller
+    still reads what is to be computed."""
+    kind = _Kind(function.partition(":")[0], "", tuple(sys.path))
     with _idle_lock:
-        for place in reversed(range(len(_idle))):
-            if _idle[place][0] == kind:
-                _, process = _idle.pop(place)
-                if process.alive:
-                    return process
-                process.end()
+        if any(idle == kind for idle, _ in _idle):
+            return
+    with suppress(OSError):  # whoever asks is told
+        _keep(kind, Watched(MODULE, function))
+
+
+def _taken(kind: _Kind, function: str) -> Watched:
+    """An idle process of this kind, or a new one; ready in either case."""
     try:
-        return Watched(MODULE, function)
+        process = _idle_one(kind) or Watched(MODULE, function)
+        process.wait_until_ready()
+        return process
     except (Died, Ended, OSError) as reason:
         raise HeadwrightError(
             f"wanted a process that computes; got none that starts ({reason}); "
@@ -92,12 +99,27 @@ def _taken(kind: _Kind, function: str) -> Watched:
         ) from None
 
 
+def _idle_one(kind: _Kind) -> Watched | None:
+    with _idle_lock:
+        for place in reversed(range(len(_idle))):
+            if _idle[place][0] == kind:
+                _, process = _idle.pop(place)
+                if process.alive:
+                    return process
+                process.end()
+    return None
+
+
 def _given_back(kind: _Kind, process: Watched) -> None:
-    """Kept for the next request, unless it is gone or has kept much memory; in place of the one
-    that has been idle for longest where there are enough."""
+    """Kept for the next request, unless it is gone or has kept much memory."""
     if not process.alive or process.holds_more_than(MOST_KEPT):
         process.end()
         return
+    _keep(kind, process)
+
+
+def _keep(kind: _Kind, process: Watched) -> None:
+    """In place of the one that has been idle for longest where there are enough."""
     with _idle_lock:
         _idle.append((kind, process))
         surplus = [_idle.pop(0)[1]] if len(_idle) > cores() else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import platform
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 
 from headwright.crew.function import PACKAGE, engine_version
 
@@ -18,6 +17,8 @@ _MISSING = (None, "none")
 @lru_cache(maxsize=1)
 def software() -> dict[str, str]:
     """Here: Python, this package and the libraries that compute."""
+    from importlib.metadata import PackageNotFoundError, version  # a worker is not asked for them
+
     found = {"python": platform.python_version(), PACKAGE: engine_version()}
     for name in COMPARED:
         try:

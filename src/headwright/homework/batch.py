@@ -29,9 +29,6 @@ from headwright.homework.verdict import Report, restored, unreadable
 from headwright.result import plain
 from headwright.watched import Allowance
 
-# By name: their imports are the judges, which the process that asks does not need.
-MODULE = "headwright.homework.judging_process"
-
 # One bank for all, or the bank of each document
 Banks = Bank | Callable[[Source], Bank] | None
 
@@ -80,7 +77,9 @@ def draw(formulas: Sequence[str]) -> dict[str, str]:
     point = {"formulas": list(formulas)}
     with chosen(workers=1) as executor:
         allowance = Allowance(limits.SECONDS, limits.WORKER_MEMORY)
-        (found,) = crew.run(f"{MODULE}:drawn", [point], executor=executor, allowance=allowance)
+        (found,) = crew.run(
+            f"{limits.JUDGING_MODULE}:drawn", [point], executor=executor, allowance=allowance
+        )
     return {} if found.error else dict(zip(formulas, found.value, strict=True))
 
 
@@ -153,7 +152,7 @@ class _Judging:
 
     def _run(self, points: Iterator[dict[str, Any]]) -> Iterator[crew.Outcome]:
         return crew.run(
-            f"{MODULE}:judged",
+            f"{limits.JUDGING_MODULE}:judged",
             points,
             executor=self._executor,
             store=self._store,

@@ -18,6 +18,10 @@ MOST_SEGMENTS = 40_000
 SECONDS = 5.0  # of processor time
 WORKER_MEMORY = 2_000_000_000  # bytes beyond what the worker started with
 
+# Where documents are judged, by name: its imports are the judges, which the process that asks does
+# not need.
+JUDGING_MODULE = "headwright.homework.judging_process"
+
 # How the reason begins where the fault is this program's
 OUR_FAULT = "the checker itself failed on it"
 

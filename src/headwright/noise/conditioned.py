@@ -10,6 +10,7 @@ noisy key c, and that logit is Gaussian. So with z* the value of z_c at which al
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,8 @@ _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
 Points = Float[np.ndarray, "s"]
 Arguments = Float[np.ndarray, "j"]
+Column = Float[np.ndarray, "j 1"]
+PerPoint = Float[np.ndarray, "j s"]
 
 
 @dataclass(frozen=True)
@@ -47,35 +50,47 @@ class DrawnRest:
     own: Points | None
     rule: Points
 
-    def below(self, y: Arguments, s: float) -> Float[np.ndarray, "2 j"]:
-        """P(logit alpha_a <= y), and its derivative in y."""
-        rows = max(1, _CELLS // len(self.others))
-        pieces = []
-        for start in range(0, len(y), rows):
-            some = y[start : start + rows, None]
-            pieces.append(self._point_by_point(some, s) @ self.rule)
-        return np.concatenate(pieces, axis=1)
+    def below(self, y: Arguments, s: float) -> Arguments:
+        """P(logit alpha_a <= y)."""
+        return self._averaged(self._below, y, s)
 
-    def _point_by_point(self, y: Float[np.ndarray, "j 1"], s: float) -> Float[np.ndarray, "2 j s"]:
-        """The same for every point, not yet averaged."""
-        if self.own is None:
-            with np.errstate(over="ignore"):
-                t = (self.others + y - self.mean) / s
-            slope = 1.0
-        elif s == 0.0:
-            flat = np.zeros(np.broadcast(self.others, y).shape)
-            return np.stack([self.own - self.others <= y, flat])
-        else:
-            # z* = (z_a - y) + ln(1 - e^{L - (z_a - y)}), and dz*/dy = -1 / (1 - e^{L - (z_a - y)}).
-            top = self.own - y
+    def slope(self, y: Arguments, s: float) -> Arguments:
+        """Its derivative in y; s > 0."""
+        return self._averaged(self._slope, y, s)
+
+    def _averaged(
+        self, at_points: Callable[[Column, float], PerPoint], y: Arguments, s: float
+    ) -> Arguments:
+        rows = max(1, _CELLS // len(self.others))
+        starts = range(0, len(y), rows)
+        pieces = [at_points(y[start : start + rows, None], s) @ self.rule for start in starts]
+        return np.concatenate(pieces)
+
+    def _below(self, y: Column, s: float) -> PerPoint:
+        if s == 0.0 and self.own is not None:
+            return (self.own - self.others <= y).astype(float)
+        return ndtr(self._distance(y, s))
+
+    def _slope(self, y: Column, s: float) -> PerPoint:
+        t = np.clip(self._distance(y, s), -1e9, 1e9)
+        density = np.exp(-0.5 * t**2)
+        if self.own is not None:
+            # dz*/dy = -1 / (1 - e^{L - (z_a - y)})
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                left = -np.expm1(self.others - top)
-                positive = left > 0
-                distance = self.mean - top - np.log(np.maximum(left, 0.0))
-                t = np.where(positive, distance / s, np.inf)
-                slope = np.where(positive, 1 / left, 0.0)
-        density = np.exp(-0.5 * np.clip(t, -1e9, 1e9) ** 2)
-        return np.stack([ndtr(t), slope * density / (s * _ROOT_TWO_PI)])
+                left = -np.expm1(self.others - (self.own - y))
+                density = np.where(left > 0, 1 / left, 0.0) * density
+        return density / (s * _ROOT_TWO_PI)
+
+    def _distance(self, y: Column, s: float) -> PerPoint:
+        """How far beyond its mean z_c is when the logit is y, in its deviations."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if self.own is None:
+                return (self.others + y - self.mean) / s
+            # z* = (z_a - y) + ln(1 - e^{L - (z_a - y)})
+            top = self.own - y
+            left = -np.expm1(self.others - top)
+            distance = self.mean - top - np.log(np.maximum(left, 0.0))
+            return np.where(left > 0, distance / s, np.inf)
 
 
 @dataclass(frozen=True)

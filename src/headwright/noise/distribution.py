@@ -58,7 +58,7 @@ class WeightDistribution:
 
         def below(rest: DrawnRest, x: np.ndarray, moved: float) -> np.ndarray:
             y = np.clip(logit(np.clip(x, 0.0, 1.0)), *_ENDS)
-            found = rest.below(_moved(y, moved), self.deviation)[0]
+            found = rest.below(_moved(y, moved), self.deviation)
             return np.where(x < 1, np.where(x < 0, 0.0, found), 1.0)
 
         return self._estimate(below, _numbers("x", x))
@@ -75,18 +75,21 @@ class WeightDistribution:
 
         def slope(rest: DrawnRest, x: np.ndarray, moved: float) -> np.ndarray:
             # d(logit x)/dx = 1 / (x (1 - x))
-            by_logit = rest.below(_moved(logit(x), moved), self.deviation)[1]
+            by_logit = rest.slope(_moved(logit(x), moved), self.deviation)
             return by_logit / (x * (1 - x))
 
         return self._estimate(slope, _numbers("x", x, open_unit=True))
 
     def quantile(self, p: Any) -> Estimate:
         """The x with P(alpha_a <= x) = p, for p strictly between 0 and 1."""
+        levels = _numbers("p", p, open_unit=True)
+        # What rounding moves is the logit that was found, so each is looked for once.
+        found = {id(rest): _root(rest, levels.ravel(), self.deviation) for rest in self._replicates}
 
         def root(rest: DrawnRest, p: np.ndarray, moved: float) -> np.ndarray:
-            return expit(_moved(_root(rest, p, self.deviation), moved))
+            return expit(_moved(found[id(rest)], moved))
 
-        return self._estimate(root, _numbers("p", p, open_unit=True))
+        return self._estimate(root, levels)
 
     def _estimate(self, asked: Asked, at: np.ndarray) -> Estimate:
         """The value at every entry of `at` from all replicates, and the largest error."""
@@ -139,7 +142,7 @@ def _root(rest: DrawnRest, p: Float[np.ndarray, "j"], s: float) -> Float[np.ndar
     low, high = (np.full(p.shape, end) for end in _ENDS)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        short = rest.below(middle, s)[0] < p
+        short = rest.below(middle, s) < p
         low = np.where(short, middle, low)
         high = np.where(short, high, middle)
     return (low + high) / 2

@@ -1,6 +1,7 @@
 """Phrases looked for one by one, after a glance at the words they need, are found as the one
 expression of all of them finds them."""
 
+import contextlib
 import re
 import tomllib
 from pathlib import Path
@@ -77,3 +78,19 @@ def test_what_differs_in_case_only_is_looked_at(text):
     phrases = Alternatives(["it is"], lambda phrase: phrase, Needs(PARTS.__getitem__))
     whole = re.compile("it is", re.IGNORECASE)
     assert [match.span() for match in phrases.matches(text)] == [whole.search(text).span()]
+
+
+@pytest.mark.parametrize(
+    ("text", "looked_at"),
+    [
+        ("The output is near u_a.", True),
+        ("Near u_a is the OUTPUT.", False),
+        ("The outpu is near u_a.", False),
+    ],
+)
+def test_a_phrase_is_compiled_where_its_words_stand_in_their_order(text, looked_at):
+    made = []
+    phrases = Alternatives(["output … near"], made.append, Needs(PARTS.__getitem__))
+    with contextlib.suppress(TypeError):  # nothing is no expression
+        list(phrases.matches(text))
+    assert bool(made) == looked_at

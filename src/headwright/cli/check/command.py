@@ -19,8 +19,10 @@ from headwright.cli.crew_options import (
     saying_how_to_go_on,
     store_of,
 )
+from headwright.crew.processes import start_ahead
 from headwright.errors import InputError
 from headwright.files import write_json, write_text
+from headwright.homework import limits
 
 # One answer that is right, and one that is incomplete
 _ANSWERS = str(Path(__file__).with_name("demo-answers.md"))
@@ -66,6 +68,8 @@ def command(
     wrong, incomplete or missing; 2: in some document nothing could be judged, or an output could
     not be written.
     """
+    if paths and not (explain or questions or settings["cluster"]):
+        start_ahead(f"{limits.JUDGING_MODULE}:judged")
     from headwright.exercise.bank import load
 
     bank = load(bank_file)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -108,7 +109,7 @@ def _confidence(
     spoken = [row for row in rows if not is_silent(segments[row])] or rows
     labelled = any(segments[row].label for row in rows)
     own = max(float(evidence[row]) for row in spoken)
-    margin = float(np.median(walk.margins[spoken]))
+    margin = median(walk.margins[spoken].tolist())
 
     confidence = LEAST_CONFIDENCE + BY_LABEL * labelled
     confidence += BY_CONTENT * min(max(own, 0.0) / CLEAR_CONTENT, 1.0)

@@ -16,14 +16,16 @@ _SENTENCE_END = re.compile(r"(?<!approx)[.。!?！？](?:\s|$)")
 
 
 @functools.cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    """meaning -> what matches any of its fragments, in any language."""
+def _table() -> dict[str, dict[str, list[str]]]:
+    """meaning -> language -> fragments."""
     file = resources.files("headwright.homework").joinpath("words.toml")
-    table = tomllib.loads(file.read_text("utf-8"))
-    patterns = {}
-    for meaning, by_language in table.items():
-        patterns[meaning] = any_of([text for texts in by_language.values() for text in texts])
-    return patterns
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+@functools.cache
+def _pattern(meaning: str) -> re.Pattern[str]:
+    """What matches any of its fragments, in any language."""
+    return any_of([text for texts in _table()[meaning].values() for text in texts])
 
 
 def any_of(fragments: list[str]) -> re.Pattern[str]:
@@ -44,12 +46,12 @@ def unspaced(text: str) -> bool:
 
 def says(meaning: str, text: str) -> bool:
     """Does `text` contain a phrase with this meaning?"""
-    return _patterns()[meaning].search(text) is not None
+    return _pattern(meaning).search(text) is not None
 
 
 def is_only(meaning: str, text: str) -> bool:
     """Does `text` consist of a phrase with this meaning?"""
-    return _patterns()[meaning].fullmatch(text.strip(" ,:，：\n")) is not None
+    return _pattern(meaning).fullmatch(text.strip(" ,:，：\n")) is not None
 
 
 def count(text: str) -> float:
@@ -75,5 +77,5 @@ def comparison(text: str) -> str | None:
             return relation
     # "c is about ...": nothing but these words may stand between the two, or the sentence is about
     # something else.
-    whole = _patterns()["approximately"].fullmatch(text.strip(" ,:"))
+    whole = _pattern("approximately").fullmatch(text.strip(" ,:"))
     return "~=" if whole else None

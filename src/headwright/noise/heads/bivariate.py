@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from scipy.interpolate import make_interp_spline
 from scipy.special import sici
 
 from headwright.noise.head.nodes import Nodes
@@ -189,8 +188,14 @@ def _against_sinc(
         for j in range(1, top + 1):
             tilted = weight * np.exp((j - 1) * node)
             table[part, j] = shape @ tilted
-    spline = make_interp_spline(points, table, k=9)
-    return np.moveaxis(spline(y), -1, 0)
+    return _by_spline(points, table, y)
+
+
+def _by_spline(points: np.ndarray, table: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The columns of a table, between its points, in front."""
+    from scipy.interpolate import make_interp_spline  # takes as long as all other imports together
+
+    return np.moveaxis(make_interp_spline(points, table, k=9)(x), -1, 0)
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,7 @@ class _Second:
                 return self._on_lattice(finer, reach)
         half = np.ceil(reach / h)
         g = np.arange(-half, half + 1) * h
-        return g, self._by_spline(g) if self.slope else self._constant(g.size)
+        return g, self._between_knots(g) if self.slope else self._constant(g.size)
 
     def _expectations(self, x: np.ndarray) -> Float[np.ndarray, "k x"]:
         """a_0 .. a_top of the remaining noise."""
@@ -228,7 +233,7 @@ class _Second:
         shape = (self.top + 1, numbers, self.grid.u.size)
         return np.broadcast_to(a[:, None, :], shape)
 
-    def _by_spline(self, g: np.ndarray) -> np.ndarray:
+    def _between_knots(self, g: np.ndarray) -> np.ndarray:
         """The expectations between the knots of a spline."""
         # Beyond these points nothing changes: the spline is as long as the logit is seen, whatever
         # the range of u.
@@ -239,8 +244,7 @@ class _Second:
         first = x.min() - 6 * knot
         points = np.arange(first, x.max() + 7 * knot, knot)
         known = self._expectations(points)
-        spline = make_interp_spline(points, known.T, k=9)
-        return np.moveaxis(spline(x), -1, 0)
+        return _by_spline(points, known.T, x)
 
     def _on_lattice(self, finer: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
         """|slope| h = step / finer: then u_k + m + slope g_j is point `finer k + j` of one

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from headwright.homework.reading.formats import read_text
+from headwright.homework.reading.segments import item_labels
 from headwright.homework.reading.segments.item_labels import at_line, in_formula
 
 
@@ -130,3 +133,26 @@ def test_headings_carry_their_numbering():
         ("math", None, "M"),
         ("heading", "1", "Attention Exploration"),
     ]
+
+
+WORDS = ("Question", "ans", "Aufgabe", "q", "문제", "题", "PART")
+SPACES = ("", " ", ". ", ".", " # ", "№", "  ")
+TOKENS = (
+    "a", "H)", "(a)", "【1-a-1】", "1", "12.", "1.2", "1(a) i.", "2c i)", "iv.", "X:", "一、2", "①",
+    "가)", "（二）", "1.a.2", "1 · c · i", "3.b", "1, part (b)", "vii", "d-ii", "[2]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_label_behind_a_word_is_looked_at(word):
+    """A glance at what follows the word decides whether the label's own expression is asked."""
+    labels = 0
+    for space, token in itertools.product(SPACES, TOKENS):
+        line = f"{word}{space}{token} text"
+        if item_labels._worded_at_line().match(line):
+            labels += 1
+            assert item_labels._BEGINS_AT_LINE.match(line), line
+        formula = rf"\text{{{word.lower()}{space}{token}}} q"
+        if item_labels._worded_in_formula().match(formula):
+            assert item_labels._BEGINS_IN_FORMULA.match(formula), formula
+    assert labels > 40

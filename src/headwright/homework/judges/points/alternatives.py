@@ -47,7 +47,14 @@ class _Phrase:
         return self._needs.of(self._phrase)
 
     def may_be_in(self, plain: str) -> bool:
-        return all(any(text in plain for text in choice) for choice in self._needed)
+        """Does the text hold what is needed, one after the other?"""
+        place = 0
+        for choice in self._needed:
+            ends = [at + len(text) for text in choice if (at := plain.find(text, place)) >= 0]
+            if not ends:
+                return False
+            place = min(ends)
+        return True
 
 
 def _beyond(

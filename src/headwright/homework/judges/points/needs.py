@@ -32,9 +32,12 @@ class Needs:
         self._of_parts: dict[str, list[Choice]] = {}
 
     def of(self, phrase: str) -> list[Choice]:
-        """Choices of texts, folded: every match of the phrase holds a text of each of them."""
-        branches = _branches(_STEP.findall(phrase))
-        found = [self._of_sequence(branch) for branch in branches]
+        """Choices of texts, folded: every match of the phrase holds a text of each of them, one
+        behind the other."""
+        return self._of_branches(_STEP.findall(phrase))
+
+    def _of_branches(self, steps: Sequence[str]) -> list[Choice]:
+        found = [self._of_sequence(branch) for branch in _branches(steps)]
         if len(found) == 1:
             return found[0]
         if not all(found):
@@ -59,7 +62,7 @@ class Needs:
 
     def _of_step(self, steps: Sequence[str]) -> list[Choice]:
         if steps[0] in _GROUPS:
-            return self.of("".join(steps[1:-1]))
+            return self._of_branches(steps[1:-1])
         named = _PART.fullmatch(steps[0])
         if named is None:
             return []

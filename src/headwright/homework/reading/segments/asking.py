@@ -58,9 +58,15 @@ _PLAIN_DEFINITION = re.compile(rf"(?:^|[\s:：,;])(?:{DEFINITION.pattern})")
 @functools.cache
 def _phrases(role: str) -> re.Pattern[str]:
     """What matches a phrase of this role, in any language."""
-    file = resources.files("headwright.homework.reading.segments").joinpath("asking.toml")
-    by_language = tomllib.loads(file.read_text("utf-8"))[role].values()
+    by_language = _table()[role].values()
     return re.compile("|".join(by_language).replace("\n", ""), re.IGNORECASE)
+
+
+@functools.cache
+def _table() -> dict[str, dict[str, str]]:
+    """role -> language -> phrases."""
+    file = resources.files("headwright.homework.reading.segments").joinpath("asking.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def _opens(role: str, text: str) -> bool:

@@ -8,6 +8,7 @@ decide, who sees the whole document.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from headwright.homework.reading.numerals import (
@@ -96,24 +97,31 @@ _COUNTED = (
 _BARE = r"(?:ii|iii|iv|vi|vii)(?=\s+\S|\s*$)"
 _NO_ABBREVIATION = r"(?!(?:e\.\s?g|i\.\s?e|i\.\s?i\.\s?d|a\.\s?k\.\s?a|c\.\s?f|d\.\s?h)\b)"
 
-_AT_LINE = re.compile(
-    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_WORDED}|{_NUMBERED}|{_GLUED_CHAIN}"
-    rf"|{_COMPOUND}|{_POINTED}|{_CHAIN}"
-    rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE})"
+_BEHIND = (
     # (a)We, ii.We and （2）c: a sentence may begin at once
     r"(?:(?=[\W_]|$|[^\x00-\x7f])|(?<=[)\]])(?=(?-i:[A-Z]))|(?<=i\.)(?=(?-i:[A-Z][a-z]))"
     rf"|(?<=[）】{CIRCLED_DIGITS}])(?=\w))"
-    r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?",  # q1 = ... is a formula
+    r"(?!\s*(?::=|[=≈∝∼]))[.:：、]?"  # q1 = ... is a formula
+)
+_WITHOUT_WORD = re.compile(
+    rf"{_NO_ABBREVIATION}(?:{_COUNTED}(?:{_JOIN}{_PIECE})*|{_NUMBERED}|{_GLUED_CHAIN}"
+    rf"|{_COMPOUND}|{_POINTED}|{_CHAIN}"
+    rf"|{_GLUED}[).:]?|{_SECTION}|{_BARE}){_BEHIND}",
     re.IGNORECASE,
 )
+# A word, and what may begin a label behind it: only then is it worth the tenfold time that it takes
+# to compile what knows whether it does.
+_BEGINS = rf"(?:{_WORDS})\.?\s{{0,2}}[#№]?\s{{0,2}}(?:[(\[（【A-HIVXa-hivx\d]|[^\x00-\x7f])"
+_BEGINS_AT_LINE = re.compile(_BEGINS, re.IGNORECASE)
+_TEXT = r"\s*\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)\s*\{\s*"
+_BEGINS_IN_FORMULA = re.compile(_TEXT + _BEGINS)
 _LONE_TOKEN = re.compile(rf"{_TOKEN}[.):]?\s*$")
 _HEADED = re.compile(
     rf"(?:[1-9]\d?(?:\.\d{{1,2}}){{0,2}}|{_ROMAN}|[A-Ha-h])(?:\.|:)?(?=\s+[^\W\d_=]|\s*$)"
 )
 _IN_FORMULA = re.compile(
-    r"\s*(?:\\(?:text(?:bf|rm|it)?|mathrm|mathbf|bf)"
-    rf"\s*\{{\s*(?P<texted>{_CHAIN}|{_WORDED})\s*[.:]?\s*\}}"
-    rf"|(?P<chain>{_BRACKETED}{_MORE}|{_CLOSED}{_MORE})"
+    rf"{_TEXT}(?P<texted>{_CHAIN})\s*[.:]?\s*\}}"
+    rf"|\s*(?:(?P<chain>{_BRACKETED}{_MORE}|{_CLOSED}{_MORE})"
     r"(?=\s*(?:\\(?:quad|qquad|[ ,;:!]|hspace|text|left|;)|~|[A-Za-z\\({$]|\s*$))"
     rf"|(?P<bare>{_ROMAN}|[a-h])\s*[.:)]?\s*(?=\\(?:quad|qquad)))"
 )
@@ -124,10 +132,21 @@ _TITLE = re.compile(
 )
 
 
+@functools.cache
+def _worded_at_line() -> re.Pattern[str]:
+    return re.compile(rf"{_NO_ABBREVIATION}{_WORDED}{_BEHIND}", re.IGNORECASE)
+
+
+@functools.cache
+def _worded_in_formula() -> re.Pattern[str]:
+    return re.compile(rf"{_TEXT}({_WORDED})\s*[.:]?\s*\}}")
+
+
 def at_line(line: str) -> re.Match[str] | None:
     """The label at the very beginning of a line (indentation, bullets and emphasis already cut
     off)."""
-    return _AT_LINE.match(line)
+    worded = _worded_at_line().match(line) if _BEGINS_AT_LINE.match(line) else None
+    return worded or _WITHOUT_WORD.match(line)
 
 
 def is_lone_token(line: str) -> bool:
@@ -137,13 +156,16 @@ def is_lone_token(line: str) -> bool:
 
 def in_heading(line: str) -> re.Match[str] | None:
     """In a heading a bare number or letter counts, too: "1 Attention exploration", "b Query"."""
-    return _AT_LINE.match(line) or _HEADED.match(line)
+    return at_line(line) or _HEADED.match(line)
 
 
 def in_formula(text: str) -> tuple[str, int] | None:
     r"""A label at the beginning of a formula (`ii \quad k_j^T q`) and where the formula then
     begins."""
     match = _IN_FORMULA.match(text)
+    if match is None and _BEGINS_IN_FORMULA.match(text):
+        worded = _worded_in_formula().match(text)
+        return None if worded is None else (worded[1].strip(), worded.end())
     if match is None:
         return None
     # (1) before a formula may be a number in brackets; alone it can only be numbering
