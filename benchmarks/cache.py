@@ -58,7 +58,7 @@ def _all_rows(model, tokenizer, *, quick: bool) -> Iterator[dict]:
     yield from _keys(model, "SmolLM2, float32", calibration, held_out, bits=3)
     if quick:
         return
-    yield from _by_layer(model, calibration, [ids[:, :128] for ids in held_out])
+    yield from _by_layer(model, calibration, held_out)
     yield from _both(model, "SmolLM2, float32", calibration, held_out[:2])
     yield from _keys(model, "SmolLM2, float32", calibration, held_out[:2], bits=4)
     yield from _keys(model.bfloat16(), "SmolLM2, bfloat16", calibration, held_out[:2], bits=3)

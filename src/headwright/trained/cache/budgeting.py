@@ -4,19 +4,25 @@ file in `cache/budget/`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from headwright import inputs
 from headwright.errors import InputError
-from headwright.trained import capture
 from headwright.trained.batches import batches
 from headwright.trained.cache.budget.allocate import Widths
-from headwright.trained.cache.budget.channels import EXACT, Bits, Sensitivity
-from headwright.trained.cache.budget.fisher import Fisher
+from headwright.trained.cache.budget.calibration import (
+    Calibration,
+    Progress,
+    calibrated,
+    refuse_short,
+    several,
+)
+from headwright.trained.cache.budget.channels import EXACT
 from headwright.trained.cache.budget.plan import (
     PER,
     WIDTHS,
@@ -27,12 +33,11 @@ from headwright.trained.cache.budget.plan import (
     planned,
 )
 from headwright.trained.cache.budget.planned_cache import PlannedCache
-from headwright.trained.cache.budget.ranges import measured
-from headwright.trained.cache.budget.signals import LayerSeen, Watch
 from headwright.trained.cache.budget.turning import Turning, turning
 from headwright.trained.cache.decoded.decoding import decode
 from headwright.trained.cache.decoded.outcome import Budgeted, Verified
 from headwright.trained.cache.decoded.overlap import refuse_overlap
+from headwright.trained.cache.decoded.unseen import unseen
 from headwright.trained.library import transformers
 from headwright.trained.loading.load import MissingWeights, load
 from headwright.types import Array
@@ -40,18 +45,13 @@ from headwright.types import Array
 __all__ = ["BudgetOptions", "Budgeted", "cache_plan", "language_model", "verify"]
 
 SIGNALS = ("energy", "fisher")
-# Beginnings of calibration texts, in tokens, on which predictions are held against measurements;
+# Where energies of keys and values are weighed against each other: beginnings of texts, in tokens,
 # and bits at which errors are small enough for the second order.
 _BEGINNINGS = 4
 _BEGINNING = 128
 _SMALL = 5
 # The mean from which on every channel gets two bits at least.
 _ROOMY = 3
-# A prediction further off than this on the calibration text itself gets a warning.
-_TRUSTED = 0.3
-
-Pair = tuple[Sensitivity, Sensitivity]
-Progress = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -126,19 +126,27 @@ def cache_plan(
     options = BudgetOptions(**asked)
     _, model, tokenizer = language_model(model, tokenizer)
     rows = token_rows(model, texts, tokenizer, options.tokens)
-    _refuse_short(rows, options.keep_first)
+    refuse_short(rows, options.keep_first)
+    signal = options.chosen_signal
     turned = turning(model.base_model)
-    layers, sensitivities = _watched(model, rows, options, turned, progress)
-    known = _channels(layers, sensitivities, options)
-
-    short = [row[:, :_BEGINNING] for row in rows[:_BEGINNINGS]]
-    if options.chosen_signal == "energy":
-        sizes = _sizes(model, short, known, turned)
-        scaled = [_scaled(pair, sizes) for pair in sensitivities]
-        known = _channels(layers, scaled, options)
+    look = partial(calibrated, model, signal=signal, turned=turned, seed=options.seed)
+    seen = look(rows, progress=progress)
     request = options.request(max(row.shape[1] for row in rows))
-    plan = _sized(model, short, planned(known, request, options.chosen_signal, turned))
-    return replace(plan, warning=_warning(model, short, plan))
+    sizes = [1.0, 1.0] if options.values else [1.0]
+    if signal == "energy" and options.values:
+        sizes = _sizes(model, rows, seen, turned)
+
+    def chosen(numbers: Sequence[int], among: Calibration) -> Plan:
+        known = among.channels(numbers, keep_first=options.keep_first, sizes=sizes)
+        return planned(known, request, signal, turned)
+
+    plan = chosen(range(len(rows)), seen)
+    parts = several(rows, options.keep_first)
+    whole = len(parts) == len(rows)
+    halves = seen if whole else look(parts, progress=progress)
+    found = unseen(model, parts, lambda some: chosen(some, halves), whole=whole, progress=progress)
+    size = found.kl / plan.predicted_kl if plan.predicted_kl > 0 else 1.0
+    return replace(plan.times(size), warning=found.warning)
 
 
 def token_rows(model: Any, texts: Any, tokenizer: Any, limit: int | None) -> list[Array]:
@@ -147,68 +155,19 @@ def token_rows(model: Any, texts: Any, tokenizer: Any, limit: int | None) -> lis
     return [batch.arguments["input_ids"] for batch in work]
 
 
-def _refuse_short(rows: Sequence[Array], keep_first: int) -> None:
-    shortest = min(row.shape[1] for row in rows)
-    if shortest < keep_first + 2:
-        raise InputError(
-            wanted=f"calibration texts of at least {keep_first + 2} tokens",
-            got=f"one of {shortest}",
-            attempt="a longer text, or a smaller --keep-first",
-        )
-
-
-def _watched(
-    model: Any,
-    rows: Sequence[Array],
-    options: BudgetOptions,
-    turned: Turning,
-    progress: Progress | None,
-) -> tuple[list[LayerSeen], list[Pair]]:
-    """Keys and values of every layer, and the sensitivities that were asked for."""
-    watch = Watch(turned)
-    count = model.config.get_text_config().num_hidden_layers
-    fisher = Fisher(count, turning=turned, seed=options.seed)
-    for ids in progress(rows, "calibration", len(rows)) if progress else rows:
-        capture.run(model.base_model, {"input_ids": ids}, watch.visit)
-        if options.chosen_signal == "fisher":
-            fisher.add(model, ids)
-    if len(watch.layers) != count:
-        raise capture.Refused(
-            wanted="a cache of keys and values in every layer",
-            got=f"{len(watch.layers)} attention layers of {count} in {type(model).__name__}",
-            attempt="a model without linear attention or shared caches",
-        )
-    layers = [watch.layers[index] for index in range(count)]
-    if options.chosen_signal == "fisher":
-        return layers, fisher.sensitivities()
-    return layers, [layer.energies() for layer in layers]
-
-
-def _channels(
-    layers: list[LayerSeen], sensitivities: list[Pair], options: BudgetOptions
-) -> list[LayerChannels]:
-    known = []
-    for layer, (by_key, by_value) in zip(layers, sensitivities, strict=True):
-        channels = [measured(layer.keys, by_key, options.keep_first)]
-        if options.values:
-            channels.append(measured(layer.values, by_value, options.keep_first))
-        known.append(tuple(channels))
-    return known
-
-
-# ---------------------------------------------------------------------- the size of a prediction
-
-
-def _sizes(
-    model: Any, ids: Sequence[Array], known: list[LayerChannels], turned: Turning
-) -> list[float]:
-    """What a squared logit error of one (and an output error) costs in divergence: measured once
-    for the keys and once for the values, at bits where errors are small."""
+def _sizes(model: Any, rows: Sequence[Array], seen: Calibration, turned: Turning) -> list[float]:
+    """What a squared logit error of one costs in divergence, and an output error of one: measured
+    for the keys and for the values alone, at bits where errors are small."""
+    known = seen.channels(range(len(rows)), keep_first=0, sizes=[1.0, 1.0])
+    short = [row[:, :_BEGINNING] for row in rows[:_BEGINNINGS]]
+    trials = [replace(_trial(known, kind), turning=turned) for kind in range(2)]
+    caches = {str(i): lambda trial=trial: PlannedCache(trial) for i, trial in enumerate(trials)}
+    found = decode(model, short, caches)
     sizes = []
-    for kind in range(len(known[0])):
-        trial = replace(_trial(known, kind), turning=turned)
+    for kind, trial in enumerate(trials):
         energy = sum(float(layer.grids[kind].damage.sum()) for layer in trial.layers)
-        sizes.append(_measured(model, ids, trial) / energy if energy > 0 else 0.0)
+        cost = float(np.mean(found[str(kind)].divergence))
+        sizes.append(cost / energy if energy > 0 else 0.0)
     return sizes
 
 
@@ -220,49 +179,6 @@ def _trial(known: list[LayerChannels], kind: int) -> Plan:
         pairs = zip(layer, bits, strict=True)
         layers.append(LayerPlan(*[one.grid(np.full(one.shape, b)) for one, b in pairs]))
     return Plan(tuple(layers), Request(_SMALL), "energy")
-
-
-def _sized(model: Any, ids: Sequence[Array], plan: Plan) -> Plan:
-    """With damages that add up to the divergence measured on the calibration text, in a plan of the
-    same shape whose errors are small: two bits more in every channel. Energy has no size of its
-    own; Fisher's is right for uniform bits and too small for a plan that was chosen by it."""
-    bits = [[_finer(grid.bits) for grid in layer.grids] for layer in plan.layers]
-    layers = []
-    for channels, finer in zip(plan.known, bits, strict=True):
-        grids = [one.grid(b) for one, b in zip(channels, finer, strict=True)]
-        layers.append(LayerPlan(*grids))
-    trial = replace(plan, layers=tuple(layers))
-    if trial.predicted_kl <= 0:
-        return plan
-    return plan.times(_measured(model, ids, trial) / trial.predicted_kl)
-
-
-def _scaled(pair: Pair, sizes: list[float]) -> Pair:
-    keys, values = pair
-    return keys.times(sizes[0]), values.times(sizes[-1])
-
-
-def _finer(bits: Bits) -> Bits:
-    """Two more, as far as errors were measured."""
-    return np.maximum(bits, np.minimum(bits + 2, WIDTHS[-1]))
-
-
-def _measured(model: Any, ids: Sequence[Array], plan: Plan) -> float:
-    """The divergence in nats per token."""
-    found = decode(model, ids, {"plan": lambda: PlannedCache(plan)})
-    return float(np.mean(found["plan"].divergence))
-
-
-def _warning(model: Any, ids: Sequence[Array], plan: Plan) -> str:
-    """Where the plan, tried on the calibration text, does something else than predicted."""
-    found = _measured(model, ids, plan)
-    predicted = plan.predicted_kl
-    if abs(predicted - found) <= _TRUSTED * found:
-        return ""
-    return (
-        f"the predicted KL {predicted:.3g} is not reliable: on the calibration text itself "
-        f"it is {found:.3g}; at so few bits errors are too large for the second order"
-    )
 
 
 # --------------------------------------------------------------------------------- verification

@@ -16,7 +16,6 @@ from typing import Any
 
 from headwright.result import to_numpy
 from headwright.trained.cache.budget.channels import Sensitivity
-from headwright.trained.cache.budget.signals import mean_sensitivity
 from headwright.trained.cache.budget.turning import Turning
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
@@ -52,7 +51,8 @@ class Fisher:
         self._count = layers
         self._turning = turning
         self._seed = seed
-        self._texts: list[list[Sensitivity]] = []
+        # By text, then by layer: of the keys and of the values.
+        self.texts: list[list[tuple[Sensitivity, Sensitivity]]] = []
 
     def add(self, model: Any, ids: Array) -> None:
         """`ids` is (1, n)."""
@@ -63,11 +63,12 @@ class Fisher:
             log_p = torch.log_softmax(logits[0].float(), dim=-1)
             zeros = [one for layer in layers for one in layer.zeros]
             squares = self._squares(log_p, zeros)
-        self._texts.append([_per_channel(square) for square in squares])
+        found = [_per_channel(square) for square in squares]
+        self.texts.append(list(zip(found[0::2], found[1::2], strict=True)))
 
     def _squares(self, log_p: Float[Array, "n words"], zeros: list[Array]) -> list[Array]:
         """Squared gradients by every key and value, mean over draws of the labels."""
-        generator = torch.Generator(device=log_p.device).manual_seed(self._seed + len(self._texts))
+        generator = torch.Generator(device=log_p.device).manual_seed(self._seed + len(self.texts))
         p = log_p.detach().exp()
         squares = [torch.zeros_like(one, dtype=torch.float32) for one in zeros]
         for draw in range(DRAWS):
@@ -78,11 +79,6 @@ class Fisher:
             for square, gradient in zip(squares, gradients, strict=True):
                 square += gradient.float() ** 2 / DRAWS
         return squares
-
-    def sensitivities(self) -> list[tuple[Sensitivity, Sensitivity]]:
-        """Of the keys and the values of every layer."""
-        mean = [mean_sensitivity(texts) for texts in zip(*self._texts, strict=True)]
-        return list(zip(mean[0::2], mean[1::2], strict=True))
 
 
 def _per_channel(square: Float[Array, "1 h n d"]) -> Sensitivity:

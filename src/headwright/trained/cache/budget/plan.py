@@ -90,7 +90,7 @@ class Plan:
 
     @property
     def predicted_kl(self) -> float:
-        """Nats per token, to second order in the rounding errors."""
+        """Nats per token: the damages, which `cache_plan` scales to what it measured."""
         return float(sum(grid.damage.sum() for grid in self.grids))
 
     @property

@@ -9,7 +9,7 @@ row. With weight a_1 on the first token, on which many heads rest, and independe
 
 averaged over rows and summed over the query heads of the key head. For values the output moves by
 a_1 e_1 and by the others' share, relative to the size of the values. Both are squared errors of
-logits and outputs, not divergences: `budgeting` measures the size of one in the other.
+logits and outputs, not divergences: `budgeting` measures what they cost.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class LayerSeen:
     key_energy: list[Sensitivity] = field(default_factory=list)
     value_energy: list[Sensitivity] = field(default_factory=list)
 
-    def energies(self) -> tuple[Sensitivity, Sensitivity]:
-        return mean_sensitivity(self.key_energy), mean_sensitivity(self.value_energy)
+    def energies(self, text: int) -> tuple[Sensitivity, Sensitivity]:
+        return self.key_energy[text], self.value_energy[text]
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """What a model says when it decodes through a quantised cache, against what it says as it is.
 
-The text goes through the cache a few tokens at a time, as in generation, and every token reads the
-stored keys and values, its own included.
+The text goes through the cache a part at a time, and every token reads the stored keys and values,
+its own included, as in generation.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from headwright.types import Array, Float
 
 # Tokens that go through the cache together, and tokens of a block, whose means are taken as
 # independent for the intervals.
-_AT_ONCE = 32
-_BLOCK = 32
+_AT_ONCE = 128
+BLOCK = 32
 _CONFIDENCE = 0.95
 
 MakeCache = Callable[[], Any]
@@ -129,11 +129,11 @@ def _block_means(values: Float[np.ndarray, "n"], text: np.ndarray) -> Float[np.n
     means = []
     for number in np.unique(text):
         own = values[text == number]
-        whole = own[: len(own) - len(own) % _BLOCK].reshape(-1, _BLOCK)
+        whole = own[: len(own) - len(own) % BLOCK].reshape(-1, BLOCK)
         means += [float(np.nanmean(block)) for block in whole]
     if len(means) < 2:
         raise InputError(
-            wanted=f"at least {2 * _BLOCK} tokens to verify on",
+            wanted=f"at least {2 * BLOCK} tokens to verify on",
             got=str(len(values)),
             attempt="--verify with a longer text",
         )
