@@ -81,9 +81,20 @@ class Integrand:
 def tabulate(m: HostPerKey, s: HostPerKey) -> Integrand:
     """Psi and r node by node, for the double integral between two heads."""
     laws = distinct(m[None, :], s[None, :])
-    places = grid(laws.logits, find_ends(laws.coarse()))
+    return _tabulated(laws, grid(laws.logits, find_ends(laws.coarse())))
+
+
+def tabulate_on(places: Nodes, m: HostPerKey, s: HostPerKey) -> Integrand:
+    """The same on nodes that were chosen elsewhere."""
+    laws = distinct(m[None, :], s[None, :])
+    row = Nodes(places.u[None, :], places.weight[None, :], places.step, places.uniform)
+    return _tabulated(laws, row)
+
+
+def _tabulated(laws: Laws, places: Nodes) -> Integrand:
+    """For the laws of one query."""
     total = np.empty(places.u.shape[1])
-    r = np.empty((total.size, m.size))
+    r = np.empty((total.size, laws.which.shape[1]))
     for part, a in blocks_of_nodes(laws.logits, places, top=1):
         phi = np.maximum(a[0, :, 0], _NO_PHI)
         total[part] = laws.logits.count[0] @ np.log(phi)

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.noise import budget
+from headwright.noise.head.ends import find_ends
 from headwright.noise.head.integral import HeadMoments
 from headwright.noise.head.laws import distinct
-from headwright.noise.head.nodes import STEP, Nodes, coarse, nodes
+from headwright.noise.head.nodes import STEP, Nodes, graded
 from headwright.noise.heads.hermite import LONG, LONGEST, table_error
 from headwright.result import to_numpy
 from headwright.types import Float, HostPerKey, HostPerNode
@@ -87,15 +88,14 @@ def _alias(step: float) -> float:
 
 def _side(m: HostPerKey, s: HostPerKey, step: float, share: float) -> Side | None:
     """One head: from where e^u ||S|| is below `share` to where e^Psi has vanished."""
-    laws = distinct(m, s)
-    grid = nodes(*coarse(laws.m, laws.s, laws.count), step=step)
-    if not grid.uniform:
+    ends = find_ends(distinct(m[None, :], s[None, :]).coarse())
+    if graded(ends).any():
         return None
     first = step / -np.expm1(-step)
     two, four = _norms(m, s)
     allowed = float(np.log(share / first))
     low = max(allowed - two, allowed / 2 - four)
-    high = grid.u[-1] + _LATER * step
+    high = float(ends.high[0]) + _LATER * step
     count = int(np.ceil((high - low) / step)) + 1
     u = high - step * np.arange(count)[::-1]
     weight = np.full(count, step)

@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.integral import HeadMoments, Integrand
-from headwright.noise.head.laws import distinct
+from headwright.noise.head.integral import HeadMoments, Integrand, tabulate_on
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.heads.block import Block, Measure, OneHead
 from headwright.noise.heads.hermite import (
@@ -159,14 +158,9 @@ def _alone(
 
 def _others(m: HostPerKey, s: HostPerKey, grid: Nodes) -> Integrand:
     """The keys that do not correlate the heads."""
-    total = np.zeros(grid.u.size)
-    r = np.zeros((grid.u.size, m.size))
     if m.size:
-        laws = distinct(m, s)
-        for part, t in laws.blocks(grid, top=1):
-            total[part] = t.psi @ laws.count
-            r[part] = t.r[:, laws.which]
-    return Integrand(grid, total, r)
+        return tabulate_on(grid, m, s)
+    return Integrand(grid, np.zeros(grid.u.size), np.zeros((grid.u.size, 0)))
 
 
 @dataclass(frozen=True)
