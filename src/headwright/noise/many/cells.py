@@ -8,7 +8,7 @@ keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import array_api_compat as compat
@@ -66,6 +66,29 @@ class Cells:
         middle = self.grid.chebyshev // 2
         near_middle = self.columns[:, ORDER // 2 - 1, middle]
         return function[..., near_middle]
+
+    def only(self, chosen: Bool[np.ndarray, "c"]) -> Cells:
+        """Some of the cells, with their pieces and their keys."""
+        xp = compat.array_namespace(self.keys)
+        mine = chosen[self.cell]
+        last = np.cumsum(self.piece_count)
+        first = last - self.piece_count
+        # Neighbouring pieces are cut out together.
+        edges = np.diff(mine.astype(int), prepend=0, append=0)
+        begin = first[edges[:-1] > 0]
+        end = last[edges[1:] < 0]
+        runs = [self.keys[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
+        number = np.cumsum(chosen) - 1
+        return replace(
+            self,
+            strip=self.strip[chosen],
+            interval=self.interval[chosen],
+            count=self.count[chosen],
+            cell=number[self.cell[mine]],
+            part=self.part[mine],
+            piece_count=self.piece_count[mine],
+            keys=xp.concat(runs),
+        )
 
     def pieces(self) -> tuple[PerPiece, PerPiece]:
         """The middle (m, s) of each piece, and pieces per unit of m and of s (none where all s are

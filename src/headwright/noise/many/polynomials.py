@@ -65,15 +65,16 @@ def choose(
     *,
     sums: bool = False,
     rounded: float = 0.0,
+    allowed: float = 1.0,
 ) -> Terms:
-    """The fewest terms on pieces of cells whose neglect costs at most 1, when a change of f on cell
-    c by e costs `weight * e`. Never rounded are constant and linear terms of the first function
-    and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative error e of
-    what is made of the functions costs `rounded * e`."""
+    """The fewest terms on pieces of cells whose neglect costs at most `allowed`, when a change of f
+    on cell c by e costs `weight * e`. Never rounded are constant and linear terms of the first
+    function and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative
+    error e of what is made of the functions costs `rounded * e`."""
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
-    kept = _worth_keeping(cost)
+    kept = _worth_keeping(cost, allowed)
 
     rounds = _in_powers(kept * (along @ whole @ across.T))
     degree = np.add.outer(*(np.arange(n) for n in cost.shape))
@@ -91,11 +92,11 @@ def choose(
     )
 
 
-def _worth_keeping(cost: Cost) -> np.ndarray:
-    """All terms but the cheapest ones that cost at most 1 together; with a term all whose powers
-    divide it."""
+def _worth_keeping(cost: Cost, allowed: float) -> np.ndarray:
+    """All terms but the cheapest ones that cost at most `allowed` together; with a term all whose
+    powers divide it."""
     order = np.argsort(cost, axis=None)
-    expensive = order[np.cumsum(cost.ravel()[order]) > 1.0]
+    expensive = order[np.cumsum(cost.ravel()[order]) > allowed]
     kept = np.zeros(cost.shape, dtype=bool)
     kept.ravel()[expensive] = True
     from_above = np.logical_or.accumulate(np.flip(kept), axis=0)
