@@ -27,7 +27,7 @@ from headwright.types import Bool, Float, HostPerNode
 
 SINGLE = 1e-6  # relative error of single-precision sums of products
 FAINT_COST = 4.0  # of the covariance, for each unit of weight that is faint
-_MARGIN = 0.5  # of an allowance that a coarse look may spend
+_MARGIN = 0.7  # of an allowance that a coarse look may spend
 _SMALLEST = 1 << 16  # keys for which groups pay
 _SMALL = 0.03  # a group with less of all keys than this is not worth its own polynomials
 _TINY = 1e-300

@@ -121,9 +121,7 @@ class _OnGrid:
         of_B = B / budget.POLYNOMIALS_COVARIANCE
         first = A / budget.POLYNOMIALS_MEAN
         if group.faint:
-            # All would be good enough for the sums, and the weights themselves are asked for too.
-            each_alike = cells.count / (cells.count.sum() * budget.FAINT_WEIGHTS)
-            return np.maximum(np.stack([first, of_B]), each_alike)
+            return np.stack([first, of_B])
         second = A / budget.POLYNOMIALS_COVARIANCE
         return np.stack([first, of_B, *[second] * len(self.h)])
 
@@ -197,7 +195,9 @@ def _carried(
     squares = float(known.B @ charge)
     rounded = squares / budget.POLYNOMIALS_COVARIANCE
     costs = known.costs(group)
-    terms = choose(group.cells, polynomial, costs, rounded=rounded, allowed=share)
+    # Of faint keys anything would be good enough for the sums, but their weights are asked for too.
+    wanted = budget.FAINT_WEIGHTS if group.faint else None
+    terms = choose(group.cells, polynomial, costs, rounded=rounded, allowed=share, wanted=wanted)
     return _Carried(group, charge, transfer, polynomial, terms, squares)
 
 
@@ -257,16 +257,18 @@ def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
     ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l w k"]]:
         xp = compat.array_namespace(first)
         A = xp.exp(first)
-        ratio = xp.exp(others[:, 0, :])
-        h = others[:, 1:, :]
         a = xp.astype(A, others.dtype, copy=False)
-        g = h + like(common[:, None], h)
-        left = ratio - xp.sum(g * g, axis=1)
+        ratio = xp.exp(others[:, 0, :])
+        left = ratio
+        columns = []
+        for j, constant in enumerate(common.tolist(), start=1):
+            h = others[:, j, :]
+            g = h + constant
+            left = left - g * g
+            columns.append(h * a)
         positive = xp.where(left > 0.0, left, 0.0)
         D = positive * a * a
-        h = h * a[:, None, :]
-        each_h = [h[:, j, :] for j in range(h.shape[1])]
-        return A, A * A * ratio, xp.stack([D, *each_h], axis=-1)
+        return A, A * A * ratio, xp.stack([D, *columns], axis=-1)
 
     return finish
 

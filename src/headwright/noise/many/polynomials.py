@@ -66,15 +66,21 @@ def choose(
     sums: bool = False,
     rounded: float = 0.0,
     allowed: float = 1.0,
+    wanted: float | None = None,
 ) -> Terms:
     """The fewest terms on pieces of cells whose neglect costs at most `allowed`, when a change of f
     on cell c by e costs `weight * e`. Never rounded are constant and linear terms of the first
     function and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative
-    error e of what is made of the functions costs `rounded * e`."""
+    error e of what is made of the functions costs `rounded * e`. Terms are also kept where f would
+    be off by more than `wanted` without them, on the average over the keys."""
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
     kept = _worth_keeping(cost, allowed)
+    if wanted is not None:
+        share = cells.count / cells.count.sum()
+        on_average = np.einsum("c,fcab->ab", share, np.abs(polynomial))
+        kept |= _worth_keeping(along @ on_average @ across.T, wanted)
 
     rounds = _in_powers(kept * (along @ whole @ across.T))
     degree = np.add.outer(*(np.arange(n) for n in cost.shape))
