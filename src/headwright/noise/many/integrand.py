@@ -15,7 +15,7 @@ import numpy as np
 from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR, beyond_the_ends
 from headwright.noise.head.nodes import Nodes
-from headwright.noise.many.blocks import one_blas_thread
+from headwright.noise.many.blocks import blocks, one_blas_thread
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.groups import Group, Picture
 from headwright.noise.many.polynomials import Terms, choose, coefficients
@@ -29,6 +29,7 @@ _TRIED_FAINT = 4
 _SEEN = 1e-4
 # Nodes with less of the largest weight than this do not decide on phi.
 _RARE = 1e-7
+_ROWS = 8  # nodes in work at once
 _SOME = 500  # columns from which phi is found
 
 OnGrid = Float[np.ndarray, "g"]
@@ -122,22 +123,23 @@ def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
     as will do, and what the others would add to the covariance at most."""
     columns = one.columns
     charge = np.abs(one.counted[columns])
-    r = one.table[1] if columns.size == one.charge.size else one.table[1][:, columns]
+    r = one.table[1] if columns.size == one.charge.size else np.take(one.table[1], columns, axis=1)
     size = np.sqrt(one.density) * (r @ charge)
     seen = size > _RARE * size.max()
-    root = np.sqrt(one.density[seen])
-    r = root[:, None] * r[seen]
+    unseen = size[~seen].sum()
+    first, last = np.flatnonzero(seen)[[0, -1]]
+    r = r[first : last + 1]
+    root = np.sqrt(one.density[first : last + 1])
     # Neighbouring columns are much alike: some decide on phi, all on what it misses.
     some = slice(None, None, max(1, charge.size // _SOME))
     with one_blas_thread():
-        decisive = r[:, some] * charge[some]
+        decisive = root[:, None] * r[:, some] * charge[some]
         triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
         phi = np.linalg.svd(triangle.T)[0]
-        found = phi.T @ r
+        found = (phi.T * root) @ r
 
     from_last = np.cumsum((found * found)[::-1], axis=0)
     missed = np.sqrt(from_last[::-1]) @ charge  # without g_j, g_j+1, ..
-    unseen = size[~seen].sum()
     squared = (np.append(missed[1:], 0.0) + unseen) ** 2
     allowed = max(budget.DIRECTIONS, squared[-1])
     few = int(np.argmax(squared <= allowed)) + 1
@@ -146,17 +148,22 @@ def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
     return g, float(squared[few - 1])
 
 
-def errors(cells: Cells, one: Integrand, A: OnGrid, weights: float) -> tuple[float, float]:
+def errors(
+    cells: Cells, one: Integrand, A: OnGrid, B: OnGrid, *, weights: float
+) -> tuple[float, float]:
     """Ends, rule and the two identities, as in `head.integral.errors`; `weights` is `sum_i A_i`
     over the keys."""
     density = one.density
-    _, r, w = one.table
+    r = one.table[1]
     ends = beyond_the_ends(one.total, one.r_sum)
     all_weights = density @ one.r_sum
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
     all_pairs = (density * one.r_sum) @ r
-    unmatched = all_pairs + density @ (w - r * r) - A
+    own = np.zeros_like(A)
+    for part in blocks(len(r), _ROWS, r):  # without a temporary of the size of the table
+        own += density[part] @ np.square(r[part])
+    unmatched = all_pairs + B - own - A
     pairs = float(np.abs(one.charge) @ np.abs(unmatched))
     known = FLOOR + ends + identity + cells.lost
 

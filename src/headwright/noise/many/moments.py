@@ -172,7 +172,7 @@ def _by_grid(V: Values, cells: Cells) -> HeadMoments:
         single = [False for _ in carried]
         weights, values = _added(V, known, carried, single)
 
-    first, second = errors(cells, one, known.A, values.weight)
+    first, second = errors(cells, one, known.A, known.B, weights=values.weight)
     missed = one.missed + sum(part.terms.cost for part in carried) * budget.POLYNOMIALS_MEAN
     pairs = zip(carried, single, strict=True)
     of_groups = [_left_out(part, known, values, rounded) for part, rounded in pairs]

@@ -15,11 +15,13 @@ import numpy as np
 from scipy.special import factorial
 
 from headwright.noise import budget
+from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.series import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.types import Float, Int
 
 _EPSILON = 2e-7  # relative error of a few roundings in single precision
+_ENTRIES = 1 << 16  # coefficients in work at once
 _RATIO = 0.5  # of one difference to the one before
 _TINY = 1e-300
 
@@ -30,15 +32,22 @@ Cost = Float[np.ndarray, "a b"]
 def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Series:
     """All Chebyshev coefficients of functions on the grid, cell by cell."""
     along, across = to_chebyshev(cells.grid.chebyshev)
-    # Two large products, not one small one for each function and cell.
-    values = np.take(function, np.swapaxes(cells.columns, 1, 2), axis=1)
-    shape = values.shape
-    # One name for all steps: none of these large arrays outlives the next one.
-    values = values.reshape(-1, ORDER) @ along.T
-    values = np.swapaxes(values.reshape(shape), 2, 3)
-    shape = values.shape
-    values = values.reshape(-1, across.shape[1]) @ across.T
-    return values.reshape(shape)
+    columns = np.swapaxes(cells.columns, 1, 2)
+    found = np.empty((len(function), len(columns), ORDER, len(across)))
+
+    def expand(part: slice) -> None:
+        """Some cells: two large products, not one small one for each function and cell."""
+        values = np.take(function, columns[part], axis=1)
+        shape = values.shape
+        values = values.reshape(-1, ORDER) @ along.T
+        values = np.swapaxes(values.reshape(shape), 2, 3)
+        shape = values.shape
+        values = values.reshape(-1, across.shape[1]) @ across.T
+        found[:, part] = values.reshape(shape)
+
+    at_once = max(1, _ENTRIES // found[:, :1].size)
+    list(in_threads(expand, blocks(len(columns), at_once, function), function))
+    return found
 
 
 @dataclass(frozen=True)

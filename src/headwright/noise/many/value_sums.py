@@ -21,7 +21,7 @@ from headwright.noise.many.blocks import blocks, in_threads
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostCovariance, HostMean, Int, Mean, PerKey, Values
 
-_CACHED = 1 << 13  # rows of values in work at once on the host
+_CACHED = 1 << 12  # rows of values in work at once on the host
 _PARTS = 8  # of all rows, for threads
 _SOME = 500  # values from which their centre is found
 _ROUNDED = 1.2e-7  # relative, of a number in single precision
