@@ -91,7 +91,7 @@ def by_weight(cells: Cells, seen: Picture) -> list[Group]:
 
     if count[summed:].sum() < _SMALL * keys:
         summed = order.size
-    if count[heavy:summed].sum() < _SMALL * keys:
+    if count[heavy:summed].sum() < _SMALL * keys or heavy > summed:
         heavy = summed
     groups = []
     for start, stop in ((0, heavy), (heavy, summed), (summed, order.size)):

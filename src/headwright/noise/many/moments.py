@@ -234,12 +234,11 @@ def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -
 
     Sums of D v v' in single precision, and those of R_j: the latter 2 |R_j| sum_i |A_i h_j(i)|."""
     polynomials = part.terms.cost * budget.POLYNOMIALS_COVARIANCE
-    charge = np.abs(part.charge)
     if part.group.faint:
-        return polynomials + FAINT_COST * float(known.A @ charge)
+        return polynomials + FAINT_COST * abs(float(known.A @ part.charge))
     if not single:
         return polynomials
-    sizes = np.abs(known.A * known.h) @ charge
+    sizes = np.abs(known.A * known.h) @ np.abs(part.charge)
     largest = np.abs(values.R).max(axis=1)
     common = float(2 * largest @ sizes) / max(values.farthest, _TINY)
     return polynomials + SINGLE * (part.squares + common)
