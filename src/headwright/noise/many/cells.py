@@ -66,7 +66,7 @@ class Cells:
         """A function on the grid, read near the middle of each cell."""
         middle = self.grid.chebyshev // 2
         near_middle = self.columns[:, ORDER // 2 - 1, middle]
-        return np.take(function, near_middle, axis=-1)
+        return function[..., near_middle]
 
     def only(self, chosen: Bool[np.ndarray, "c"]) -> Cells:
         """Some of the cells, with their pieces and their keys."""

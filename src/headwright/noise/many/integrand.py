@@ -30,6 +30,8 @@ _SEEN = 1e-4
 # Nodes with less of the largest weight than this do not decide on phi.
 _RARE = 1e-7
 _ROWS = 8  # nodes in work at once
+_FEW = 40  # functions phi that are tried first
+_ROUNDED = 4e-15  # relative error of an integral of r^2
 _SOME = 500  # columns from which phi is found
 
 OnGrid = Float[np.ndarray, "g"]
@@ -81,6 +83,13 @@ class Integrand:
         """Sum r over all keys."""
         return self.table[1] @ self.charge
 
+    @cached_property
+    def own(self) -> OnGrid:
+        """int r^2 e^Psi du, without a temporary of the size of the table."""
+        r = self.table[1]
+        parts = blocks(len(r), _ROWS, r)
+        return np.sum([self.density[part] @ np.square(r[part]) for part in parts], axis=0)
+
 
 def make_integrand(
     table: Table, seen: Picture, groups: list[Group], transfers: list[Transfer]
@@ -112,7 +121,7 @@ def _terms(group: Group, table: Table, seen: Picture, share: float) -> Terms:
     first, second = of_all / budget.POLYNOMIALS_MEAN
     by_psi = first + second
     by_r = (first + 2 * second) / seen.r[tried]
-    functions = table[:2, tried, :].reshape(2 * count, -1)
+    functions = table[:2, 2 * tried, :].reshape(2 * count, -1)
     polynomial = coefficients(group.cells, functions)
     costs = np.concatenate([by_psi, by_r])[:, None] * group.cells.count
     return choose(group.cells, polynomial, costs, sums=True, allowed=share)
@@ -125,22 +134,25 @@ def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
     charge = np.abs(one.counted[columns])
     r = one.table[1] if columns.size == one.charge.size else np.take(one.table[1], columns, axis=1)
     size = np.sqrt(one.density) * (r @ charge)
-    seen = size > _RARE * size.max()
-    unseen = size[~seen].sum()
-    first, last = np.flatnonzero(seen)[[0, -1]]
-    r = r[first : last + 1]
-    root = np.sqrt(one.density[first : last + 1])
+    seen = np.flatnonzero(size > _RARE * size.max())
+    r = r[seen[0] : seen[-1] + 1]
+    root = np.sqrt(one.density[seen[0] : seen[-1] + 1])
     # Neighbouring columns are much alike: some decide on phi, all on what it misses.
     some = slice(None, None, max(1, charge.size // _SOME))
     with one_blas_thread():
         decisive = root[:, None] * r[:, some] * charge[some]
         triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
-        phi = np.linalg.svd(triangle.T)[0]
-        found = (phi.T * root) @ r
+        phi = np.linalg.svd(triangle.T)[0].T
 
-    from_last = np.cumsum((found * found)[::-1], axis=0)
-    missed = np.sqrt(from_last[::-1]) @ charge  # without g_j, g_j+1, ..
-    squared = (np.append(missed[1:], 0.0) + unseen) ** 2
+    own = one.own[columns]
+    for most in (_FEW, len(phi)):  # the first few nearly always do
+        found = (phi[:most] * root) @ r
+        # What g_1 .. g_j leave of int r^2 e^Psi du, the nodes that do not decide included.
+        left = own - np.cumsum(found * found, axis=0)
+        rest = np.sqrt(np.maximum(left, 0.0) + _ROUNDED * own) @ charge
+        squared = rest**2
+        if squared[-1] <= budget.DIRECTIONS:
+            break
     allowed = max(budget.DIRECTIONS, squared[-1])
     few = int(np.argmax(squared <= allowed)) + 1
     g = np.zeros((few, one.charge.size))
@@ -160,10 +172,7 @@ def errors(
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
     all_pairs = (density * one.r_sum) @ r
-    own = np.zeros_like(A)
-    for part in blocks(len(r), _ROWS, r):  # without a temporary of the size of the table
-        own += density[part] @ np.square(r[part])
-    unmatched = all_pairs + B - own - A
+    unmatched = all_pairs + B - one.own - A
     pairs = float(np.abs(one.charge) @ np.abs(unmatched))
     known = FLOOR + ends + identity + cells.lost
 

@@ -150,9 +150,19 @@ class Transfer:
 
     def number(self, row: Int[Array, "n"], start: int) -> Int[Array, "n"]:
         """Note a slot of each key in `row`, counted from `start`."""
-        stop = start + self.lines.slots
-        slots = self.xp.arange(start, stop, dtype=row.dtype, device=self.device)
-        return put(row, self.xp.reshape(self.key, (-1,)), slots)
+        xp = self.xp
+        length = self.lines.length
+
+        def note(block: slice) -> None:
+            """Of some lines."""
+            nonlocal row
+            first = start + block.start * length
+            last = start + block.stop * length
+            slots = xp.arange(first, last, dtype=row.dtype, device=self.device)
+            row = put(row, xp.reshape(self.key[block, :], (-1,)), slots)
+
+        list(in_threads(note, self._blocks(_PART), self.x))
+        return row
 
     def _powers(self, block: slice, one: Any, terms: Terms) -> Float[Array, "t l w"]:
         """`one` x^a y^b for all terms, in their precision: `one`, times x time and again, then a
