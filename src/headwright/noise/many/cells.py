@@ -24,6 +24,7 @@ from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Int, PerKey
 
 _BLOCK = 1 << 14  # keys in work at once on the host
+_PART = 1 << 16  # and given to a thread
 _TINY = 1e-300
 _STEPS = 1 << 14  # in a table of rows
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
@@ -76,9 +77,8 @@ class Cells:
         first = last - self.piece_count
         # Neighbouring pieces are cut out together.
         edges = np.diff(mine.astype(int), prepend=0, append=0)
-        begin = first[edges[:-1] > 0]
-        end = last[edges[1:] < 0]
-        runs = [self.keys[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
+        ends = zip(first[edges[:-1] > 0].tolist(), last[edges[1:] < 0].tolist(), strict=True)
+        runs = [self.keys[a:b] for a, b in ends]
         number = np.cumsum(chosen) - 1
         return replace(
             self,
@@ -138,7 +138,7 @@ def _extent(m: PerKey, s: PerKey) -> Extent:
         largest = [float(xp.max(x)) for x in (sure, means, deviations)]
         return largest, [float(xp.min(x)) for x in (means, deviations)]
 
-    all_blocks = blocks(int(m.shape[0]), _BLOCK, m)
+    all_blocks = blocks(int(m.shape[0]), _PART, m)
     largest, smallest = zip(*in_threads(ends, all_blocks, m), strict=True)
     floor, m_high, s_high = np.max(largest, axis=0)
     m_low, s_low = np.min(smallest, axis=0)

@@ -17,7 +17,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import put
+from headwright.arrays import dot, put
 from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.polynomials import Pieces, Series, Terms
@@ -208,7 +208,8 @@ class Transfer:
         y = self.y[block, :]
         real = self.steps < self.count[block]
         powers = self._powers(block, xp.astype(real, self._dtype(terms)), terms)
-        added = powers @ xp.ones_like(powers[0, 0, :])
+        flat = xp.reshape(powers, (-1, powers.shape[2]))
+        added = xp.reshape(dot(flat, xp.ones_like(flat[0, :])), powers.shape[:2])
 
         ones = xp.ones_like(x[0, :])
         x_real = xp.where(real, x, 0.0)
