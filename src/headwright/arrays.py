@@ -13,7 +13,8 @@ from headwright.types import Array
 def put(array: Array, place: Any, values: Any) -> Array:
     """`array[place] = values`, in place where the library can write."""
     if compat.is_jax_array(array):
-        return array.at[place].set(values)
+        xp = compat.array_namespace(array)
+        return array.at[place].set(xp.asarray(values, dtype=array.dtype))
     array[place] = values
     return array
 

@@ -18,7 +18,7 @@ from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
 from headwright.noise.heads import pair
-from headwright.noise.many import cells, grid, polynomials, series, tables
+from headwright.noise.many import cells, grid, groups, polynomials, series, tables
 from headwright.noise.problem import Request
 
 # deviation of the means, smallest and largest deviation of the logits
@@ -112,6 +112,7 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
     assert 1e-10 <= missed <= terms.missed / 1e9
 
 
+FORCED = [(groups, "_SMALLEST", 0), (groups, "_SMALL", 0.0)]  # groups of few keys
 KNOBS = {
     "short polynomials": (
         [(budget, "POLYNOMIALS_MEAN", 1e-4), (budget, "POLYNOMIALS_COVARIANCE", 1e-3)],
@@ -121,6 +122,8 @@ KNOBS = {
     "keys in reach": ([(budget, "DEEP", 8.0)], 1e-9),
     "polynomials in single precision": ([(budget, "SINGLE_POLYNOMIALS", 1e9)], 1e-10),
     "sums in single precision": ([(budget, "SINGLE_SUMS", 1.0)], 2e-9),
+    "faint keys": ([(budget, "FAINT", 1e-3), *FORCED], 1e-7),
+    "light keys": ([(budget, "SINGLE_SUMS", 1e-7), *FORCED], 1e-10),
 }
 
 

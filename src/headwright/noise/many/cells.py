@@ -8,7 +8,7 @@ keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import array_api_compat as compat
@@ -17,14 +17,16 @@ import numpy as np
 from headwright.arrays import like
 from headwright.noise import budget
 from headwright.noise.head.nodes import Nodes, nodes
-from headwright.noise.many.blocks import blocks
+from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.grid import SHORT_NUMBERS, Extent, Grid, Layout, Strips, make_layout
 from headwright.noise.many.series import ORDER
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Int, PerKey
 
-_BLOCK = 1 << 13  # keys in work at once on the host
+_BLOCK = 1 << 14  # keys in work at once on the host
+_PART = 1 << 16  # and given to a thread
 _TINY = 1e-300
+_STEPS = 1 << 14  # in a table of rows
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
 
 CellNumbers = Int[np.ndarray, "c"]
@@ -67,6 +69,28 @@ class Cells:
         near_middle = self.columns[:, ORDER // 2 - 1, middle]
         return function[..., near_middle]
 
+    def only(self, chosen: Bool[np.ndarray, "c"]) -> Cells:
+        """Some of the cells, with their pieces and their keys."""
+        xp = compat.array_namespace(self.keys)
+        mine = chosen[self.cell]
+        last = np.cumsum(self.piece_count)
+        first = last - self.piece_count
+        # Neighbouring pieces are cut out together.
+        edges = np.diff(mine.astype(int), prepend=0, append=0)
+        ends = zip(first[edges[:-1] > 0].tolist(), last[edges[1:] < 0].tolist(), strict=True)
+        runs = [self.keys[a:b] for a, b in ends]
+        number = np.cumsum(chosen) - 1
+        return replace(
+            self,
+            strip=self.strip[chosen],
+            interval=self.interval[chosen],
+            count=self.count[chosen],
+            cell=number[self.cell[mine]],
+            part=self.part[mine],
+            piece_count=self.piece_count[mine],
+            keys=xp.concat(runs),
+        )
+
     def pieces(self) -> tuple[PerPiece, PerPiece]:
         """The middle (m, s) of each piece, and pieces per unit of m and of s (none where all s are
         one)."""
@@ -104,14 +128,18 @@ def make_cells(m: PerKey, s: PerKey) -> Cells:
 def _extent(m: PerKey, s: PerKey) -> Extent:
     """One pass over the keys."""
     xp = compat.array_namespace(m)
-    largest = []
-    smallest = []
-    for part in blocks(int(m.shape[0]), _BLOCK, m):
+
+    @np.errstate(over="ignore")  # a thread has its own
+    def ends(part: slice) -> tuple[list[float], list[float]]:
+        """Of some keys."""
         means = m[part]
         deviations = s[part]
         sure = means - budget.REACH * deviations
-        largest.append([float(xp.max(x)) for x in (sure, means, deviations)])
-        smallest.append([float(xp.min(x)) for x in (means, deviations)])
+        largest = [float(xp.max(x)) for x in (sure, means, deviations)]
+        return largest, [float(xp.min(x)) for x in (means, deviations)]
+
+    all_blocks = blocks(int(m.shape[0]), _PART, m)
+    largest, smallest = zip(*in_threads(ends, all_blocks, m), strict=True)
     floor, m_high, s_high = np.max(largest, axis=0)
     m_low, s_low = np.min(smallest, axis=0)
     return Extent(floor, m_low, m_high, s_low, s_high)
@@ -144,6 +172,7 @@ def _numbers(
     short = compat.is_numpy_array(m) and layout.last < SHORT_NUMBERS
     dtype = np.uint16 if short else xp.int32
 
+    @np.errstate(over="ignore")  # a thread has its own
     def number(block: slice) -> Array:
         """Pieces of one block of keys."""
         deviations = s[block]
@@ -157,7 +186,7 @@ def _numbers(
         return xp.astype(found, dtype)
 
     all_blocks = blocks(int(m.shape[0]), _BLOCK, m)
-    return xp.concat([number(block) for block in all_blocks])
+    return xp.concat(list(in_threads(number, all_blocks, m)))
 
 
 def _row_of(strips: Strips, split: int, m: Array) -> Callable[[Array], Int[Array, "b"]]:
@@ -172,9 +201,37 @@ def _row_of(strips: Strips, split: int, m: Array) -> Callable[[Array], Int[Array
         per_s = rows / float(width.mean()) * (1 - 1e-12)
         return lambda s: xp.astype((s - low) * per_s, xp.int64)
     steps = width[:, None] * np.arange(rows) / rows
-    inner = (strips.edges[:-1, None] + steps).ravel()
-    inner = like(inner[1:], m)
-    return lambda s: xp.searchsorted(inner, s, side="right")
+    lower = (strips.edges[:-1, None] + steps).ravel()
+    return _looked_up(lower, float(strips.edges[-1]), m)
+
+
+def _looked_up(
+    lower: Float[np.ndarray, "rows"], high: float, m: Array
+) -> Callable[[Array], Int[Array, "b"]]:
+    """The row that a deviation lies in, from the lower end of each: equal steps that are shorter
+    than any row say which of two rows it is, faster than a search."""
+    xp = compat.array_namespace(m)
+    low = float(lower[0])
+    shortest = float(np.diff(lower, append=high).min())
+    count = int((high - low) / shortest) + 3
+    if count > _STEPS:
+        inner = like(lower[1:], m)
+        return lambda s: xp.searchsorted(inner, s, side="right")
+
+    per_s = (count - 1) / (high - low)
+    # A step begins a little earlier than it should, whatever rounding does.
+    begin = low + (np.arange(count) - 1e-6) / per_s
+    row = np.searchsorted(lower[1:], begin, side="right")
+    next_row = like(np.append(lower[1:], np.inf)[row], m)
+    row = xp.asarray(row, dtype=xp.int64, device=compat.device(m))
+
+    def find(s: Array) -> Int[Array, "b"]:
+        """Of some deviations."""
+        step = xp.astype((s - low) * per_s, xp.int64)
+        beyond = s >= xp.take(next_row, step)
+        return xp.take(row, step) + xp.astype(beyond, xp.int64)
+
+    return find
 
 
 def _sorted(numbers: Array, last: int) -> tuple[Array, np.ndarray]:

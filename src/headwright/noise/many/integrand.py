@@ -15,18 +15,23 @@ import numpy as np
 from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR, beyond_the_ends
 from headwright.noise.head.nodes import Nodes
-from headwright.noise.many.blocks import one_blas_thread
+from headwright.noise.many.blocks import blocks, one_blas_thread
 from headwright.noise.many.cells import Cells
+from headwright.noise.many.groups import Group, Picture
 from headwright.noise.many.polynomials import Terms, choose, coefficients
-from headwright.noise.many.tables import Table, tables
+from headwright.noise.many.tables import Table
 from headwright.noise.many.transfer import Transfer
-from headwright.types import Float, HostPerNode
+from headwright.types import Float, HostPerNode, Int
 
 # Polynomials are tried on so many nodes, among those with so much of the largest weight.
 _TRIED = 10
+_TRIED_FAINT = 4
 _SEEN = 1e-4
 # Nodes with less of the largest weight than this do not decide on phi.
 _RARE = 1e-7
+_ROWS = 8  # nodes in work at once
+_FEW = 40  # functions phi that are tried first
+_ROUNDED = 4e-15  # relative error of an integral of r^2
 _SOME = 500  # columns from which phi is found
 
 OnGrid = Float[np.ndarray, "g"]
@@ -34,13 +39,34 @@ OnGrid = Float[np.ndarray, "g"]
 
 @dataclass(frozen=True)
 class Integrand:
-    """`table` holds psi, r and w (nodes x columns of the grid), `charge` the keys, and `missed` is
-    what short polynomials miss of their sums."""
+    """`table` holds psi, r and w (nodes x columns of the grid), `charges` the keys of each group,
+    and `missed` is what short polynomials miss of their sums."""
 
     nodes: Nodes
     table: Table
-    charge: OnGrid
+    groups: list[Group]
+    charges: list[OnGrid]
     missed: float
+
+    @cached_property
+    def charge(self) -> OnGrid:
+        """Of all keys."""
+        return np.sum(self.charges, axis=0)
+
+    @cached_property
+    def counted(self) -> OnGrid:
+        """Of all keys that are not faint."""
+        pairs = zip(self.groups, self.charges, strict=True)
+        return np.sum([charge for group, charge in pairs if not group.faint], axis=0)
+
+    @cached_property
+    def columns(self) -> Int[np.ndarray, "k"]:
+        """Those of the grid that keys read which are not faint."""
+        read = np.zeros(self.charge.size, dtype=bool)
+        for group in self.groups:
+            if not group.faint:
+                read[group.cells.columns] = True
+        return np.flatnonzero(read)
 
     @cached_property
     def total(self) -> HostPerNode:
@@ -57,77 +83,96 @@ class Integrand:
         """Sum r over all keys."""
         return self.table[1] @ self.charge
 
-
-def make_integrand(cells: Cells, transfer: Transfer) -> Integrand:
-    """The table on the grid, and the keys as charges on it."""
-    table = tables(cells.grid, cells.nodes)
-    terms = _terms(cells, table)
-    missed = terms.cost * budget.POLYNOMIALS_MEAN
-    charge = transfer.charges(terms)
-    return Integrand(cells.nodes, table, charge, missed)
+    @cached_property
+    def own(self) -> OnGrid:
+        """int r^2 e^Psi du, without a temporary of the size of the table."""
+        r = self.table[1]
+        parts = blocks(len(r), _ROWS, r)
+        return np.sum([self.density[part] @ np.square(r[part]) for part in parts], axis=0)
 
 
-def _terms(cells: Cells, table: Table) -> Terms:
+def make_integrand(
+    table: Table, seen: Picture, groups: list[Group], transfers: list[Transfer]
+) -> Integrand:
+    """The keys as charges on the grid, each group by polynomials of its own."""
+    share = 1.0 / len(groups)
+    all_terms = [_terms(group, table, seen, share) for group in groups]
+    pairs = zip(transfers, all_terms, strict=True)
+    charges = [transfer.charges(terms) for transfer, terms in pairs]
+    missed = sum(terms.cost for terms in all_terms) * budget.POLYNOMIALS_MEAN
+    return Integrand(groups[0].cells.nodes, table, groups, charges, missed)
+
+
+def _terms(group: Group, table: Table, seen: Picture, share: float) -> Terms:
     """How short the polynomials of psi and r may be.
 
     An error of Psi costs int e^Psi (sum r)^k |error| du, one of sum r costs int k e^Psi (sum
     r)^(k-1) |error| du, for first and second moments, k = 1 and 2; without the errors these
     integrals are about 1."""
-    psi = cells.middle(table[0]) @ cells.count
-    r = cells.middle(table[1]) @ cells.count
     orders = np.array([[1], [2]])
-    weight = np.exp(psi) * r**orders
+    weight = np.exp(seen.psi) * seen.r**orders
     heavy = weight > _SEEN * weight.max(axis=1, keepdims=True)
-    seen = np.flatnonzero(heavy.any(axis=0))
-    tried = seen[np.linspace(0, seen.size - 1, _TRIED).astype(int)]
+    where = np.flatnonzero(heavy.any(axis=0))
+    count = _TRIED_FAINT if group.faint else _TRIED
+    tried = where[np.linspace(0, where.size - 1, count).astype(int)]
 
     weight = weight[:, tried]
-    share = weight / weight.sum(axis=1, keepdims=True)
-    first, second = share / budget.POLYNOMIALS_MEAN
+    of_all = weight / weight.sum(axis=1, keepdims=True)
+    first, second = of_all / budget.POLYNOMIALS_MEAN
     by_psi = first + second
-    by_r = (first + 2 * second) / r[tried]
-    functions = table[:2, tried, :].reshape(2 * _TRIED, -1)
-    polynomial = coefficients(cells, functions)
-    costs = np.concatenate([by_psi, by_r])[:, None] * cells.count
-    return choose(cells, polynomial, costs, sums=True)
+    by_r = (first + 2 * second) / seen.r[tried]
+    functions = table[:2, 2 * tried, :].reshape(2 * count, -1)
+    polynomial = coefficients(group.cells, functions)
+    costs = np.concatenate([by_psi, by_r])[:, None] * group.cells.count
+    return choose(group.cells, polynomial, costs, sums=True, allowed=share)
 
 
 def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
-    """g_j = int r phi_j e^Psi du on the grid for as few j as will do, and what the others would add
-    to the covariance at most."""
-    charge = np.abs(one.charge)
-    size = np.sqrt(one.density) * (one.table[1] @ charge)
-    seen = size > _RARE * size.max()
-    root = np.sqrt(one.density[seen])
-    r = root[:, None] * one.table[1][seen]
+    """g_j = int r phi_j e^Psi du on the grid, where keys read it that are not faint, for as few j
+    as will do, and what the others would add to the covariance at most."""
+    columns = one.columns
+    charge = np.abs(one.counted[columns])
+    r = one.table[1] if columns.size == one.charge.size else np.take(one.table[1], columns, axis=1)
+    size = np.sqrt(one.density) * (r @ charge)
+    seen = np.flatnonzero(size > _RARE * size.max())
+    r = r[seen[0] : seen[-1] + 1]
+    root = np.sqrt(one.density[seen[0] : seen[-1] + 1])
     # Neighbouring columns are much alike: some decide on phi, all on what it misses.
     some = slice(None, None, max(1, charge.size // _SOME))
     with one_blas_thread():
-        decisive = r[:, some] * charge[some]
+        decisive = root[:, None] * r[:, some] * charge[some]
         triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
-        phi = np.linalg.svd(triangle.T)[0]
-        g = phi.T @ r
+        phi = np.linalg.svd(triangle.T)[0].T
 
-    from_last = np.cumsum((g * g)[::-1], axis=0)
-    missed = np.sqrt(from_last[::-1]) @ charge  # without g_j, g_j+1, ..
-    unseen = size[~seen].sum()
-    squared = (np.append(missed[1:], 0.0) + unseen) ** 2
+    own = one.own[columns]
+    for most in (_FEW, len(phi)):  # the first few nearly always do
+        found = (phi[:most] * root) @ r
+        # What g_1 .. g_j leave of int r^2 e^Psi du, the nodes that do not decide included.
+        left = own - np.cumsum(found * found, axis=0)
+        rest = np.sqrt(np.maximum(left, 0.0) + _ROUNDED * own) @ charge
+        squared = rest**2
+        if squared[-1] <= budget.DIRECTIONS:
+            break
     allowed = max(budget.DIRECTIONS, squared[-1])
     few = int(np.argmax(squared <= allowed)) + 1
-    return g[:few], float(squared[few - 1])
+    g = np.zeros((few, one.charge.size))
+    g[:, columns] = found[:few]
+    return g, float(squared[few - 1])
 
 
-def errors(cells: Cells, one: Integrand, A: OnGrid, weights: float) -> tuple[float, float]:
+def errors(
+    cells: Cells, one: Integrand, A: OnGrid, B: OnGrid, *, weights: float
+) -> tuple[float, float]:
     """Ends, rule and the two identities, as in `head.integral.errors`; `weights` is `sum_i A_i`
     over the keys."""
     density = one.density
-    _, r, w = one.table
+    r = one.table[1]
     ends = beyond_the_ends(one.total, one.r_sum)
     all_weights = density @ one.r_sum
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
     all_pairs = (density * one.r_sum) @ r
-    unmatched = all_pairs + density @ (w - r * r) - A
+    unmatched = all_pairs + B - one.own - A
     pairs = float(np.abs(one.charge) @ np.abs(unmatched))
     known = FLOOR + ends + identity + cells.lost
 

@@ -31,14 +31,15 @@ from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.blocks import on_host, one_blas_thread
 from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.cost import grid_pays, surely_by_itself
+from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
 from headwright.noise.many.integrand import Integrand, OnGrid, directions, errors, make_integrand
-from headwright.noise.many.polynomials import Terms, choose, coefficients
-from headwright.noise.many.transfer import Finish, Transfer
-from headwright.noise.many.value_sums import KeyTables, ValueSums, add_values
+from headwright.noise.many.polynomials import Series, Terms, choose, coefficients
+from headwright.noise.many.tables import tables
+from headwright.noise.many.transfer import Columns, Finish, Transfer, Weights
+from headwright.noise.many.value_sums import GroupTable, KeyTables, ValueSums, add_values
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, PerKey, Values
 
-_SINGLE = 1e-6  # relative error of single-precision sums of products
 # Values of this size or its inverse: their squares leave the range of single precision.
 _SMALL = 1e-8
 _TINY = 1e-300
@@ -106,20 +107,23 @@ class _OnGrid:
     common: Float[np.ndarray, "j"]
     beyond: float
 
-    @property
-    def functions(self) -> Float[np.ndarray, "f g"]:
-        """ln A, ln (B / A^2) and h_j: what is interpolated."""
+    def functions(self, *, faint: bool) -> Float[np.ndarray, "f g"]:
+        """ln A, ln (B / A^2) and, but for faint keys, h_j: what is interpolated."""
         log = np.log(self.A)
         log_ratio = np.log(self.B / self.A) - log
-        return np.concatenate([[log, log_ratio], self.h])
+        two = np.stack([log, log_ratio])
+        return two if faint else np.concatenate([two, self.h])
 
-    def costs(self, cells: Cells) -> Float[np.ndarray, "f c"]:
+    def costs(self, group: Group) -> Float[np.ndarray, "f c"]:
         """What an error of each of them costs, in shares of the budget, on each cell."""
-        second = self.A / budget.POLYNOMIALS_COVARIANCE
-        of_B = self.B / budget.POLYNOMIALS_COVARIANCE
-        first = self.A / budget.POLYNOMIALS_MEAN
-        each = [first, of_B, *[second] * len(self.h)]
-        return cells.count * cells.middle(np.stack(each))
+        cells = group.cells
+        A, B = cells.count * cells.middle(np.stack([self.A, self.B]))
+        of_B = B / budget.POLYNOMIALS_COVARIANCE
+        first = A / budget.POLYNOMIALS_MEAN
+        if group.faint:
+            return np.stack([first, of_B])
+        second = A / budget.POLYNOMIALS_COVARIANCE
+        return np.stack([first, of_B, *[second] * len(self.h)])
 
 
 def _on_grid(one: Integrand) -> _OnGrid:
@@ -128,86 +132,150 @@ def _on_grid(one: Integrand) -> _OnGrid:
     A = np.maximum(one.density @ r, _TINY)
     B = np.maximum(one.density @ w, _TINY)
     g, beyond = directions(one)
-    common = g @ one.charge / (A @ one.charge)
+    common = g @ one.counted / (A @ one.counted)
     h = g / A - common[:, None]
     return _OnGrid(A, B, h, common, beyond)
 
 
+@dataclass(frozen=True)
+class _Carried:
+    """A group of keys, ready to be carried: its functions as polynomials, and what its squares add
+    up to."""
+
+    group: Group
+    charge: OnGrid
+    transfer: Transfer
+    polynomial: Series
+    terms: Terms
+    squares: float
+
+    @property
+    def single(self) -> bool:
+        """Are its values added up well enough in single precision?"""
+        return SINGLE * self.squares <= budget.SINGLE_SUMS
+
+
 def _by_grid(V: Values, cells: Cells) -> HeadMoments:
     """A grid carries the keys."""
-    transfer = Transfer(cells)
-    one = make_integrand(cells, transfer)
+    table = tables(cells.grid, cells.nodes)
+    seen = picture(cells, table)
+    groups = by_weight(cells, seen)
+    transfers = [Transfer(group.cells) for group in groups]
+    one = make_integrand(table, seen, groups, transfers)
     known = _on_grid(one)
-    polynomial = coefficients(cells, known.functions)
-    squares = float(known.B @ one.charge)
-    rounded = squares / budget.POLYNOMIALS_COVARIANCE
-    terms = choose(cells, polynomial, known.costs(cells), rounded=rounded)
+    triples = zip(groups, one.charges, transfers, strict=True)
+    carried = [_carried(known, *triple, share=1.0 / len(groups)) for triple in triples]
 
-    def added(single: bool) -> ValueSums:
-        """One pass over all keys and values."""
-        columns = 2 + len(known.h)
-        A, others = transfer.evaluate(
-            polynomial, terms, _to_keys(known.common), columns=columns, single=single
-        )
-        return add_values(V, KeyTables(A, others, transfer.row))
+    single = [part.single for part in carried]
+    weights, values = _added(V, known, carried, single)
+    if any(single) and not _SMALL <= values.farthest <= 1 / _SMALL:
+        single = [False for _ in carried]
+        weights, values = _added(V, known, carried, single)
 
-    single = _SINGLE * squares <= budget.SINGLE_SUMS
-    with np.errstate(over="ignore"):
-        values = added(single)
-    if single and not _SMALL <= values.farthest <= 1 / _SMALL:
-        single = False
-        values = added(False)
-
-    rounding = _single_sums(one, known, values, squares) if single else 0.0
-    first, second = errors(cells, one, known.A, values.weight)
+    first, second = errors(cells, one, known.A, known.B, weights=values.weight)
+    missed = one.missed + sum(part.terms.cost for part in carried) * budget.POLYNOMIALS_MEAN
+    pairs = zip(carried, single, strict=True)
+    of_groups = [_left_out(part, known, values, rounded) for part, rounded in pairs]
     return HeadMoments(
-        weights_mean=values.weights_mean,
-        weights_square=values.weights_square,
+        weights_mean=weights.mean,
+        weights_square=weights.square,
         mean=like(values.mean, cells.m),
         covariance=like(values.covariance, cells.m),
-        first=first + one.missed + terms.cost * budget.POLYNOMIALS_MEAN,
-        second=second + one.missed + _second(terms) + known.beyond + rounding,
+        first=first + missed,
+        second=second + one.missed + known.beyond + sum(of_groups),
         farthest=values.farthest,
     )
 
 
-def _second(terms: Terms) -> float:
-    """What short polynomials cost second moments."""
-    return terms.cost * budget.POLYNOMIALS_COVARIANCE
+def _carried(
+    known: _OnGrid, group: Group, charge: OnGrid, transfer: Transfer, *, share: float
+) -> _Carried:
+    """The functions that a group wants, in as few terms as will do."""
+    polynomial = coefficients(group.cells, known.functions(faint=group.faint))
+    squares = float(known.B @ charge)
+    rounded = squares / budget.POLYNOMIALS_COVARIANCE
+    costs = known.costs(group)
+    # Of faint keys anything would be good enough for the sums, but their weights are asked for too.
+    wanted = budget.FAINT_WEIGHTS if group.faint else None
+    terms = choose(group.cells, polynomial, costs, rounded=rounded, allowed=share, wanted=wanted)
+    return _Carried(group, charge, transfer, polynomial, terms, squares)
 
 
-def _single_sums(one: Integrand, known: _OnGrid, values: ValueSums, squares: float) -> float:
-    """What sums of D v v' and of R_j in single precision cost: the latter 2 |R_j| sum_i |A_i
-    h_j(i)|."""
-    each = np.abs(known.A * known.h)
-    sizes = each @ np.abs(one.charge)
+def _added(
+    V: Values, known: _OnGrid, carried: list[_Carried], single: list[bool]
+) -> tuple[Weights, ValueSums]:
+    """One pass over all keys, and one over their values."""
+    m = carried[0].group.cells.m
+    xp = compat.array_namespace(m)
+    n = int(m.shape[0])
+    weights = Weights(xp.zeros_like(m), xp.zeros_like(m))
+    row = xp.full((n,), -1, dtype=xp.int64, device=compat.device(m))
+    start = 0
+    of_groups = []
+    for part, rounded in zip(carried, single, strict=True):
+        faint = part.group.faint
+        count = 0 if faint else 1 + len(known.h)
+        columns = Columns(count, xp.float32 if rounded else m.dtype)
+        finish = _to_faint_keys if faint else _to_keys(known.common)
+        weights, rows = part.transfer.evaluate(
+            part.polynomial, part.terms, finish, into=weights, columns=columns
+        )
+        if not faint:
+            row = part.transfer.number(row, start)
+            everybody = int(part.group.cells.keys.shape[0]) == n
+            of_groups.append(GroupTable(rows, start, everybody))
+            start += int(rows.shape[0])
+    return weights, add_values(V, KeyTables(weights.mean, row, of_groups))
+
+
+def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -> float:
+    """What it costs the covariance that a group is taken by short polynomials, in single precision,
+    or not at all.
+
+    Sums of D v v' in single precision, and those of R_j: the latter 2 |R_j| sum_i |A_i h_j(i)|."""
+    polynomials = part.terms.cost * budget.POLYNOMIALS_COVARIANCE
+    if part.group.faint:
+        return polynomials + FAINT_COST * abs(float(known.A @ part.charge))
+    if not single:
+        return polynomials
+    sizes = np.abs(known.A * known.h) @ np.abs(part.charge)
     largest = np.abs(values.R).max(axis=1)
-    common = _SINGLE * float(2 * largest @ sizes)
-    return _SINGLE * squares + common / max(values.farthest, _TINY)
+    common = float(2 * largest @ sizes) / max(values.farthest, _TINY)
+    return polynomials + SINGLE * (part.squares + common)
 
 
 def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
-    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, and (D, A h_1, .., B / A^2)
-    with D = B - sum_j g_j^2.
+    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, B, and (D, A h_1, ..) with D
+    = B - sum_j g_j^2.
 
     As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without
     cancellation."""
 
     def finish(
         first: Float[Array, "l w"], others: Float[Array, "l f w"]
-    ) -> tuple[Float[Array, "l w"], Float[Array, "l w k"]]:
+    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l w k"]]:
         xp = compat.array_namespace(first)
         A = xp.exp(first)
-        ratio = xp.exp(others[:, 0, :])
-        h = others[:, 1:, :]
         a = xp.astype(A, others.dtype, copy=False)
-        g = h + like(common[:, None], h)
-        left = ratio - xp.sum(g * g, axis=1)
+        ratio = xp.exp(others[:, 0, :])
+        left = ratio
+        columns = []
+        for j, constant in enumerate(common.tolist(), start=1):
+            h = others[:, j, :]
+            g = h + constant
+            left = left - g * g
+            columns.append(h * a)
         positive = xp.where(left > 0.0, left, 0.0)
         D = positive * a * a
-        h = h * a[:, None, :]
-        each_h = [h[:, j, :] for j in range(h.shape[1])]
-        columns = [D, *each_h, ratio]
-        return A, xp.stack(columns, axis=-1)
+        return A, A * A * ratio, xp.stack([D, *columns], axis=-1)
 
     return finish
+
+
+def _to_faint_keys(
+    first: Float[Array, "l w"], others: Float[Array, "l f w"]
+) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l f w"]]:
+    """From ln A and ln (B / A^2) to A and B."""
+    xp = compat.array_namespace(first)
+    A = xp.exp(first)
+    return A, A * A * xp.exp(others[:, 0, :]), others

@@ -15,11 +15,13 @@ import numpy as np
 from scipy.special import factorial
 
 from headwright.noise import budget
+from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.series import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.types import Float, Int
 
 _EPSILON = 2e-7  # relative error of a few roundings in single precision
+_ENTRIES = 1 << 16  # coefficients in work at once
 _RATIO = 0.5  # of one difference to the one before
 _TINY = 1e-300
 
@@ -30,15 +32,22 @@ Cost = Float[np.ndarray, "a b"]
 def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Series:
     """All Chebyshev coefficients of functions on the grid, cell by cell."""
     along, across = to_chebyshev(cells.grid.chebyshev)
-    # Two large products, not one small one for each function and cell.
-    values = np.take(function, np.swapaxes(cells.columns, 1, 2), axis=1)
-    shape = values.shape
-    # One name for all steps: none of these large arrays outlives the next one.
-    values = values.reshape(-1, ORDER) @ along.T
-    values = np.swapaxes(values.reshape(shape), 2, 3)
-    shape = values.shape
-    values = values.reshape(-1, across.shape[1]) @ across.T
-    return values.reshape(shape)
+    columns = np.swapaxes(cells.columns, 1, 2)
+    found = np.empty((len(function), len(columns), ORDER, len(across)))
+
+    def expand(part: slice) -> None:
+        """Some cells: two large products, not one small one for each function and cell."""
+        values = np.take(function, columns[part], axis=1)
+        shape = values.shape
+        values = values.reshape(-1, ORDER) @ along.T
+        values = np.swapaxes(values.reshape(shape), 2, 3)
+        shape = values.shape
+        values = values.reshape(-1, across.shape[1]) @ across.T
+        found[:, part] = values.reshape(shape)
+
+    at_once = max(1, _ENTRIES // found[:, :1].size)
+    list(in_threads(expand, blocks(len(columns), at_once, function), function))
+    return found
 
 
 @dataclass(frozen=True)
@@ -65,15 +74,22 @@ def choose(
     *,
     sums: bool = False,
     rounded: float = 0.0,
+    allowed: float = 1.0,
+    wanted: float | None = None,
 ) -> Terms:
-    """The fewest terms on pieces of cells whose neglect costs at most 1, when a change of f on cell
-    c by e costs `weight * e`. Never rounded are constant and linear terms of the first function
-    and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative error e of
-    what is made of the functions costs `rounded * e`."""
+    """The fewest terms on pieces of cells whose neglect costs at most `allowed`, when a change of f
+    on cell c by e costs `weight * e`. Never rounded are constant and linear terms of the first
+    function and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative
+    error e of what is made of the functions costs `rounded * e`. Terms are also kept where f would
+    be off by more than `wanted` without them, on the average over the keys."""
     whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
-    kept = _worth_keeping(cost)
+    kept = _worth_keeping(cost, allowed)
+    if wanted is not None:
+        share = cells.count / cells.count.sum()
+        on_average = np.einsum("c,fcab->ab", share, np.abs(polynomial))
+        kept |= _worth_keeping(along @ on_average @ across.T, wanted)
 
     rounds = _in_powers(kept * (along @ whole @ across.T))
     degree = np.add.outer(*(np.arange(n) for n in cost.shape))
@@ -91,11 +107,11 @@ def choose(
     )
 
 
-def _worth_keeping(cost: Cost) -> np.ndarray:
-    """All terms but the cheapest ones that cost at most 1 together; with a term all whose powers
-    divide it."""
+def _worth_keeping(cost: Cost, allowed: float) -> np.ndarray:
+    """All terms but the cheapest ones that cost at most `allowed` together; with a term all whose
+    powers divide it."""
     order = np.argsort(cost, axis=None)
-    expensive = order[np.cumsum(cost.ravel()[order]) > 1.0]
+    expensive = order[np.cumsum(cost.ravel()[order]) > allowed]
     kept = np.zeros(cost.shape, dtype=bool)
     kept.ravel()[expensive] = True
     from_above = np.logical_or.accumulate(np.flip(kept), axis=0)

@@ -7,10 +7,11 @@ there ln(-psi), ln r and ln w, nearly straight lines, are interpolated.
 from __future__ import annotations
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from headwright.noise.head.lattice import lattice_effort, lattice_transform
 from headwright.noise.head.nodes import Nodes
+from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.grid import Grid
 from headwright.noise.many.series import lagrange
 from headwright.types import Float, HostPerNode
@@ -27,6 +28,7 @@ _AROUND = 12
 # What an entry of the table costs on the lattice and off it, in exponentials.
 _READ = 1.0
 _INTERPOLATED = 14.0
+_PART = 1 << 19  # entries of the table given to a thread, about
 
 Lattice = Float[np.ndarray, "j"]
 Deviations = Float[np.ndarray, "c"]
@@ -37,16 +39,23 @@ StripTable = Float[np.ndarray, "3 u j c"]
 def tables(grid: Grid, nodes: Nodes) -> Table:
     """psi, r and w at every node u for every column of the grid."""
     out = np.empty((3, nodes.u.size, grid.size))
-    for strip in grid.used:
-        m = grid.lattice(strip)
-        s = grid.deviations(strip)
-        start = int(grid.offsets[strip])
-        columns = out[:, :, start : start + m.size * grid.chebyshev]
-        block = columns.reshape(3, nodes.u.size, m.size, grid.chebyshev)
-        if nodes.uniform:
-            _read_off(block, nodes, m, s, float(grid.spacing[strip]))
-        else:
-            block[:] = _graded(nodes.u, m, s)
+    used = grid.used
+
+    def fill(part: slice) -> None:
+        """Some strips."""
+        for strip in used[part]:
+            m = grid.lattice(strip)
+            s = grid.deviations(strip)
+            start = int(grid.offsets[strip])
+            columns = out[:, :, start : start + m.size * grid.chebyshev]
+            block = columns.reshape(3, nodes.u.size, m.size, grid.chebyshev)
+            if nodes.uniform:
+                _read_off(block, nodes, m, s, float(grid.spacing[strip]))
+            else:
+                block[:] = _graded(nodes.u, m, s)
+
+    strips = max(1, _PART * len(used) // out.size)
+    list(in_threads(fill, blocks(len(used), strips, out), out))
     return out
 
 
@@ -55,12 +64,13 @@ def _read_off(block: StripTable, nodes: Nodes, m: Lattice, s: Deviations, spacin
     finest = min(nodes.step, spacing)
     per_u = round(nodes.step / finest)
     per_m = round(spacing / finest)
-    rows = per_u * np.arange(nodes.u.size)
-    at = rows[:, None] + per_m * np.arange(m.size)
-    count = int(at[-1, -1]) + 1
+    count = per_u * (nodes.u.size - 1) + per_m * (m.size - 1) + 1
     t = lattice_transform(nodes.u[0] + m[0], finest, count, s=s)
     for row, function in enumerate((t.psi, t.r, t.w)):
-        block[row] = np.take(function, at, axis=0)
+        # At node k and lattice point j, what it is at point per_u k + per_m j.
+        along, across = function.strides
+        steps = (per_u * along, per_m * along, across)
+        block[row] = as_strided(function, block.shape[1:], steps, writeable=False)
 
 
 def _graded(u: HostPerNode, m: Lattice, s: Deviations) -> StripTable:

@@ -17,12 +17,12 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import put
+from headwright.arrays import dot, put
 from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.polynomials import Pieces, Series, Terms
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Float, Int, PerKey
 
 # Lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys.
 _LINES = 6
@@ -36,8 +36,24 @@ _CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # an
 
 LineNumbers = Int[np.ndarray, "l"]
 Places = Float[Array, "l w"]
-# From the first function and the others on some lines to what is stored of them.
-Finish = Callable[[Array, Array], tuple[Array, Array]]
+# From the first function and the others on some lines to A, to B and to what is stored of them.
+Finish = Callable[[Array, Array], tuple[Array, Array, Array]]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A_i = E[alpha_i] and B_i = E[alpha_i^2], key by key."""
+
+    mean: PerKey
+    square: PerKey
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Of a table with a row for each slot."""
+
+    count: int
+    dtype: Any
 
 
 @dataclass(frozen=True)
@@ -73,8 +89,7 @@ class Lines:
 
 class Transfer:
     """Between the grid and the keys of some cells. A line has a slot for each key; those beyond its
-    last key repeat it. `x` and `y` are the place of a slot's key in its piece, `row` is the slot of
-    each key."""
+    last key repeat it. `key` is the key of a slot, `x` and `y` its place in its piece."""
 
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
@@ -84,7 +99,7 @@ class Transfer:
         self.dtype = cells.m.dtype
         self.count = self._array(self.lines.count[:, None])
         self.steps = self._array(np.arange(self.lines.length))
-        self.x, self.y, self.row = self._places()
+        self.x, self.y, self.key = self._places()
 
     def _array(self, host: np.ndarray, dtype: Any = None) -> Array:
         """A host array beside the keys."""
@@ -104,9 +119,8 @@ class Transfer:
         """The precision in which the terms are taken."""
         return self.xp.float32 if terms.single else self.dtype
 
-    def _places(self) -> tuple[Places, Places, Int[Array, "n"]]:
-        """Where in its piece the key of each slot lies, and the slot of each key: one beyond all
-        for keys out of reach."""
+    def _places(self) -> tuple[Places, Places, Int[Array, "l w"]]:
+        """Where in its piece the key of each slot lies, and which key that is."""
         xp = self.xp
         cells = self.cells
         lines = self.lines
@@ -115,11 +129,11 @@ class Transfer:
         shape = (lines.piece.size, lines.length)
         x = xp.empty(shape, dtype=self.dtype, device=self.device)
         y = xp.empty(shape, dtype=self.dtype, device=self.device)
-        row = xp.full(cells.m.shape, lines.slots, dtype=self.steps.dtype, device=self.device)
+        key = xp.empty(shape, dtype=cells.keys.dtype, device=self.device)
 
         def place(block: slice) -> None:
-            """Find places and slots of some lines."""
-            nonlocal x, y, row
+            """Find keys and places of some lines."""
+            nonlocal x, y, key
             step = xp.minimum(self.steps, self.count[block] - 1)
             numbers = xp.reshape(first[block] + step, (-1,))
             keys = xp.take(cells.keys, numbers)
@@ -129,12 +143,26 @@ class Transfer:
             s_apart = s - middle[block, 1:]
             x = put(x, block, m_apart * per_unit[block, :1])
             y = put(y, block, s_apart * per_unit[block, 1:])
-            line = np.arange(block.start, block.stop)[:, None]
-            slots = self._array(line * lines.length) + step
-            row = put(row, keys, xp.reshape(slots, (-1,)))
+            key = put(key, block, xp.reshape(keys, step.shape))
 
         list(in_threads(place, self._blocks(_PART), cells.m))
-        return x, y, row
+        return x, y, key
+
+    def number(self, row: Int[Array, "n"], start: int) -> Int[Array, "n"]:
+        """Note a slot of each key in `row`, counted from `start`."""
+        xp = self.xp
+        length = self.lines.length
+
+        def note(block: slice) -> None:
+            """Of some lines."""
+            nonlocal row
+            first = start + block.start * length
+            last = start + block.stop * length
+            slots = xp.arange(first, last, dtype=row.dtype, device=self.device)
+            row = put(row, xp.reshape(self.key[block, :], (-1,)), slots)
+
+        list(in_threads(note, self._blocks(_PART), self.x))
+        return row
 
     def _powers(self, block: slice, one: Any, terms: Terms) -> Float[Array, "t l w"]:
         """`one` x^a y^b for all terms, in their precision: `one`, times x time and again, then a
@@ -163,7 +191,7 @@ class Transfer:
 
     def charges(self, terms: Terms) -> Float[np.ndarray, "g"]:
         """`sum_i f(i) = f @ charge` for functions f on the grid."""
-        found = [self._sums(block, terms) for block in self._blocks()]
+        found = in_threads(lambda block: self._sums(block, terms), self._blocks(), self.x)
         powers, cubic = (np.concatenate(x, axis=-1) for x in zip(*found, strict=True))
         sums = powers.astype(float)
         for pair, row in zip(_CUBIC, [self.lines.count, *cubic], strict=True):
@@ -180,7 +208,8 @@ class Transfer:
         y = self.y[block, :]
         real = self.steps < self.count[block]
         powers = self._powers(block, xp.astype(real, self._dtype(terms)), terms)
-        added = powers @ xp.ones_like(powers[0, 0, :])
+        flat = xp.reshape(powers, (-1, powers.shape[2]))
+        added = xp.reshape(dot(flat, xp.ones_like(flat[0, :])), powers.shape[:2])
 
         ones = xp.ones_like(x[0, :])
         x_real = xp.where(real, x, 0.0)
@@ -209,18 +238,22 @@ class Transfer:
         return self._array(plane, self.dtype), others
 
     def evaluate(
-        self, polynomial: Series, terms: Terms, finish: Finish, *, columns: int, single: bool
-    ) -> tuple[Float[Array, "slots"], Float[Array, "slots k"]]:
-        """Two tables with a row for every slot and one of zeros: `row` finds a key's. `finish`
-        makes what they hold, (lines, slots of a line) and the same with `columns`, which may be in
-        `single` precision, from the first function and from the others."""
+        self, polynomial: Series, terms: Terms, finish: Finish, *, into: Weights, columns: Columns
+    ) -> tuple[Weights, Float[Array, "slots k"]]:
+        """Bring functions to the keys: `finish` makes A and B of each key, which go `into` the
+        weights, and what a table holds in `columns` for each slot, from the first function and
+        from the others."""
         xp = self.xp
         lines = self.lines
         all_planes, all_rests = self._coefficients(polynomial, terms)
-        one = self._zeros(lines.slots + 1)
-        many = self._zeros(lines.slots + 1, columns, dtype=xp.float32 if single else None)
+        weights = into.mean
+        squares = into.square
+        table = self._zeros(lines.slots, columns.count, dtype=columns.dtype)
 
-        for block in self._blocks():
+        @np.errstate(over="ignore", invalid="ignore")  # a thread has its own
+        def carry(block: slice) -> None:
+            """To the keys of some lines."""
+            nonlocal weights, squares, table
             pieces = self._array(lines.piece[block])
             plane = xp.take(all_planes, pieces, axis=0)
             rest = xp.take(all_rests, pieces, axis=0)
@@ -231,11 +264,16 @@ class Transfer:
             first += plane[:, :1]
             first += values[:, 0, :]
 
-            for_one, for_many = finish(first, values[:, 1:, :])
-            here = slice(block.start * lines.length, block.stop * lines.length)
-            one = put(one, here, xp.reshape(for_one, (-1,)))
-            many = put(many, here, xp.reshape(for_many, (-1, columns)))
-        return one, many
+            A, B, others = finish(first, values[:, 1:, :])
+            keys = self.key[block, :]
+            weights = put(weights, keys, A)
+            squares = put(squares, keys, B)
+            if columns.count:
+                here = slice(block.start * lines.length, block.stop * lines.length)
+                table = put(table, here, xp.reshape(others, (-1, columns.count)))
+
+        list(in_threads(carry, self._blocks(), self.x))
+        return Weights(weights, squares), table
 
 
 def _powers_in_a_list(x: Places, y: Places, one: Places, rows: list[int]) -> list[Places]:
