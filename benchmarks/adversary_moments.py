@@ -21,7 +21,8 @@ from benchmarks.hostile_moments import FAMILIES, SLOW_FAMILIES, Case
 from benchmarks.telling import as_they_come
 
 from headwright.errors import InputError
-from headwright.noise.head.integral import head_moments, tabulate
+from headwright.noise.head.integral import head_moments
+from headwright.noise.head.tabulated import tabulate
 from headwright.noise.heads.pair import PairLaw, pair_moments
 
 SEED = 20

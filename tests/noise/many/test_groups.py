@@ -126,12 +126,14 @@ def test_two_laws_of_which_one_is_faint(rng):
 
 
 @pytest.mark.parametrize("law", SHARP[:3])
-def test_weights_of_faint_keys_are_good_too(law, rng):
+def test_weights_of_faint_keys_are_good_too(law, rng, monkeypatch):
     """No moment asks for them: A and B of every key are within a few units of single precision."""
     m, s, V = problem(rng, law)
+    monkeypatch.setattr(budget, "FAINT", 1e-4)  # so that weights of faint keys can be seen
     found, true = exact_route.one_head(m, s, V), head_moments(m, s, V)
     (faint,) = [group.cells.keys for group in grouped(m, s) if group.faint]
-    known = faint[true.weights_mean[faint] > 1e-12]  # else by itself it is not known so well
+    # By itself a wide key is known to 1e-14 or so, a narrow one to as many digits as it has.
+    known = faint[(true.weights_square[faint] > 1e-10) | (s[faint] < 2.0)]
     assert known.size > 10
     for name in ("weights_mean", "weights_square"):
         ratio = getattr(found, name)[known] / getattr(true, name)[known]

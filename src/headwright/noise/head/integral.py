@@ -28,12 +28,11 @@ from headwright.noise.head.ends import find_ends
 from headwright.noise.head.laws import Laws, distinct
 from headwright.noise.head.nodes import Nodes, grid
 from headwright.noise.head.transform import ACCURACY
-from headwright.types import Float, HostPerKey, HostPerNode, HostTable, HostValues
+from headwright.types import Float, HostPerKey, HostValues
 
 # Rounding and the transform's own error, relative to the size of the values.
 FLOOR = 10 * ACCURACY
 _SURE = 9.0  # deviations below its mean at which a logit never is
-_NO_PHI = 1e-300  # has a logarithm
 _GONE = 1e-18  # where one phi is smaller, so is the product of all
 
 PerQuery = Float[np.ndarray, "q"]
@@ -67,40 +66,6 @@ class HeadMoments:
             second=float(self.second[query]),
             farthest=float(self.farthest[query]),
         )
-
-
-@dataclass(frozen=True)
-class Integrand:
-    """The integrand on its nodes: `total` is Psi, `r` is (nodes, keys)."""
-
-    nodes: Nodes
-    total: HostPerNode
-    r: HostTable
-
-
-def tabulate(m: HostPerKey, s: HostPerKey) -> Integrand:
-    """Psi and r node by node, for the double integral between two heads."""
-    laws = distinct(m[None, :], s[None, :])
-    return _tabulated(laws, grid(laws.logits, find_ends(laws.coarse())))
-
-
-def tabulate_on(places: Nodes, m: HostPerKey, s: HostPerKey) -> Integrand:
-    """The same on nodes that were chosen elsewhere."""
-    laws = distinct(m[None, :], s[None, :])
-    row = Nodes(places.u[None, :], places.weight[None, :], places.step, places.uniform)
-    return _tabulated(laws, row)
-
-
-def _tabulated(laws: Laws, places: Nodes) -> Integrand:
-    """For the laws of one query."""
-    total = np.empty(places.u.shape[1])
-    r = np.empty((total.size, laws.which.shape[1]))
-    for part, a in blocks_of_nodes(laws.logits, places, top=1):
-        phi = np.maximum(a[0, :, 0], _NO_PHI)
-        total[part] = laws.logits.count[0] @ np.log(phi)
-        r[part] = laws.to_keys(_ratio(a, 1))[0].T
-    one = Nodes(places.u[0], places.weight[0], places.step, places.uniform)
-    return Integrand(one, total, r)
 
 
 @dataclass(frozen=True)
@@ -140,8 +105,8 @@ def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> 
 
     for part, a in blocks_of_nodes(laws.logits, places, top=2):
         phi = a[:, :, 0]
-        r = _ratio(a, 1)
-        w = _ratio(a, 2)
+        r = over_phi(a, 1)
+        w = over_phi(a, 2)
         some = phi ** count[:, :, None] if shared else phi
         survivors[:, part] = some.prod(axis=1)
         density[:, part] = places.weight[:, part] * survivors[:, part]
@@ -173,7 +138,7 @@ def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> 
     )
 
 
-def _ratio(a: Float[np.ndarray, "q k t u"], order: int) -> Float[np.ndarray, "q k u"]:
+def over_phi(a: Float[np.ndarray, "q k t u"], order: int) -> Float[np.ndarray, "q k u"]:
     """a_k / phi. Where phi has gone the product of all phi has as well: such a point carries no
     weight."""
     phi = a[:, :, 0]
@@ -297,10 +262,3 @@ def errors(found: Integrals) -> tuple[PerQuery, PerQuery]:
     first = first + left + right + identity + FLOOR
     second = second + left + right + pairs + identity + FLOOR
     return first, second
-
-
-def beyond_the_ends(total: HostPerNode, r_sum: HostPerNode) -> float:
-    """Mass beyond the ends: 1 - e^Psi on the left, e^Psi (1 + sum r) on the right."""
-    left = -np.expm1(total[0])
-    right = np.exp(total[-1]) * (1.0 + r_sum[-1])
-    return left + right

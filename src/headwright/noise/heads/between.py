@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.integral import HeadMoments, tabulate
+from headwright.noise.head.integral import HeadMoments
+from headwright.noise.head.tabulated import tabulate
 from headwright.noise.heads.pair import PairLaw, PairMoments, pair_moments
 from headwright.noise.heads.series import series_moments
 from headwright.noise.problem import Problem

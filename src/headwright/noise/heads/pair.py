@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.integral import HeadMoments, Integrand
+from headwright.noise.head.integral import HeadMoments
 from headwright.noise.head.nodes import Nodes
+from headwright.noise.head.tabulated import Integrand
 from headwright.noise.head.transform import transform
 from headwright.noise.heads.bivariate import PairTable, bivariate, evaluations, room
 from headwright.types import Float, HostCovariance, HostPerKey, HostValues, Int

@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.integral import HeadMoments, Integrand, tabulate_on
+from headwright.noise.head.integral import HeadMoments
 from headwright.noise.head.nodes import Nodes
+from headwright.noise.head.tabulated import Integrand, tabulate_on
 from headwright.noise.heads.block import Block, Measure, OneHead
 from headwright.noise.heads.hermite import (
     NARROW,

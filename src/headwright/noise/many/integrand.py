@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.integral import FLOOR, beyond_the_ends
+from headwright.noise.head.integral import FLOOR
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.blocks import blocks, one_blas_thread
 from headwright.noise.many.cells import Cells
@@ -167,7 +167,7 @@ def errors(
     over the keys."""
     density = one.density
     r = one.table[1]
-    ends = beyond_the_ends(one.total, one.r_sum)
+    ends = _beyond_the_ends(one.total, one.r_sum)
     all_weights = density @ one.r_sum
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
@@ -185,3 +185,10 @@ def errors(
         first = max(first, rule)
         second = max(second, rule)
     return float(known + first), float(known + pairs + second)
+
+
+def _beyond_the_ends(total: HostPerNode, r_sum: HostPerNode) -> float:
+    """Mass beyond the ends: 1 - e^Psi on the left, e^Psi (1 + sum r) on the right."""
+    left = -np.expm1(total[0])
+    right = np.exp(total[-1]) * (1.0 + r_sum[-1])
+    return left + right
