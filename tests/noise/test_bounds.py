@@ -13,7 +13,7 @@ from tests.noise.routes import on_a_grid
 import headwright as hw
 from headwright.noise import budget
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral, nodes
+from headwright.noise.head import integral, nodes, tabulated
 from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
@@ -251,7 +251,7 @@ def test_a_coarse_rule_for_two_heads(step, monkeypatch):
     m, s = (np.stack(x) for x in (law.means, law.deviations))
     cross = keys.logits_law(Q).cross[0, 1]
     fine = one_pair(m, s, cross, V)
-    monkeypatch.setattr(integral, "grid", partial(nodes.grid, step=step))
+    monkeypatch.setattr(tabulated, "grid", partial(nodes.grid, step=step))
     coarse = one_pair(m, s, cross, V)
     apart = np.abs(coarse.covariance - fine.covariance).max()
     assert 1e-12 <= apart <= coarse.error + fine.error
@@ -267,7 +267,7 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     fine = one_pair(m, s, cross, V, heads=heads)
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
     monkeypatch.setattr(nodes, "_BEND", 6.0)
-    monkeypatch.setattr(integral, "grid", partial(nodes.grid, step=0.9))
+    monkeypatch.setattr(tabulated, "grid", partial(nodes.grid, step=0.9))
     monkeypatch.setattr(budget, "ROUGH_PAIR", np.inf)  # beyond it the pair is sampled instead
     found = pair.sum_pairs
     monkeypatch.setattr(pair, "sum_pairs", lambda *given: replace(found(*given), total=1.0))
@@ -277,7 +277,7 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
 
 def one_pair(m, s, cross, V, heads=None):
     heads = heads or tuple(head_moments(m[h], s[h], V) for h in (0, 1))
-    both = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
+    both = [tabulated.tabulate(m[h], s[h]) for h in (0, 1)]
     return pair.pair_moments(*both, pair.PairLaw(m, s, cross), V, heads=heads)
 
 

@@ -7,7 +7,7 @@ from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS
 
 import headwright as hw
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral
+from headwright.noise.head import tabulated
 from headwright.noise.heads import pair
 
 
@@ -78,7 +78,7 @@ def test_pair_of_logistics_against_a_double_sum():
     true = p @ (first * (second @ p)) - (p @ first) * (p @ second @ p)
     V = np.eye(2)
     heads = tuple(exact_route.one_head(m[h], s[h], V) for h in (0, 1))
-    tables = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
+    tables = [tabulated.tabulate(m[h], s[h]) for h in (0, 1)]
     found = pair.pair_moments(*tables, pair.PairLaw(m, s, c), V, heads=heads)
     assert abs(found.covariance[0, 0] - true) <= found.error <= EXACT_COVARIANCE
     assert abs(found.weights[0] - true) <= found.error

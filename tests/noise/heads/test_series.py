@@ -10,7 +10,7 @@ from tests.tolerances import EXACT_COVARIANCE, SIGMAS, TRANSFORM, TRANSFORM_ABSO
 import headwright as hw
 from headwright.noise import budget
 from headwright.noise import exact as exact_route
-from headwright.noise.head import integral
+from headwright.noise.head import tabulated
 from headwright.noise.head.transform import expectations
 from headwright.noise.heads import between, block, hermite, pair, rule, series, tables
 
@@ -48,7 +48,7 @@ KINDS = ["isotropic", "any deviation", "narrow", "sharp", "radial", "some alone"
 
 def both_routes(law, V):
     heads = tuple(exact_route.one_head(m, s, V) for m, s in zip(law.m, law.s, strict=True))
-    a, b = (integral.tabulate(m, s) for m, s in zip(law.m, law.s, strict=True))
+    a, b = (tabulated.tabulate(m, s) for m, s in zip(law.m, law.s, strict=True))
     one_by_one = pair.pair_moments(a, b, law, V, heads=heads)
     size = heads[0].farthest * heads[1].farthest
     return series.series_moments(law, V, heads=heads), one_by_one, size

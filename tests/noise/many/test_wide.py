@@ -11,7 +11,7 @@ from tests.noise.routes import on_a_grid
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS, TRANSFORM
 
 from headwright.noise import exact as exact_route
-from headwright.noise.head import blocks, integral, nodes, series
+from headwright.noise.head import blocks, integral, nodes, series, tabulated
 from headwright.noise.head.integral import head_moments
 from headwright.noise.heads import bivariate, pair
 from headwright.noise.many import cost, tables
@@ -264,7 +264,7 @@ def test_the_largest_grid_that_fits_stays_below_a_gigabyte(rng, monkeypatch):
 
 def pair_of(m, s, c, V):
     heads = tuple(exact_route.one_head(m[h], s[h], V) for h in (0, 1))
-    tables = [integral.tabulate(m[h], s[h]) for h in (0, 1)]
+    tables = [tabulated.tabulate(m[h], s[h]) for h in (0, 1)]
     return pair.pair_moments(*tables, pair.PairLaw(m, s, c), V, heads=heads)
 
 
