@@ -1,7 +1,7 @@
 """Exact moments under random keys: what they cost beside one noiseless forward pass, and beside the
 ways around them.
 
-headwright bench moments            figures are written to docs/reference/moments-growth.{svg,png}
+headwright bench moments
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,29 +42,21 @@ BATCHES: dict[str, tuple[float, Any, float]] = {
     "wide noise": (30.0, np.linspace(0.005, 0.2, 20), 0.5),
     "sharpness 1,000": (1000.0, 1e-4, 0.5),
 }
-FIGURE = Path(__file__).parents[1] / "docs" / "reference" / "moments-growth"
 
 
 def run(*, quick: bool) -> dict[str, Any]:
-    growth: list[dict[str, Any]] = []
-
     def measured() -> Iterator[dict[str, Any]]:
         for law in (BENCHMARK_LAW,) if quick else FAMILY:
             yield _forward_ratio(law, 100_000, 2) if quick else _forward_ratio(law, 1_000_000, 12)
         yield _small("classic, n = 20, beta = 30", *_classic(np.eye(20)))
         yield _small("the same, other orthonormal keys", *_classic(_rotation()))
         yield from (_batch(name) for name in BATCHES)
-        yield _small("n = 100, v = 64", *_general(100, 64))
-        yield _small("n = 1000, v = 64", *_general(1000, 64))
-        yield _two_heads(100 if quick else 300)
+        yield _small("n = 100, v = 64", *general(100, 64))
+        yield _small("n = 1000, v = 64", *general(1000, 64))
         yield from _gradients()
         yield from _ways_around(quick)
-        growth.extend(_growth(quick))
-        yield from growth
 
     rows = list(as_they_come(measured()))
-    if not quick:
-        _draw(growth)
     batches = [row for row in rows if "queries in a call" in row["way"]]
     slowest = max(batches, key=lambda row: row["processor ms"])
     over_forward = [row for row in rows if row["baseline"] == "forward pass"]
@@ -107,7 +98,7 @@ def _least(runs: list[tuple[float, float]]) -> Taken:
     return Taken(float(clock), float(processor))
 
 
-def _general(n: int, v: int, *, law: str = BENCHMARK_LAW) -> tuple[np.ndarray, Any, np.ndarray]:
+def general(n: int, v: int, *, law: str = BENCHMARK_LAW) -> tuple[np.ndarray, Any, np.ndarray]:
     """Means of logits of deviation 1, or six, deviations different for every key."""
     spread, deviations = FAMILY[law]
     rng = np.random.default_rng(0)
@@ -138,7 +129,7 @@ def _forward(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def _forward_ratio(law: str, n: int, repeat: int) -> dict[str, Any]:
-    q, keys, V = _general(n, 64, law=law)
+    q, keys, V = general(n, 64, law=law)
     forward = []
     exact = []
     # Alternating runs: a busy machine then disturbs both alike.
@@ -176,15 +167,6 @@ def _small(name: str, q: np.ndarray, keys: Any, V: np.ndarray) -> dict[str, Any]
     base, _ = _best(lambda: hw.attend(q, keys.means, V), 20)
     seconds, m = _best(lambda: hw.moments(q, keys, V), 20)
     return _row(f"exact, {name}", seconds, "hw.attend", base, error=m.mean_error)
-
-
-def _two_heads(n: int) -> dict[str, Any]:
-    """Two heads whose logits are correlated through every key, beside one of them."""
-    q, keys, V = _general(n, 8)
-    other = np.roll(q, 1)
-    one, _ = _best(lambda: hw.moments(q, keys, V), 5)
-    both, m = _best(lambda: hw.moments(np.stack([q, 0.6 * q + 0.8 * other]), keys, V), 2)
-    return _row(f"two correlated heads, n = {n}", both, "one head", one, error=m.mean_error)
 
 
 def _gradients() -> Iterator[dict[str, Any]]:
@@ -249,52 +231,3 @@ def _ways_around(quick: bool) -> list[dict[str, Any]]:
             sampled = partial(sampler, m, s, samples, rng)
             rows.append(compared(f"{name}, {samples:,} samples", sampled, 1))
     return rows
-
-
-def _growth(quick: bool) -> list[dict[str, Any]]:
-    """Cost over keys and over noise; ratios to the first of each series."""
-    sizes = (100, 1000, 10_000) if quick else (10, 100, 1000, 10_000, 100_000, 1_000_000)
-    widths = (1.0, 100.0) if quick else (0.1, 1.0, 10.0, 100.0, 1000.0)
-    over_keys = {n: _general(n, 8) for n in sizes}
-    over_noise = {s: _two_widths(s) for s in widths}
-    return _series("n", over_keys) + _series("s", over_noise)
-
-
-def _series(name: str, cases: dict[Any, Any]) -> list[dict[str, Any]]:
-    rows = []
-    base = None
-    for value, case in cases.items():
-        seconds, m = _best(partial(hw.moments, *case), 3)
-        base = base or seconds
-        way = f"growth, {name} = {value:g}"
-        rows.append(_row(way, seconds, f"first {name}", base, error=m.mean_error))
-    return rows
-
-
-def _two_widths(s: float) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Twenty keys, half of them noisy with deviation s, half fixed: the hard mixture of scales."""
-    rng = np.random.default_rng(2)
-    means = rng.standard_normal((20, 4))
-    variances = np.where(np.arange(20) < 10, s * s, 0.0)
-    return np.eye(4)[0], hw.GaussianKeys(means, isotropic=variances), np.eye(20)
-
-
-def _draw(rows: list[dict[str, Any]]) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    from headwright.report import style
-
-    labels = {"n": "keys n", "s": "logit deviation s"}
-    with style.figure(7.0, 2.8, columns=2) as (drawing, panels):
-        for axes, (series, label) in zip(panels, labels.items(), strict=True):
-            mine = [r for r in rows if r["way"].startswith(f"growth, {series} =")]
-            x = [float(r["way"].split("=")[1]) for r in mine]
-            axes.loglog(
-                x, [r["processor ms"] for r in mine], marker="o", color=style.ROLES["output"]
-            )
-            axes.set_xlabel(label)
-            axes.set_ylabel("processor milliseconds")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.yaxis.set_major_formatter("{x:g}")
-            axes.yaxis.set_minor_formatter(NullFormatter())
-        style.save(drawing, FIGURE)
