@@ -116,9 +116,25 @@ def _draw(rows: list[Row]) -> None:
             for line, colour in zip(lines, style.SERIES, strict=False):
                 points = [(row["size"], row["ms"]) for row in mine if row["what"] == line]
                 one.loglog(*zip(*points, strict=True), marker="o", ms=4, color=colour, label=line)
-            one.set(xlabel=panel, ylabel="processor milliseconds")
+            one.set(xlabel=panel, ylabel="processor milliseconds", ylim=_decades(mine))
+            sizes = sorted({row["size"] for row in mine})
+            one.set_xticks(sizes, [_short(size) for size in sizes])
             one.yaxis.set_major_formatter("{x:g}")
             one.minorticks_off()
             one.grid(True)
             one.legend()
         style.save(drawing, FIGURE)
+
+
+def _decades(rows: list[Row]) -> tuple[float, float]:
+    """Whole ones, so that both ends of the axis have a number."""
+    exponents = np.log10([row["ms"] for row in rows])
+    return 10.0 ** np.floor(exponents.min()), 10.0 ** np.ceil(exponents.max())
+
+
+def _short(size: float) -> str:
+    """10k, 1M"""
+    for unit, letter in ((1e6, "M"), (1e3, "k")):
+        if size >= unit:
+            return f"{size / unit:g}{letter}"
+    return f"{size:g}"

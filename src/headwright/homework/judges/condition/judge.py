@@ -109,7 +109,8 @@ def _worst_of_a_half_truth(fitting: list[Example]) -> Example | None:
 
 
 def _worst(found: list[Example]) -> Example:
-    return min(found, key=lambda example: example.weight_of_j)
+    """The first of those that are equal up to rounding, which is another on every machine."""
+    return min(found, key=lambda example: float(f"{example.weight_of_j:.9g}"))
 
 
 def _short(x: float) -> str:

@@ -58,7 +58,7 @@ class Unseen:
         if not self.whole:
             reasons.append(
                 f"{unreliable}from one calibration text alone; its halves are more alike than "
-                f"another text is, which may suffer twice as much"
+                f"another text is, which may suffer more"
             )
         low, high = self.plan.kl.interval
         if high - self.kl > _TRUSTED * self.kl:
