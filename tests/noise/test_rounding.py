@@ -300,12 +300,13 @@ def test_logits_that_are_no_numbers_are_refused():
         hw.moments(np.full(2, 1e200), hw.GaussianKeys(np.eye(2), isotropic=1.0), np.eye(2))
 
 
+@pytest.mark.parametrize("n", [20, 60])
 @pytest.mark.parametrize("method", ["exact", "sampled", "limit"])
-def test_a_covariance_beyond_single_precision_is_refused(method, rng):
+def test_a_covariance_beyond_single_precision_is_refused(method, n, rng):
     keys = hw.GaussianKeys(
-        rng.normal(size=(60, 2)).astype(np.float32), isotropic=np.full(60, 4.0, dtype=np.float32)
+        rng.normal(size=(n, 2)).astype(np.float32), isotropic=np.full(n, 4.0, dtype=np.float32)
     )
-    q, V = np.ones(2, dtype=np.float32), rng.normal(size=(60, 2)).astype(np.float32)
+    q, V = np.ones(2, dtype=np.float32), rng.normal(size=(n, 2)).astype(np.float32)
     with pytest.raises(InputError, match="double precision"):
         hw.moments(q, keys, V * np.float32(1e21), method=method)
     fine = hw.moments(q, keys, V.astype(float) * 1e21, method=method)
