@@ -136,9 +136,9 @@ def _least_to_greatest(model, calibration: list, bits: int):
     """Uniform bits for the keys as they come, every channel from the least to the greatest number
     seen."""
     from headwright.trained import capture
-    from headwright.trained.cache.budget.channels import Grid
     from headwright.trained.cache.budget.plan import LayerPlan, Plan, Request
-    from headwright.trained.cache.budget.signals import Watch
+    from headwright.trained.cache.calibration.signals import Watch
+    from headwright.trained.cache.coding.channels import Grid
 
     watch = Watch()
     for ids in calibration:
@@ -231,9 +231,9 @@ def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
     from scipy.stats import spearmanr
     from transformers.cache_utils import Cache, DynamicLayer
 
-    from headwright.trained.cache.budget.planned_cache import PlannedLayer
     from headwright.trained.cache.budgeting import cache_plan
     from headwright.trained.cache.decoded.decoding import decode
+    from headwright.trained.cache.decoded.planned_cache import PlannedLayer
 
     texts = [row[0].tolist() for row in calibration]
     signals = ("energy", "fisher")

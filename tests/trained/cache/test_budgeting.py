@@ -8,18 +8,18 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 import torch
 from tests.tolerances import SINGLE
-from tests.trained.cache.budget.language_models import random_llama, random_texts
+from tests.trained.cache.language_models import random_llama, random_texts
 
 from headwright.errors import InputError
 from headwright.trained import capture
 from headwright.trained.cache import PlannedCache
-from headwright.trained.cache.budget.calibration import Calibration, calibrated
-from headwright.trained.cache.budget.channels import Sensitivity
-from headwright.trained.cache.budget.fisher import Fisher
 from headwright.trained.cache.budget.plan import Request, planned
-from headwright.trained.cache.budget.signals import Watch
-from headwright.trained.cache.budget.turning import Turning, turning
 from headwright.trained.cache.budgeting import cache_plan, language_model, verify
+from headwright.trained.cache.calibration.fisher import Fisher
+from headwright.trained.cache.calibration.signals import Watch
+from headwright.trained.cache.calibration.texts import Calibration, calibrated
+from headwright.trained.cache.coding.channels import Sensitivity
+from headwright.trained.cache.coding.turning import Turning, turning
 from headwright.trained.cache.decoded.decoding import decode
 from headwright.trained.cache.decoded.unseen import unseen
 

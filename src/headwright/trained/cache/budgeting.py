@@ -1,6 +1,6 @@
 """A language model, a calibration text and a mean number of bits in; a plan for its cache out, and
-what the model says through that cache on a text of its own. Only wiring; every step has its own
-file in `cache/budget/`."""
+what the model says through that cache on a text of its own. Only wiring; every step has a
+folder of its own."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from headwright import inputs
 from headwright.errors import InputError
 from headwright.trained.batches import batches
 from headwright.trained.cache.budget.allocate import Widths
-from headwright.trained.cache.budget.calibration import (
+from headwright.trained.cache.budget.plan import (
+    PER,
+    WIDTHS,
+    LayerPlan,
+    Plan,
+    Request,
+    planned,
+)
+from headwright.trained.cache.calibration.texts import (
     Calibration,
     Progress,
     calibrated,
     refuse_short,
     several,
 )
-from headwright.trained.cache.budget.channels import EXACT
-from headwright.trained.cache.budget.plan import (
-    PER,
-    WIDTHS,
-    LayerChannels,
-    LayerPlan,
-    Plan,
-    Request,
-    planned,
-)
-from headwright.trained.cache.budget.planned_cache import PlannedCache
-from headwright.trained.cache.budget.turning import Turning, turning
+from headwright.trained.cache.coding.channels import EXACT, LayerChannels
+from headwright.trained.cache.coding.turning import Turning, turning
 from headwright.trained.cache.decoded.decoding import decode
 from headwright.trained.cache.decoded.outcome import Budgeted, Verified
 from headwright.trained.cache.decoded.overlap import refuse_overlap
+from headwright.trained.cache.decoded.planned_cache import PlannedCache
 from headwright.trained.cache.decoded.unseen import unseen
 from headwright.trained.library import transformers
 from headwright.trained.loading.load import MissingWeights, load

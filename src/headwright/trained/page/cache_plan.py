@@ -8,8 +8,8 @@ from html import escape
 import numpy as np
 
 from headwright.report.style import ROLES
-from headwright.trained.cache.budget.channels import EXACT
 from headwright.trained.cache.budget.plan import LayerPlan, Plan
+from headwright.trained.cache.coding.channels import EXACT
 from headwright.trained.cache.decoded.decoding import Decoded, Mean
 from headwright.trained.cache.decoded.outcome import Budgeted, Verified
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("transformers", reason="needs the extra 'models'")
 
-from tests.trained.cache.budget.language_models import random_llama, random_texts
+from tests.trained.cache.language_models import random_llama, random_texts
 
 from headwright.errors import InputError
 from headwright.trained.cache import PlannedCache

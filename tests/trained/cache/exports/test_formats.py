@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 import yaml
-from tests.trained.cache.budget.language_models import random_llama, random_texts
+from tests.trained.cache.language_models import random_llama, random_texts
 
 from headwright.errors import InputError
 from headwright.trained.cache.budgeting import cache_plan

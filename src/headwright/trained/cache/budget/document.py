@@ -10,9 +10,9 @@ import numpy as np
 
 from headwright import files, inputs
 from headwright.errors import InputError
-from headwright.trained.cache.budget.channels import EXACT, Grid
 from headwright.trained.cache.budget.plan import PER, LayerPlan, Plan, Request
-from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.cache.coding.channels import EXACT, Grid
+from headwright.trained.cache.coding.turning import Turning
 from headwright.trained.measures.rotary import Rotation
 
 _KIND = "headwright cache plan"

@@ -10,8 +10,8 @@ import numpy as np
 
 from headwright.errors import InputError
 from headwright.trained.cache.budget.allocate import Widths, allocate, evenly
-from headwright.trained.cache.budget.channels import EXACT, Channels, Grid
-from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.cache.coding.channels import EXACT, Channels, Grid, LayerChannels
+from headwright.trained.cache.coding.turning import Turning
 from headwright.types import Float, Int
 
 PER = ("channel", "head", "layer")
@@ -28,11 +28,6 @@ class LayerPlan:
     @property
     def grids(self) -> tuple[Grid, ...]:
         return (self.keys,) if self.values is None else (self.keys, self.values)
-
-
-# What is known of a layer before it has bits: its keys' channels, and its values' where they are
-# planned too.
-LayerChannels = tuple[Channels, ...]
 
 
 @dataclass(frozen=True)

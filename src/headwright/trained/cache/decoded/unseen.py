@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from headwright.trained.cache.budget.calibration import Progress
-from headwright.trained.cache.budget.channels import Bits
 from headwright.trained.cache.budget.plan import WIDTHS, LayerPlan, Plan
-from headwright.trained.cache.budget.planned_cache import PlannedCache
+from headwright.trained.cache.calibration.texts import Progress
+from headwright.trained.cache.coding.channels import Bits
 from headwright.trained.cache.decoded.decoding import BLOCK, Decoded, decode
+from headwright.trained.cache.decoded.planned_cache import PlannedCache
 from headwright.types import Array
 
 # Plans that are made without some of the texts: without one each where there are so few.

@@ -13,8 +13,8 @@ from itertools import combinations_with_replacement, groupby, product
 import numpy as np
 
 from headwright.errors import InputError
-from headwright.trained.cache.budget.channels import EXACT
 from headwright.trained.cache.budget.plan import Plan
+from headwright.trained.cache.coding.channels import EXACT
 from headwright.trained.cache.exports.stored_bits import LayerBits, by_head, unsayable
 from headwright.types import Float
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwright.errors import InputError
-from headwright.trained.cache.budget.channels import Bits
 from headwright.trained.cache.budget.plan import Plan
+from headwright.trained.cache.coding.channels import Bits
 
 
 @dataclass(frozen=True)

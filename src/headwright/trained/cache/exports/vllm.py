@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from headwright.errors import InputError
-from headwright.trained.cache.budget.channels import EXACT
 from headwright.trained.cache.budget.plan import Plan
+from headwright.trained.cache.coding.channels import EXACT
 from headwright.trained.cache.exports.stored_bits import (
     LayerBits,
     by_head,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.cache.budget.channels import Sensitivity
-from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.cache.coding.channels import Sensitivity
+from headwright.trained.cache.coding.turning import Turning
 from headwright.trained.heads import Layer
 from headwright.trained.library import torch
 from headwright.trained.rows.stream import stream

@@ -8,13 +8,13 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 import torch
 import transformers
 from tests.tolerances import SINGLE
-from tests.trained.cache.budget.language_models import random_llama, random_texts
+from tests.trained.cache.language_models import random_llama, random_texts
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from headwright.trained.cache import PlannedCache
-from headwright.trained.cache.budget.fisher import Fisher
-from headwright.trained.cache.budget.turning import Turning, turning
 from headwright.trained.cache.budgeting import cache_plan
+from headwright.trained.cache.calibration.fisher import Fisher
+from headwright.trained.cache.coding.turning import Turning, turning
 from headwright.trained.cache.decoded.decoding import decode
 from headwright.trained.measures.rotary import Rotation
 

@@ -8,12 +8,12 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 import torch
 from tests.tolerances import SINGLE
-from tests.trained.cache.budget.language_models import random_llama, random_texts
+from tests.trained.cache.language_models import random_llama, random_texts
 
 from headwright.keys import rounded
 from headwright.trained.cache import PlannedCache
-from headwright.trained.cache.budget.packing import Packing
 from headwright.trained.cache.budgeting import cache_plan
+from headwright.trained.cache.coding.packing import Packing
 
 
 @pytest.fixture(scope="module")

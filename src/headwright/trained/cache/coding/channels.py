@@ -100,3 +100,8 @@ class Channels:
         tables = (self.low, self.high, self.base, self.damage)
         chosen = [np.take_along_axis(table, bits[None] - 1, axis=0)[0] for table in tables]
         return Grid(bits, *chosen)
+
+
+# What is known of a layer before it has bits: its keys' channels, and its values' where they are
+# planned too.
+LayerChannels = tuple[Channels, ...]

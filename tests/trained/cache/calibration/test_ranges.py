@@ -9,8 +9,8 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 import torch
 from tests.tolerances import SINGLE
 
-from headwright.trained.cache.budget.channels import Sensitivity
-from headwright.trained.cache.budget.ranges import measured
+from headwright.trained.cache.calibration.ranges import measured
+from headwright.trained.cache.coding.channels import Sensitivity
 
 # Mean squared error of the best 4 equally spaced values for a normal number of variance 1.
 _BEST_OF_FOUR = 0.1188

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.cache.budget.channels import EXACT, Channels, PerChannel, Sensitivity
+from headwright.trained.cache.coding.channels import EXACT, Channels, PerChannel, Sensitivity
 from headwright.trained.library import torch
 from headwright.types import Array, Float
 

@@ -13,12 +13,11 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.trained import capture
-from headwright.trained.cache.budget.channels import Sensitivity
-from headwright.trained.cache.budget.fisher import Fisher
-from headwright.trained.cache.budget.plan import LayerChannels
-from headwright.trained.cache.budget.ranges import measured
-from headwright.trained.cache.budget.signals import LayerSeen, Watch, mean_sensitivity
-from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.cache.calibration.fisher import Fisher
+from headwright.trained.cache.calibration.ranges import measured
+from headwright.trained.cache.calibration.signals import LayerSeen, Watch, mean_sensitivity
+from headwright.trained.cache.coding.channels import LayerChannels, Sensitivity
+from headwright.trained.cache.coding.turning import Turning
 from headwright.types import Array
 
 # Parts of a single text, and their least number of rounded tokens.

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from headwright.result import to_numpy
-from headwright.trained.cache.budget.channels import Sensitivity
-from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.cache.coding.channels import Sensitivity
+from headwright.trained.cache.coding.turning import Turning
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
 

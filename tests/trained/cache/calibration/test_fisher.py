@@ -7,7 +7,7 @@ pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 import torch
 
-from headwright.trained.cache.budget.fisher import _per_channel
+from headwright.trained.cache.calibration.fisher import _per_channel
 
 
 def test_the_first_token_is_apart_and_both_are_halves_per_token():

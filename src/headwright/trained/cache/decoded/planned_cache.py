@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headwright.trained.cache.budget.channels import Grid
 from headwright.trained.cache.budget.document import read_plan
-from headwright.trained.cache.budget.packing import Packing
 from headwright.trained.cache.budget.plan import LayerPlan, Plan
-from headwright.trained.cache.budget.turning import Turning
+from headwright.trained.cache.coding.channels import Grid
+from headwright.trained.cache.coding.packing import Packing
+from headwright.trained.cache.coding.turning import Turning
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
 

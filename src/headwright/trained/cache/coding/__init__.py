@@ -1,0 +1,5 @@
+"""Numbers of the cache as codes of few bits.
+
+Reading order: `turning` (keys before their rotation, which is how they are stored), `channels` (the
+quantiser of every channel, and the damage that rounding does), `packing` (codes as bytes).
+"""
