@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import metadata
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 import numpy as np
 from benchmarks.telling import as_they_come
@@ -28,6 +28,12 @@ _PLANS = (
     ("per channel, fisher", {"signal": "fisher"}),
     ("per channel, energy, first key exact", {"keep_first": 1}),
     ("per channel, fisher, first key exact", {"signal": "fisher", "keep_first": 1}),
+    ("per direction, energy", {"per": "direction"}),
+    ("per direction, fisher", {"per": "direction", "signal": "fisher"}),
+    (
+        "per direction, fisher, first key exact",
+        {"per": "direction", "signal": "fisher", "keep_first": 1},
+    ),
 )
 
 
@@ -162,14 +168,15 @@ def _both(model, name: str, calibration: list, held_out: list) -> Iterator[dict]
     texts = [ids[0].tolist() for ids in calibration]
     for bits in (3, 5):
         plans = {}
-        for signal in ("energy", "fisher"):
-            plans[signal] = cache_plan(model, texts, bits=bits, values=True, signal=signal)
-        plans["uniform"] = plans["energy"].uniform()
+        for per, signal in product(("channel", "direction"), ("energy", "fisher")):
+            asked = {"bits": bits, "values": True, "per": per, "signal": signal}
+            plans[f"per {per}, {signal}"] = cache_plan(model, texts, **asked)
+        plans["uniform"] = plans["per channel, energy"].uniform()
         caches = {shown: lambda plan=plan: PlannedCache(plan) for shown, plan in plans.items()}
         grouped = f"groups of 32 in {bits - 1} bits"
         caches[grouped] = lambda bits=bits: _grouped(model, bits - 1, values=True)
         found = decode(model, held_out, caches)
-        for shown in ("uniform", grouped, "energy", "fisher"):
+        for shown in ("uniform", grouped, *[plan for plan in plans if plan != "uniform"]):
             row = _row(name, f"keys and values: {shown}", found[shown], found["uniform"])
             row["bits"] = float(bits)
             row["predicted KL"] = "" if shown not in plans else plans[shown].predicted_kl

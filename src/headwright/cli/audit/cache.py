@@ -17,7 +17,7 @@ from headwright.cli.terminal import fitted
 from headwright.errors import InputError
 
 _BUDGET = "Bits per number of the key cache, on average: plan where they go."
-_PER = "What gets its own number of bits."
+_PER = "What gets its own number of bits; directions are a basis made for every key head."
 _SIGNAL = "What decides: energy (default per channel) or fisher (one backward pass)."
 _VALUES = "Plan keys and values together, at the same mean."
 _FIRST = "Keep this many first tokens exact; they count in the mean."
@@ -27,7 +27,7 @@ _EXPORT = "FORMAT: transformers, kvtuner, vllm, llamacpp; may be repeated."
 
 _OPTIONS = (
     click.option("--cache-budget", type=float, default=None, metavar="BITS", help=_BUDGET),
-    click.option("--per", default="channel", metavar="head|channel|layer", help=_PER),
+    click.option("--per", default="channel", metavar="direction|channel|head|layer", help=_PER),
     click.option("--signal", default=None, metavar="energy|fisher", help=_SIGNAL),
     click.option("--values", is_flag=True, help=_VALUES),
     click.option("--keep-first", type=int, default=0, metavar="N", help=_FIRST),

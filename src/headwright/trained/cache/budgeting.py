@@ -18,6 +18,7 @@ from headwright.trained.cache.budget.allocate import Widths
 from headwright.trained.cache.budget.plan import (
     PER,
     WIDTHS,
+    Known,
     LayerPlan,
     Plan,
     Request,
@@ -56,8 +57,9 @@ _ROOMY = 3
 @dataclass(frozen=True)
 class BudgetOptions:
     """What is asked of a plan. `signal` None: energy, or Fisher where whole heads or layers get
-    their bits, for which energy says too little. `widths` (): 1 to 8, or 2 to 8 where the mean
-    leaves room for that; one bit does more damage than second order says."""
+    their bits, for which energy says too little. `widths` (): 0 to 8 for directions, of which many
+    hardly vary; otherwise 1 to 8, or 2 to 8 where the mean leaves room for that: one bit does more
+    damage than second order says."""
 
     bits: float
     per: str = "channel"
@@ -72,17 +74,19 @@ class BudgetOptions:
         inputs.number("the cache budget", self.bits, low=1, high=EXACT)
         inputs.whole("keep_first", self.keep_first, low=0)
         for width in self.widths:
-            inputs.whole("widths", width, low=1, high=EXACT)
+            inputs.whole("widths", width, low=0, high=EXACT)
         _one_of("per", self.per, PER)
         if self.signal is not None:
             _one_of("signal", self.signal, SIGNALS)
 
     @property
     def chosen_signal(self) -> str:
-        return self.signal or ("energy" if self.per == "channel" else "fisher")
+        return self.signal or ("fisher" if self.per in ("head", "layer") else "energy")
 
     def request(self, context: int) -> Request:
         usual = WIDTHS if self.bits < _ROOMY else WIDTHS[1:]
+        if self.per == "direction":
+            usual = (0, *WIDTHS)
         widths = tuple(sorted(set(self.widths))) or usual
         return Request(self.bits, self.per, self.keep_first, context, widths)
 
@@ -135,11 +139,20 @@ def cache_plan(
     if signal == "energy" and options.values:
         sizes = _sizes(model, rows, seen, turned)
 
+    asked_of = {"keep_first": options.keep_first, "sizes": sizes}
+    in_directions = options.per == "direction"
+
     def chosen(numbers: Sequence[int], among: Calibration) -> Plan:
-        known = among.channels(numbers, keep_first=options.keep_first, sizes=sizes)
+        look = among.directions if in_directions else among.channels
+        found = look(numbers, **asked_of)
+        known = Known(directions=found) if in_directions else Known(found)
         return planned(known, request, signal, turned)
 
     plan = chosen(range(len(rows)), seen)
+    if in_directions:
+        # Uniform bits, and plans that other programs can express, are of channels.
+        channels = seen.channels(range(len(rows)), **asked_of)
+        plan = replace(plan, known=replace(plan.known, channels=channels))
     parts = several(rows, options.keep_first)
     whole = len(parts) == len(rows)
     halves = seen if whole else look(parts, progress=progress)

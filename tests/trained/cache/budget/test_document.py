@@ -17,7 +17,9 @@ from headwright.trained.cache.budgeting import cache_plan
 
 @pytest.fixture(scope="module")
 def plan():
-    return cache_plan(random_llama(), random_texts(), bits=3, values=True, keep_first=1)
+    return cache_plan(
+        random_llama(), random_texts(), bits=3, per="direction", values=True, keep_first=1
+    )
 
 
 def test_a_plan_comes_back_to_the_last_digit(plan, tmp_path):
@@ -29,10 +31,18 @@ def test_a_plan_comes_back_to_the_last_digit(plan, tmp_path):
     for mine, other in zip(plan.grids, back.grids, strict=True):
         for name in ("bits", "low", "high", "base", "damage"):
             np.testing.assert_array_equal(getattr(mine, name), getattr(other, name))
+        np.testing.assert_array_equal(mine.basis.codes, other.basis.codes)
     for name in ("pairs", "speeds"):
         mine, other = (getattr(one.turning.rotation, name) for one in (plan, back))
         np.testing.assert_array_equal(mine, other)
     assert PlannedCache(path).plan.plain() == plan.plain()
+
+
+def test_a_plan_of_channels_has_no_basis(tmp_path):
+    plan = cache_plan(random_llama(), random_texts(), bits=3)
+    back = read_plan(write_plan(tmp_path / "plan.json", plan))
+    assert [grid.basis for grid in back.grids] == [None, None]
+    assert back.plain() == plan.plain()
 
 
 def test_a_plan_from_a_file_makes_no_other_plans(plan, tmp_path):
@@ -64,7 +74,7 @@ def _put(document, value, *path):
         lambda d: _put(d, [], "layers"),
         lambda d: _put(d, "row", "request", "per"),
         lambda d: _put(d, 99, "layers", 0, "keys", "bits", 0, 0),
-        lambda d: _put(d, 0, "layers", 0, "keys", "bits", 0, 0),
+        lambda d: _put(d, -1, "layers", 0, "keys", "bits", 0, 0),
         lambda d: _put(d, 2.5, "layers", 0, "keys", "bits", 0, 0),
         lambda d: _put(d, [1], "layers", 0, "keys", "bits", 0),
         lambda d: _put(d, "nan", "layers", 0, "values", "low", 0, 0),
@@ -75,6 +85,12 @@ def _put(document, value, *path):
         lambda d: _put(d, 0, "rotation", "pairs", 0, 1),
         lambda d: _put(d, [], "rotation", "pairs"),
         lambda d: _put(d, "inf", "rotation", "speeds", 0),
+        lambda d: _without(d, "layers", 0, "keys", "basis"),
+        lambda d: _put(d, [[1]], "layers", 0, "keys", "basis"),
+        lambda d: _put(d, 0.5, "layers", 0, "keys", "basis", 0, 0, 0),
+        lambda d: _put(d, 40_000, "layers", 0, "keys", "basis", 0, 0, 0),
+        lambda d: _put(d, [[0] * 8] * 8, "layers", 0, "keys", "basis", 0),
+        lambda d: _put(d, [[7] * 8] * 8, "layers", 0, "keys", "basis", 0),
     ],
 )
 def test_what_is_no_plan_is_refused(plan, tmp_path, spoil):

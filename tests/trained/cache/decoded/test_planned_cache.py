@@ -26,9 +26,9 @@ def texts():
     return random_texts()
 
 
-@pytest.fixture(scope="module", params=["channel", "head"])
+@pytest.fixture(scope="module", params=["direction", "channel", "head"])
 def plan(request, model, texts):
-    exact = 2 if request.param == "channel" else 0
+    exact = 0 if request.param == "head" else 2
     return cache_plan(model, texts, bits=3, per=request.param, values=True, keep_first=exact)
 
 
@@ -93,6 +93,31 @@ def test_stored_keys_are_the_nearest_of_the_grid(model, texts, rng):
         expected = rounded(keys[0, head], bits=int(bits)) + (grid.base - grid.low)[head]
         np.testing.assert_allclose(stored[0, head].numpy(), expected, atol=10 * SINGLE)
     assert torch.equal(values, turned)
+
+
+def test_what_a_direction_reads_is_the_nearest_of_its_grid(model, texts):
+    """By hand, in double precision: coordinates by the inverse of the inverse, rounded on the grid,
+    and back. Directions of 0 bits are read as their base."""
+    plan = cache_plan(model, texts, bits=2.5, per="direction")
+    grid = plan.layers[0].keys
+    assert grid.bits.min() == 0
+    ids = torch.tensor(texts[:1])
+    with torch.inference_mode():
+        keys = model(ids, use_cache=True).past_key_values.layers[0].keys
+    layer = PlannedCache(plan).layers[0]
+    read, _ = layer.update(keys, keys)
+
+    unturned = plan.turning.back(keys)[0].double().numpy()
+    wanted = np.empty_like(unturned)
+    for head, columns in enumerate(grid.basis.columns):
+        numbers = np.linalg.solve(np.linalg.inv(columns).T, unturned[head].T).T
+        top = 2.0 ** grid.bits[head] - 1
+        codes = np.rint((numbers - grid.low[head]) / grid.step[head]).clip(0, top)
+        wanted[head] = (grid.base[head] + grid.step[head] * codes) @ np.linalg.inv(columns)
+    stored = plan.turning.back(read)[0].numpy()
+    # A number halfway between two codes may go either way in single precision.
+    off = np.abs(stored - wanted).max(axis=2)
+    assert np.mean(off < 1000 * SINGLE) > 0.98
 
 
 @pytest.mark.parametrize("way", [{}, {"num_beams": 2}])

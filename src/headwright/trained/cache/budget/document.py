@@ -11,6 +11,7 @@ import numpy as np
 from headwright import files, inputs
 from headwright.errors import InputError
 from headwright.trained.cache.budget.plan import PER, LayerPlan, Plan, Request
+from headwright.trained.cache.coding.basis import ONE, Basis
 from headwright.trained.cache.coding.channels import EXACT, Grid
 from headwright.trained.cache.coding.turning import Turning
 from headwright.trained.measures.rotary import Rotation
@@ -18,6 +19,9 @@ from headwright.trained.measures.rotary import Rotation
 _KIND = "headwright cache plan"
 _NUMBERS = ("low", "high", "base", "damage")
 _KINDS = ("keys", "values")
+# Condition of a basis; those of `fitted` reach some hundreds, and beyond this the coordinates' last
+# bit would be larger than the numbers themselves.
+_STEEPEST = 1e6
 
 
 def write_plan(path: str | Path, plan: Plan) -> Path:
@@ -31,7 +35,7 @@ def _document(plan: Plan) -> dict[str, Any]:
         layers.append({kind: _written(grid) for kind, grid in written})
     return {
         "kind": _KIND,
-        "version": 2,
+        "version": 3,
         "request": plan.request,
         "signal": plan.signal,
         "warning": plan.warning,
@@ -42,7 +46,8 @@ def _document(plan: Plan) -> dict[str, Any]:
 
 def _written(grid: Grid) -> dict[str, Any]:
     numbers = {name: getattr(grid, name) for name in _NUMBERS}
-    return {"bits": grid.bits, **numbers}
+    basis = None if grid.basis is None else grid.basis.codes
+    return {"bits": grid.bits, **numbers, "basis": basis}
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -79,7 +84,7 @@ def _request(found: dict[str, Any]) -> Request:
         per=found["per"],
         keep_first=inputs.whole("keep_first", found["keep_first"], low=0),
         context=inputs.whole("context", found["context"], low=1),
-        widths=tuple(inputs.whole("widths", w, low=1, high=EXACT) for w in found["widths"]),
+        widths=tuple(inputs.whole("widths", w, low=0, high=EXACT) for w in found["widths"]),
     )
 
 
@@ -108,14 +113,26 @@ def _grid(found: dict[str, Any]) -> Grid:
     numbers = [np.asarray(found[name], dtype=float) for name in _NUMBERS]
     if bits.ndim != 2 or bits.dtype.kind != "i" or not bits.size:
         raise ValueError("bits")
-    if bits.min() < 1 or bits.max() > EXACT:
-        raise ValueError(f"bits outside 1..{EXACT}")
+    if bits.min() < 0 or bits.max() > EXACT:
+        raise ValueError(f"bits outside 0..{EXACT}")
     if any(x.shape != bits.shape or not np.isfinite(x).all() for x in numbers):
         raise ValueError("ranges")
-    grid = Grid(bits, *numbers)
+    grid = Grid(bits, *numbers, basis=_basis(found["basis"], bits.shape))
     if (grid.low > grid.high).any():
         raise ValueError("a range that ends before it begins")
     return grid
+
+
+def _basis(found: Any, shape: tuple[int, ...]) -> Basis | None:
+    if found is None:
+        return None
+    codes = np.asarray(found)
+    if codes.dtype.kind != "i" or codes.shape != (*shape, shape[1]) or np.abs(codes).max() > ONE:
+        raise ValueError("directions")
+    basis = Basis(codes)
+    if np.linalg.cond(basis.columns).max() > _STEEPEST:
+        raise ValueError("directions that are nearly the same")
+    return basis
 
 
 def _not_a_plan(path: str | Path, got: str) -> InputError:

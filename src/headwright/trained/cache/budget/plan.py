@@ -1,4 +1,5 @@
-"""A plan for the cache: how many bits every channel of every key head gets, on which range."""
+"""A plan for the cache: how many bits every channel of every key head gets, or every direction, on
+which range."""
 
 from __future__ import annotations
 
@@ -14,8 +15,32 @@ from headwright.trained.cache.coding.channels import EXACT, Channels, Grid, Laye
 from headwright.trained.cache.coding.turning import Turning
 from headwright.types import Float, Int
 
-PER = ("channel", "head", "layer")
+PER = ("direction", "channel", "head", "layer")
 WIDTHS: Widths = (1, 2, 3, 4, 5, 6, 7, 8)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What plans can be made of: every layer's channels, and its directions for plans that give
+    these their bits. Both empty: nothing is known any more."""
+
+    channels: Sequence[LayerChannels] = ()
+    directions: Sequence[LayerChannels] = ()
+
+    def per(self, unit: str) -> Sequence[LayerChannels]:
+        return self.directions if unit == "direction" else self.channels
+
+    def times(self, size: float) -> Known:
+        """With every damage multiplied."""
+        return Known(_times(self.channels, size), _times(self.directions, size))
+
+
+def _times(layers: Sequence[LayerChannels], size: float) -> list[LayerChannels]:
+    return [tuple(channels.times(size) for channels in layer) for layer in layers]
+
+
+# What a row of a plan lists where one number for a key head is not enough.
+_ROWS = {"direction": "directions", "channel": "channels"}
 
 
 @dataclass(frozen=True)
@@ -55,17 +80,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """Bits of every channel, for `PlannedCache`. `signal` is what the sensitivities are made of;
-    `turning` is how keys are turned back before they are rounded; `warning` says where the
-    predicted divergence is not to be believed; `known` is what other plans could be made of (empty
-    in a plan that was read from a file)."""
+    """Bits of every channel or direction, for `PlannedCache`. `signal` is what the sensitivities
+    are made of; `turning` is how keys are turned back before they are rounded; `warning` says where
+    the predicted divergence is not to be believed; `known` is empty in a plan that was read from a
+    file."""
 
     layers: tuple[LayerPlan, ...]
     request: Request
     signal: str
     turning: Turning = field(default_factory=Turning)
     warning: str = ""
-    known: tuple[LayerChannels, ...] = ()
+    known: Known = field(default_factory=Known)
 
     def __repr__(self) -> str:
         what = f"{self.mean_bits:.2f} bits per {self.request.per}"
@@ -90,13 +115,16 @@ class Plan:
 
     @property
     def range_bytes(self) -> int:
-        """Of low, step and base of all channels, which are stored once for all texts."""
+        """Of low, step and base of all channels, and of the directions: 16 bits a number, stored
+        once for all texts."""
         channels = sum(grid.bits.size for grid in self.grids)
-        return 3 * channels * EXACT // 8
+        bases = [grid.basis for grid in self.grids if grid.basis is not None]
+        numbers = 3 * channels + sum(basis.codes.size for basis in bases)
+        return numbers * EXACT // 8
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per layer and key head: `bits`, or `channels` where these differ by plan."""
-        name = "channels" if self.request.per == "channel" else "bits"
+        """One per layer and key head: `bits`, or those of its `channels` or `directions`."""
+        name = _ROWS.get(self.request.per, "bits")
         for index, layer in enumerate(self.layers):
             for head in range(len(layer.keys.bits)):
                 row: dict[str, Any] = {"layer": index, "key_head": head}
@@ -107,7 +135,7 @@ class Plan:
 
     def _shown(self, grid: Grid, head: int) -> int | list[int]:
         bits = grid.bits[head].tolist()
-        return bits if self.request.per == "channel" else bits[0]
+        return bits if self.request.per in _ROWS else bits[0]
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -129,19 +157,20 @@ class Plan:
 
     def times(self, size: float) -> Plan:
         """The same bits with every damage multiplied."""
-        known = [tuple(channels.times(size) for channels in layer) for layer in self._known()]
-        return planned(known, self.request, self.signal, self.turning)
+        return planned(self._known().times(size), self.request, self.signal, self.turning)
 
     def uniform(self) -> Plan:
-        """The same mean and the same ranges with the bits spread evenly, and nothing kept exact."""
+        """The same mean with the bits spread evenly over the channels, on the ranges learned for
+        these, and nothing kept exact."""
         known = self._known()
-        request = replace(self.request, keep_first=0)
+        per = "channel" if self.request.per == "direction" else self.request.per
+        request = replace(self.request, per=per, keep_first=0)
         spread = evenly(request.bits, sum(grid.bits.size for grid in self.grids))
-        layers = _laid_out(known, spread)
+        layers = _laid_out(known.channels, spread)
         return Plan(layers, request, "none", turning=self.turning, known=known)
 
-    def _known(self) -> tuple[LayerChannels, ...]:
-        if not self.known:
+    def _known(self) -> Known:
+        if not self.known.per(self.request.per):
             raise InputError(
                 wanted="a plan with what is known of the model's channels",
                 got="one that was read from a file, which has the bits alone",
@@ -150,27 +179,26 @@ class Plan:
         return self.known
 
 
-def planned(
-    known: Sequence[LayerChannels], request: Request, signal: str, turning: Turning
-) -> Plan:
+def planned(known: Known, request: Request, signal: str, turning: Turning) -> Plan:
     """The least damage at the mean asked for."""
-    units = [_units(channels, request) for layer in known for channels in layer]
+    own = known.per(request.per)
+    units = [_units(channels, request) for layer in own for channels in layer]
     damage = np.concatenate([one for one, _ in units])
     sizes = np.concatenate([size for _, size in units])
 
     total = int(np.floor(request.code_bits() * sizes.sum() + 1e-6))
     bits = allocate(damage, sizes, request.widths, total)
-    layers = _laid_out(known, np.repeat(bits, sizes))
-    return Plan(layers, request, signal, turning=turning, known=tuple(known))
+    layers = _laid_out(own, np.repeat(bits, sizes))
+    return Plan(layers, request, signal, turning=turning, known=known)
 
 
 def _units(
     channels: Channels, request: Request
 ) -> tuple[Float[np.ndarray, "u w"], Int[np.ndarray, "u"]]:
     """Damage of every unit at every width, and how many channels it has."""
-    by_width = [channels.damage[width - 1] for width in request.widths]
+    by_width = [channels.damage[width] for width in request.widths]
     heads, width = channels.shape
-    units = {"channel": heads * width, "head": heads, "layer": 1}[request.per]
+    units = {"head": heads, "layer": 1}.get(request.per, heads * width)
     damage = np.stack(by_width, axis=-1).reshape(units, -1, len(request.widths))
     return damage.sum(axis=1), np.full(units, heads * width // units)
 

@@ -1,11 +1,12 @@
 """The Fisher signal: what a small error of every key and value does to the model's next-token
 distribution, from one backward pass.
 
-    KL(p, p~) ~ 1/2 sum_c E[(d log p(y) / d k_c)^2] e_c^2,   y drawn from the model itself
+    KL(p, p~) ~ 1/2 e' E[g' g] e,   g = d log p(y) / dk,   y drawn from the model itself
 
-to second order in independent errors e of mean 0. One label is drawn at every position and the
-gradient of their summed log-probabilities is taken: its square is the sum of the positions' squares
-and of products of different positions, which have mean 0. Some draws of the labels are averaged.
+to second order in errors e of mean 0 that are independent from token to token. One label is drawn
+at every position and the gradient of their summed log-probabilities is taken: its products are the
+sum of the positions' products and of those of different positions, which have mean 0. Some draws of
+the labels are averaged.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from headwright.result import to_numpy
-from headwright.trained.cache.coding.channels import Sensitivity
+from headwright.trained.cache.calibration.sensitivity import Sensitivity, mean_sensitivity
 from headwright.trained.cache.coding.turning import Turning
 from headwright.trained.library import torch, transformers
 from headwright.types import Array, Float
@@ -44,8 +45,8 @@ class _Noted(_library.DynamicLayer):
 
 
 class Fisher:
-    """Gathers half the mean squared gradient of every channel over texts: sensitivities in nats per
-    token and squared error."""
+    """Gathers half the mean of g'g for every key head over texts: sensitivities in nats per token
+    and squared error."""
 
     def __init__(self, layers: int, *, turning: Turning, seed: int = 0) -> None:
         self._count = layers
@@ -62,29 +63,34 @@ class Fisher:
             logits = model(input_ids=ids, past_key_values=cache, use_cache=True).logits
             log_p = torch.log_softmax(logits[0].float(), dim=-1)
             zeros = [one for layer in layers for one in layer.zeros]
-            squares = self._squares(log_p, zeros)
-        found = [_per_channel(square) for square in squares]
+            found = self._sensitivities(log_p, zeros)
         self.texts.append(list(zip(found[0::2], found[1::2], strict=True)))
 
-    def _squares(self, log_p: Float[Array, "n words"], zeros: list[Array]) -> list[Array]:
-        """Squared gradients by every key and value, mean over draws of the labels."""
+    def _sensitivities(
+        self, log_p: Float[Array, "n words"], zeros: list[Array]
+    ) -> list[Sensitivity]:
+        """By every key and value, mean over draws of the labels."""
         generator = torch.Generator(device=log_p.device).manual_seed(self._seed + len(self.texts))
         p = log_p.detach().exp()
-        squares = [torch.zeros_like(one, dtype=torch.float32) for one in zeros]
+        draws = []
         for draw in range(DRAWS):
             labels = torch.multinomial(p, 1, generator=generator)
             total = log_p.gather(1, labels).sum()
             again = draw < DRAWS - 1
             gradients = torch.autograd.grad(total, zeros, retain_graph=again)
-            for square, gradient in zip(squares, gradients, strict=True):
-                square += gradient.float() ** 2 / DRAWS
-        return squares
+            draws.append([_forms(gradient[0].float()) for gradient in gradients])
+        return [mean_sensitivity(some) for some in zip(*draws, strict=True)]
 
 
-def _per_channel(square: Float[Array, "1 h n d"]) -> Sensitivity:
-    """1/2 of the first token's and of the others' together, per token of the text."""
-    half = to_numpy(square[0]).astype(float) / (2.0 * square.shape[2])
-    return Sensitivity(half[:, 0], half[:, 1:].sum(axis=1))
+def _forms(gradient: Float[Array, "h n d"]) -> Sensitivity:
+    """1/2 g'g of the first token, and of the others together, per token of the text."""
+    half = 1.0 / (2.0 * gradient.shape[1])
+    first = gradient[:, :1]
+    others = gradient[:, 1:]
+    return Sensitivity(
+        to_numpy(half * first.mT @ first).astype(float),
+        to_numpy(half * others.mT @ others).astype(float),
+    )
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headwright.result import to_numpy
-from headwright.trained.cache.coding.channels import EXACT, Channels, PerChannel, Sensitivity
+from headwright.trained.cache.calibration.sensitivity import Sensitivity
+from headwright.trained.cache.coding.channels import EXACT, Channels, PerChannel, steps
 from headwright.trained.library import torch
 from headwright.types import Array, Float
 
@@ -55,7 +56,7 @@ class _Errors:
     rest: Ends
 
     def damage(self, sensitivity: Sensitivity) -> PerChannel:
-        return sensitivity.first * _host(self.first) + sensitivity.rest * _host(self.rest)
+        return sensitivity.damage(_host(self.first), _host(self.rest))
 
 
 def measured(texts: list[Array], sensitivity: Sensitivity, keep_first: int) -> Channels:
@@ -64,11 +65,13 @@ def measured(texts: list[Array], sensitivity: Sensitivity, keep_first: int) -> C
     firsts = torch.stack([x[:, 0].float() for x in texts], dim=1)
     others = torch.cat([x[:, max(keep_first, 1) :].float() for x in texts], dim=1)
     if keep_first:
-        sensitivity = Sensitivity(np.zeros_like(sensitivity.first), sensitivity.rest)
+        sensitivity = sensitivity.without_first()
 
     found = []
-    for bits in range(1, _MEASURED + 1):
-        tried = [_unseen(firsts, others, bits, margin) for margin in _MARGINS]
+    for bits in range(_MEASURED + 1):
+        # With 0 bits every number is read as the mean, on whatever range.
+        margins = _MARGINS if bits else _MARGINS[:1]
+        tried = [_unseen(firsts, others, bits, margin) for margin in margins]
         damages = [errors.damage(sensitivity) for errors in tried]
         # One margin for all channels: the few tokens that leave a single channel's range say too
         # little about it.
@@ -76,8 +79,8 @@ def measured(texts: list[Array], sensitivity: Sensitivity, keep_first: int) -> C
         low, high = _seen(firsts, others).range(_MARGINS[best])
         mean = _errors(firsts, others, low, high, bits).mean
         found.append((_host(low), _host(high), _host(low - mean), damages[best]))
-    columns = [np.stack(column) for column in zip(*found, strict=True)]
-    return _continued(Channels(*columns))
+    low, high, base, damage = (np.stack(column) for column in zip(*found, strict=True))
+    return _continued(Channels(low, high, base, damage))
 
 
 def _unseen(firsts: Array, others: Array, bits: int, margin: float) -> _Errors:
@@ -108,7 +111,7 @@ def _errors(firsts: Array, others: Array, low: Ends, high: Ends, bits: int) -> _
 
 
 def _rounded(x: Numbers, low: Ends, high: Ends, bits: int) -> Numbers:
-    step = ((high - low) / (2.0**bits - 1.0))[:, None]
+    step = ((high - low) / steps(bits))[:, None]
     # A channel that never moves has step 0 and no error; dividing by 1 there avoids 0 / 0.
     safe = torch.where(step > 0, step, torch.ones_like(step))
     codes = torch.round((x - low[:, None]) / safe).clamp(0.0, 2.0**bits - 1.0)

@@ -13,10 +13,12 @@ from typing import Any
 
 from headwright.errors import InputError
 from headwright.trained import capture
+from headwright.trained.cache.calibration.directions import in_directions
 from headwright.trained.cache.calibration.fisher import Fisher
 from headwright.trained.cache.calibration.ranges import measured
-from headwright.trained.cache.calibration.signals import LayerSeen, Watch, mean_sensitivity
-from headwright.trained.cache.coding.channels import LayerChannels, Sensitivity
+from headwright.trained.cache.calibration.sensitivity import Sensitivity, mean_sensitivity
+from headwright.trained.cache.calibration.signals import LayerSeen, Watch
+from headwright.trained.cache.coding.channels import Channels, LayerChannels
 from headwright.trained.cache.coding.turning import Turning
 from headwright.types import Array
 
@@ -25,6 +27,7 @@ _HALVES = 2
 _SHORTEST = 32
 
 Pair = tuple[Sensitivity, Sensitivity]
+Look = Callable[[list[Array], Sensitivity, int], Channels]
 Progress = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 
 
@@ -58,6 +61,17 @@ class Calibration:
     ) -> list[LayerChannels]:
         """What these texts say of the channels of the keys, and of the values where there are two
         `sizes`: what a sensitivity of one costs in nats."""
+        return self._layers(measured, texts, keep_first, sizes)
+
+    def directions(
+        self, texts: Sequence[int], *, keep_first: int, sizes: Sequence[float]
+    ) -> list[LayerChannels]:
+        """The same of directions instead of channels."""
+        return self._layers(in_directions, texts, keep_first, sizes)
+
+    def _layers(
+        self, look: Look, texts: Sequence[int], keep_first: int, sizes: Sequence[float]
+    ) -> list[LayerChannels]:
         known = []
         for index, layer in enumerate(self.layers):
             kinds = zip((layer.keys, layer.values), sizes, strict=False)
@@ -65,7 +79,7 @@ class Calibration:
             for kind, (numbers, size) in enumerate(kinds):
                 own = [self.sensitivities[text][index][kind] for text in texts]
                 sensitivity = mean_sensitivity(own).times(size)
-                channels.append(measured([numbers[t] for t in texts], sensitivity, keep_first))
+                channels.append(look([numbers[t] for t in texts], sensitivity, keep_first))
             known.append(tuple(channels))
         return known
 

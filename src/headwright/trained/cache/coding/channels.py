@@ -1,12 +1,15 @@
 """What a plan knows of the channels of one layer's keys or values: the quantiser of each, and the
 damage that it does at every number of bits.
 
-The quantiser: keys are first turned back to where they were before their rotation (`turning`).
+The quantiser: keys are first turned back to where they were before their rotation (`turning`), and
+may be written in a basis of their own (`basis`), whose directions are then the channels.
 Every channel has one range, learned on the calibration text. A number is rounded on
 arrival to one of 2^bits equally spaced values from the low end to the high end (what falls outside
 goes to the nearest end), and read back without the mean error that the calibration text had there:
 
     code = round((x - low) / step),  step = (high - low) / (2^bits - 1),  x~ = base + step * code
+
+A channel of 0 bits has one code only, and is read as its mean.
 
 No scale is stored per token, so the codes are all there is to store, and a text read in one pass
 and one read token by token see the same numbers. The ends are values of the grid because they often
@@ -16,21 +19,18 @@ of 3 (more divergence than 3 bits on fixed ranges, `bench cache`), and the newes
 unrounded until their group is full. Rejected, too: ranges cut to the least mean square error
 without a regard for the first token, which cut off its keys.
 
-Damage: with e the error of a token in a channel,
-
-    damage = first * E[e_1^2] + rest * E[e_t^2],  t > 1
-
-in nats per token of the next-token distribution's divergence; what a squared error of one costs in
-the first token and in the others is the `Sensitivity`. Errors are measured, not taken as
-step^2 / 12: at one or two bits that is wrong by several times.
+Damage is in nats per token of the next-token distribution's divergence (`calibration/sensitivity`).
+Errors are measured, not taken as step^2 / 12: at one or two bits that is wrong by several times.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from headwright.trained.cache.coding.basis import Basis
 from headwright.types import Float, Int
 
 PerChannel = Float[np.ndarray, "h d"]
@@ -41,27 +41,23 @@ Bits = Int[np.ndarray, "h d"]
 EXACT = 16
 
 
-@dataclass(frozen=True)
-class Sensitivity:
-    """What a squared error of one costs, per channel: in the first token, and in the others."""
-
-    first: PerChannel
-    rest: PerChannel
-
-    def times(self, size: float) -> Sensitivity:
-        return Sensitivity(size * self.first, size * self.rest)
+def steps(bits: Any) -> Any:
+    """Steps from the low end of a range to its high end; one where there is a single code, which
+    takes none."""
+    return np.maximum(2.0**bits - 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Grid:
     """The keys (or values) of one layer as they are stored: bits of every channel, its range, what
-    code 0 is read as, and the damage."""
+    code 0 is read as, and the damage; with a `basis` the channels are its directions."""
 
     bits: Bits
     low: PerChannel
     high: PerChannel
     base: PerChannel
     damage: PerChannel
+    basis: Basis | None = None
 
     def __repr__(self) -> str:
         h, d = self.bits.shape
@@ -69,18 +65,19 @@ class Grid:
 
     @property
     def step(self) -> PerChannel:
-        return (self.high - self.low) / (2.0**self.bits - 1.0)
+        return (self.high - self.low) / steps(self.bits)
 
 
 @dataclass(frozen=True)
 class Channels:
-    """Of every channel of every key head, by number of bits (from 1 on): its range, the value that
-    code 0 is read as, and the damage."""
+    """Of every channel of every key head, by number of bits (from 0 on): its range, the value that
+    code 0 is read as, and the damage; with a `basis` the channels are its directions."""
 
     low: ByBits
     high: ByBits
     base: ByBits
     damage: ByBits
+    basis: Basis | None = None
 
     def __repr__(self) -> str:
         _, h, d = self.low.shape
@@ -93,13 +90,13 @@ class Channels:
 
     def times(self, size: float) -> Channels:
         """With every damage multiplied."""
-        return Channels(self.low, self.high, self.base, size * self.damage)
+        return replace(self, damage=size * self.damage)
 
     def grid(self, bits: Bits) -> Grid:
         """With so many bits in every channel."""
         tables = (self.low, self.high, self.base, self.damage)
-        chosen = [np.take_along_axis(table, bits[None] - 1, axis=0)[0] for table in tables]
-        return Grid(bits, *chosen)
+        chosen = [np.take_along_axis(table, bits[None], axis=0)[0] for table in tables]
+        return Grid(bits, *chosen, basis=self.basis)
 
 
 # What is known of a layer before it has bits: its keys' channels, and its values' where they are

@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from headwright.trained.library import torch
 from headwright.trained.measures.rotary import Rotation, rotation
 from headwright.types import Array, Float
@@ -54,28 +56,37 @@ class Turning:
         turned[..., second] = a * sin + b * cos
         return turned
 
-    def mean_square(self, q: Float[Array, "h n d"]) -> Float[Array, "h n d"]:
-        """The square of every channel of a query as the keys of all places meet it: a query that is
-        D tokens away is turned by D * speed, and D takes every value below n.
+    def mean_outer(self, outer: Float[Array, "h d d"], n: int) -> Float[Array, "h d d"]:
+        """The mean of q' q as the keys of all places meet it, from the sum `outer` of q' q for
+        queries q turned back: a query that is D tokens away is turned by D * speed, and D takes
+        every value below n.
 
-        E[(a cos - b sin)^2] = a^2 E[cos^2] + b^2 E[sin^2] - 2 a b E[sin cos], and with sin and cos
-        changed about and the other sign for the second channel of the pair.
+        Channel c becomes cos_c q_c + sin_c q_p with p its partner in the pair, and the sine of the
+        first of a pair has the other sign; a channel without a pair keeps cos 1 and sin 0.
         """
-        square = q.float() ** 2
         if self.rotation is None:
-            return square
-        angles = torch.arange(q.shape[-2], dtype=torch.float64)[:, None]
-        angles = angles * torch.as_tensor(self.rotation.speeds)
-        cos_square = (torch.cos(angles) ** 2).mean(dim=0).to(q.device, torch.float32)
-        product = (torch.sin(angles) * torch.cos(angles)).mean(dim=0).to(q.device, torch.float32)
+            return outer
+        partner = np.arange(outer.shape[-1])
+        sign = np.zeros(outer.shape[-1])
+        speed = np.zeros(outer.shape[-1])
+        first, second = self.rotation.pairs.T
+        partner[first] = second
+        partner[second] = first
+        sign[first] = -1.0
+        sign[second] = 1.0
+        speed[first] = self.rotation.speeds
+        speed[second] = self.rotation.speeds
 
-        first, second = self.rotation.channels
-        unturned = self.back(q)
-        a = unturned[..., first]
-        b = unturned[..., second]
-        square[..., first] = cos_square * a**2 + (1 - cos_square) * b**2 - 2 * product * a * b
-        square[..., second] = cos_square * b**2 + (1 - cos_square) * a**2 + 2 * product * a * b
-        return square
+        angles = np.arange(n)[:, None] * speed
+        cos = np.cos(angles)
+        sin = sign * np.sin(angles)
+        means = (cos.T @ cos, cos.T @ sin, sin.T @ cos, sin.T @ sin)
+        both, right, left, neither = (
+            torch.as_tensor(mean / n, dtype=outer.dtype, device=outer.device) for mean in means
+        )
+        to_right = outer[:, :, partner]
+        to_left = outer[:, partner]
+        return both * outer + right * to_right + left * to_left + neither * to_right[:, partner]
 
 
 def turning(model: Any) -> Turning:

@@ -29,6 +29,7 @@ class _Codes:
 
     def __init__(self, grid: Grid, turning: Turning) -> None:
         self._turning = turning
+        self._basis = grid.basis
         self.packing = Packing(grid.bits)
         self._low = _per_channel(grid.low)
         self._base = _per_channel(grid.base)
@@ -38,18 +39,20 @@ class _Codes:
     def store(self, x: Float[Array, "b h n d"], start: int) -> Array:
         """`start`: the place of the first of these tokens in the text."""
         unturned = self._turning.back(x.float(), start)
+        numbers = unturned if self._basis is None else self._basis.coordinates(unturned)
         low = self._low.to(x.device)
         step = self._step.to(x.device)
         # A channel that never moves has step 0 and code 0; dividing by 1 there avoids 0 / 0.
         safe = torch.where(step > 0, step, torch.ones_like(step))
-        codes = torch.round((unturned - low) / safe)
+        codes = torch.round((numbers - low) / safe)
         inside = torch.minimum(codes.clamp_min(0.0), self._top.to(x.device))
         return self.packing.pack(inside.to(torch.int32))
 
     def restore(self, packed: Array, start: int, dtype: Any) -> Float[Array, "b h n d"]:
         codes = self.packing.unpack(packed)
         numbers = self._base.to(packed.device) + self._step.to(packed.device) * codes
-        return self._turning.forth(numbers, start).to(dtype)
+        unturned = numbers if self._basis is None else self._basis.restored(numbers)
+        return self._turning.forth(unturned, start).to(dtype)
 
 
 class _AsItIs:

@@ -110,7 +110,7 @@ def _left_out(model: Any, texts: Sequence[Array], plan: Plan) -> tuple[Decoded, 
 def _finer(plan: Plan) -> Plan:
     """With two bits more in every channel, as far as errors were measured."""
     layers = []
-    for channels, layer in zip(plan.known, plan.layers, strict=True):
+    for channels, layer in zip(plan.known.per(plan.request.per), plan.layers, strict=True):
         pairs = zip(channels, layer.grids, strict=True)
         layers.append(LayerPlan(*[one.grid(_two_more(grid.bits)) for one, grid in pairs]))
     return replace(plan, layers=tuple(layers))

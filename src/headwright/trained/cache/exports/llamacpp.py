@@ -80,7 +80,7 @@ def _nearest(plan: Plan) -> str:
     """The arguments of least damage within the mean asked for, or in the fewest bits there are."""
     said = []
     means = []
-    for letter, layers in zip("kv", zip(*plan.known, strict=True), strict=False):
+    for letter, layers in zip("kv", zip(*plan.known.channels, strict=True), strict=False):
         bits = _best([channels.damage.sum(axis=(1, 2)) for channels in layers], plan.request.bits)
         said.append(_arguments(letter, bits) or "")
         means.append(np.mean(bits))
@@ -92,7 +92,7 @@ def _best(damage: list[Float[np.ndarray, "w"]], mean: float) -> list[int]:
     tried in every way."""
     count = len(damage)
     most = max(mean, min(TYPES)) * count
-    total = {b: np.cumsum([0.0, *(layer[b - 1] for layer in damage)]) for b in TYPES}
+    total = {b: np.cumsum([0.0, *(layer[b] for layer in damage)]) for b in TYPES}
     tried: list[tuple[float, list[int]]] = []
     for first, middle, last in product(TYPES, repeat=3):
         for a, z in combinations_with_replacement(range(count + 1), 2):
