@@ -88,6 +88,24 @@ def test_the_plan_is_shown_and_drawn(folder, tmp_path):
     assert page.count(" bits</title>") == 4
 
 
+def test_directions_go_into_a_file_and_no_other_program(folder, tmp_path):
+    path = tmp_path / "plan.json"
+    asked = ("--cache-budget", "3", "--per", "direction")
+    reply = _run(folder, *asked, "--export", f"transformers={path}", "--json")
+    assert reply.exit_code == 0, reply.output
+    found = json.loads(reply.stdout)
+    assert found["per"] == "direction"
+    assert found["mean_bits"] <= 3
+    rows = list(read_plan(path).rows())
+    assert rows == found["plan"]
+    assert len(rows[0]["directions"]) == len(rows[1]["directions"])
+    assert min(min(row["directions"]) for row in rows) < 2
+
+    refused = _run(folder, *asked, "--export", f"kvtuner={tmp_path / 'x.yaml'}")
+    assert refused.exit_code == 2
+    assert "--per head" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
