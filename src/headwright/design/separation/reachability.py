@@ -10,7 +10,8 @@ arithmetic those on the boundary (`separate.verdict`). No stage concludes from i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from headwright import inputs
 from headwright.design.proofs.proof import Combination
 from headwright.design.separation import hull
-from headwright.design.separation.fan import Fan
+from headwright.design.separation.few.fan import Fan
 from headwright.design.separation.placed import Placement, combination
 from headwright.design.separation.pursuit import KeyTable, Pursuit, pursue
 from headwright.design.separation.record import Inside, PointVerdicts, Reach, SetReach
@@ -90,33 +91,48 @@ def _keys(
     if total == 1:
         report(1, 1)
         return PointVerdicts(points[0])
-    axes = PrincipalAxes.of(*hull.second_moments(points))
     fan = Fan(points, resolution=resolution)
     report(total - int(fan.open.sum()), total)
+    axes = PrincipalAxes.of(*hull.second_moments(points))
     won, hard = _screened(points, axes, fan, report)
-    table = KeyTable.of(points, resolution=resolution, seed=seed)
+    pursuits = _Pursuits(points, resolution, seed, axes)
     verdicts: dict[int, Selectable] = {}
-    for pursuit in pursue(_started(table, axes, hard), block=_block(*points.shape)):
+    for pursuit in pursue(pursuits.of(hard), block=_block(*points.shape)):
         verdicts[pursuit.S[0]] = verdict(pursuit)
         report(total - len(hard) + len(verdicts), total)
     if fan.open.all():
         return PointVerdicts(axes.mean, won, verdicts)
-    inside = Inside(~fan.open, partial(_proof, fan, table, axes))
+    inside = Inside(~fan.open, partial(_proof, fan, pursuits))
     return PointVerdicts(axes.mean, won, verdicts, inside)
 
 
-def _started(table: KeyTable, axes: PrincipalAxes, keys: Iterable[int]) -> Iterator[Pursuit]:
-    return (Pursuit(table, (j,), axes.whitened_query(table.K[j])) for j in keys)
+@dataclass(frozen=True)
+class _Pursuits:
+    """How a pursuit of one point begins; the table that all share is made for the first."""
+
+    points: Float[Array, "p r"]
+    resolution: float
+    seed: int
+    axes: PrincipalAxes
+
+    @cached_property
+    def table(self) -> KeyTable:
+        return KeyTable.of(self.points, resolution=self.resolution, seed=self.seed)
+
+    def of(self, points: Iterable[int]) -> Iterator[Pursuit]:
+        return (Pursuit(self.table, (j,), self.axes.whitened_query(self.points[j])) for j in points)
 
 
-def _proof(fan: Fan, table: KeyTable, axes: PrincipalAxes, point: int) -> Combination:
+def _proof(fan: Fan, pursuits: _Pursuits, point: int) -> Combination:
     """Of a point that the fan proved to be inside: a pursuit spreads the weight over more keys,
     which makes a sharper ceiling; what the fan found is there if it fails."""
-    pursuit = next(pursue(_started(table, axes, [point])))
+    pursuit = next(pursue(pursuits.of([point])))
     found = verdict(pursuit).proof
-    if found is not None and found.exact:
+    if found is not None and (found.exact or fan.rounded[point]):
         return found
-    return combination(table.K, outside=fan.combination(point), inside=((point,), np.ones(1)))
+    points = pursuits.points
+    proof = combination(points, outside=fan.combination(point), inside=((point,), np.ones(1)))
+    return replace(proof, exact=not fan.rounded[point])
 
 
 def _screened(
