@@ -26,8 +26,10 @@ _HARMLESS = 3
 # Elsewhere it is stopped after this many corners, looked at, and run again with four times as many.
 _FIRST_CORNERS = 64
 _GROWTH = 4
-# Facets that qhull makes in the time that `pursuit` takes for one key; and in a gigabyte.
+# Facets that qhull makes in the time that `pursuit` takes for one key, and for one that lies on a
+# facet, where rational arithmetic decides; and in a gigabyte.
 _FACETS_PER_KEY = 50
+_FACETS_PER_EXACT_KEY = 500
 _MOST_FACETS = 1_000_000
 # From this share of facets in one plane with a neighbour on, simplices without flat ones are worth
 # a second hull.
@@ -73,8 +75,9 @@ class Fan:
         """Unfold further while that is cheaper than to pursue the points that are left."""
         most_corners = _FIRST_CORNERS
         while self.usable and not self.complete:
+            each = _FACETS_PER_EXACT_KEY if self._in_planes() else _FACETS_PER_KEY
             waiting = int(self.open[left].sum())
-            if self._next_facets() > min(waiting * _FACETS_PER_KEY, _MOST_FACETS):
+            if self._next_facets() > min(waiting * each, _MOST_FACETS):
                 return
             most_corners *= _GROWTH
             self._unfold(most_corners)
@@ -83,6 +86,10 @@ class Fan:
         count, d = self.facets.corners.shape
         harmless = count <= _FACETS_PER_CORNER[d] * len(np.unique(self.facets.corners))
         return count * (_GROWTH if harmless else _GROWTH ** (d // 2))
+
+    def _in_planes(self) -> bool:
+        """Do many keys lie in one plane, so that qhull had to divide facets?"""
+        return bool(self.facets.divided().mean() >= _DIVIDED)
 
     def _unfold(self, most_corners: int | None) -> None:
         """Ask qhull for the hull of the open points, and prove what lies inside."""
@@ -107,7 +114,7 @@ class Fan:
         """The facets; or, where many were cut out of larger ones, simplices over the corners that
         win among them."""
         facets = self.facets
-        if facets.divided().mean() < _DIVIDED:
+        if not self._in_planes():
             return facets
         named = np.unique(facets.corners)
         won, _ = self._won(named, among=named)
