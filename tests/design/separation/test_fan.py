@@ -61,7 +61,7 @@ FAMILIES = {
 
 
 def unfolded(K):
-    found = Fan(K, resolution=0.0)
+    found = Fan(K, rounding=np.zeros(len(K)))
     found.finish(np.flatnonzero(found.open))
     return found
 
@@ -258,7 +258,7 @@ def turned(K, rng):
 def test_keys_that_rounding_moved_off_a_face_are_inside_up_to_the_tolerance(rng, d):
     K = turned(lattice(d, 4), rng)
     at_corners = np.isin(lattice(d, 4), [0.0, 3.0]).all(axis=1)
-    found = Fan(K, resolution=8 * ONE_UNIT)
+    found = Fan(K, rounding=8 * ONE_UNIT * np.linalg.norm(K, axis=1))
     found.finish(np.flatnonzero(found.open))
     np.testing.assert_array_equal(found.open, at_corners)
     assert found.rounded.any()
@@ -281,6 +281,14 @@ def test_keys_beyond_the_tolerance_are_not_rounded_onto_a_face(rng):
     middle = K.mean(axis=0)
     on_face = np.flatnonzero((lattice(3, 4) == [1.0, 1.0, 3.0]).all(axis=1))[0]
     K[on_face] += (K[on_face] - middle) * 20 * ONE_UNIT
-    found = Fan(K, resolution=8 * ONE_UNIT)
+    found = Fan(K, rounding=8 * ONE_UNIT * np.linalg.norm(K, axis=1))
     assert found.open[on_face]
     assert reach(K).reachable[on_face]
+
+
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_keys_are_left_as_they_were(rng, d):
+    K = rng.standard_normal((30, d))
+    before = K.copy()
+    reach(K)
+    np.testing.assert_array_equal(K, before)

@@ -59,17 +59,19 @@ def reach(
     K, resolution = keys_and_resolution(K, tolerance)
     report = progress or (lambda done, total: None)
     columns = hull.used_columns(K, resolution=resolution)
+    rounding = resolution * np.sqrt(np.einsum("nd,nd->n", K, K))
     if sets is not None:
         members = _members(sets, len(K))
         # Keys that are all equal use no coordinate; sets are compared on one all the same.
         used = columns if len(columns) else np.zeros(1, int)
         placement = Placement(used, np.arange(len(K)))
-        table = KeyTable.of(placement.points(K), resolution=resolution, seed=seed)
+        table = KeyTable.of(placement.points(K), rounding=rounding, seed=seed)
         return _sets(K, members, placement, table=table, report=report)
 
     seen = K if len(columns) == K.shape[1] else np.ascontiguousarray(K[:, columns])
     placement = Placement(columns, hull.copies(seen))
-    found = _keys(placement.points(K), resolution=resolution, seed=seed, report=report)
+    at_points = rounding[placement.distinct]
+    found = _keys(placement.points(K), rounding=at_points, seed=seed, report=report)
     return Reach.of(K, placement=placement, found=found, resolution=resolution)
 
 
@@ -84,18 +86,19 @@ def _members(sets: Any, n: int) -> list[tuple[int, ...]]:
 
 
 def _keys(
-    points: Float[Array, "p r"], *, resolution: float, seed: int, report: Progress
+    points: Float[Array, "p r"], *, rounding: Float[Array, "p"], seed: int, report: Progress
 ) -> PointVerdicts:
-    """Verdicts on distinct points, none of whose coordinates is wasted."""
+    """Verdicts on distinct points, none of whose coordinates is wasted, with the distance from each
+    that counts as rounding."""
     total = len(points)
     if total == 1:
         report(1, 1)
         return PointVerdicts(points[0])
-    fan = Fan(points, resolution=resolution)
+    fan = Fan(points, rounding=rounding)
     report(total - int(fan.open.sum()), total)
     axes = PrincipalAxes.of(*hull.second_moments(points))
     won, hard = _screened(points, axes, fan, report)
-    pursuits = _Pursuits(points, resolution, seed, axes)
+    pursuits = _Pursuits(points, rounding, seed, axes)
     verdicts: dict[int, Selectable] = {}
     for pursuit in pursue(pursuits.of(hard), block=_block(*points.shape)):
         verdicts[pursuit.S[0]] = verdict(pursuit)
@@ -111,13 +114,13 @@ class _Pursuits:
     """How a pursuit of one point begins; the table that all share is made for the first."""
 
     points: Float[Array, "p r"]
-    resolution: float
+    rounding: Float[Array, "p"]
     seed: int
     axes: PrincipalAxes
 
     @cached_property
     def table(self) -> KeyTable:
-        return KeyTable.of(self.points, resolution=self.resolution, seed=self.seed)
+        return KeyTable.of(self.points, rounding=self.rounding, seed=self.seed)
 
     def of(self, points: Iterable[int]) -> Iterator[Pursuit]:
         return (Pursuit(self.table, (j,), self.axes.whitened_query(self.points[j])) for j in points)
@@ -147,7 +150,7 @@ def _screened(
         report(total - len(hard), total)
         return won, hard
 
-    screen = Screen(points, axes)
+    screen = Screen(points, axes, noise=fan.noise)
     left = screen.self_test(fan.open)
     report(total - len(left), total)
     fan.finish(screen.order[left])

@@ -14,7 +14,7 @@ import numpy as np
 from headwright.design.separation.few import corners as at_corners
 from headwright.design.separation.few.cover import Cover, covering
 from headwright.design.separation.few.facets import Facets, hull_of, without_flat
-from headwright.design.separation.few.on_facets import Grid, within_rounding
+from headwright.design.separation.few.on_facets import Grid, distance_to
 from headwright.design.separation.few.simplices import ABOVE, Apex, coordinates
 from headwright.types import Array, Float, Int, Query
 
@@ -44,24 +44,25 @@ class Fan:
     `rounded` those of the others that are only within rounding of it; `complete` says that the hull
     seen last is that of all points."""
 
-    def __init__(self, points: Float[Array, "n d"], *, resolution: float) -> None:
+    def __init__(self, points: Float[Array, "n d"], *, rounding: Float[Array, "n"]) -> None:
+        """Distances from a point up to its `rounding` do not count."""
         n, d = points.shape
         self.open = np.ones(n, bool)
         self.rounded = np.zeros(n, bool)
         self.complete = False
+        self.noise = float(rounding.max())
         self.usable = d in _FACETS_PER_CORNER and n > d + 1
         if not self.usable:
             return
         self.points = points
-        self.resolution = resolution
-        columns = np.ascontiguousarray(points.T)  # along which NumPy is faster than across
+        self.rounding = rounding
+        columns = np.array(points.T, order="C")  # a copy, along which NumPy is faster than across
         columns -= columns.mean(axis=1, keepdims=True)
         # Powers of two: exact, and no coordinate counts less for being small.
         largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
         self.scale = np.ldexp(1.0, -np.frexp(np.where(largest > 0, largest, 1.0))[1])
         self.X = np.ascontiguousarray((columns * self.scale[:, None]).T)
-        self.size = _longest(self.X)
-        self.noise = resolution * _longest(points)
+        self.size = float(np.sqrt(np.einsum("nd,nd->n", self.X, self.X).max())) * ABOVE
         self.grid = Grid.of(points)
         self.apex: Apex | None = None
         self.covers: list[Cover] = []
@@ -177,10 +178,11 @@ class Fan:
         self, points: Int[Array, "a"], corners: Int[Array, "a d"], lam: Float[Array, "a d"]
     ) -> None:
         """The points within rounding of their facet."""
-        if self.resolution == 0 or len(points) == 0:
+        if self.noise == 0 or len(points) == 0:
             return
         weights = np.maximum(lam, 0.0)
-        near = within_rounding(self.points, points, corners, weights) <= self.resolution
+        allowed = np.maximum(self.rounding[points], self.rounding[corners].max(axis=1))
+        near = distance_to(self.points, points, corners, weights) <= allowed
         self._mark(points[near], corners[near], weights[near], np.zeros(near.sum()))
         self.rounded[points[near]] = True
 
@@ -218,10 +220,6 @@ class Fan:
         weights[point] = 0
         rows = np.flatnonzero(weights)
         return rows.tolist(), weights[rows] / weights[rows].sum()
-
-
-def _longest(K: Float[Array, "n d"]) -> float:
-    return float(np.sqrt(np.einsum("nd,nd->n", K, K).max())) * ABOVE
 
 
 def _located(

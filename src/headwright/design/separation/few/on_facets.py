@@ -77,21 +77,16 @@ def _largest_minors(E: Int[Array, "f d d"]) -> Float[Array, "f"]:
     return np.max(minors, axis=0)
 
 
-def within_rounding(
+def distance_to(
     K: Keys, points: Int[Array, "a"], corners: Int[Array, "a d"], lam: Float[Array, "a d"]
 ) -> Float[Array, "a"]:
     """How far each point may be from its corners' combination with the weights `lam >= 0` brought
-    to sum 1, at most, in units of the largest length involved:
+    to sum 1, at most:
 
     |sum_i w_i (v_i - x)|,   with differences that are exact to one unit."""
     weights = lam / lam.sum(axis=1, keepdims=True)
-    V = K[corners]
-    x = K[points]
-    apart = V - x[:, None]
+    apart = K[corners] - K[points][:, None]
     lengths = np.sqrt(np.einsum("aid,aid->ai", apart, apart))
     missed = np.einsum("ai,aid->ad", weights, apart)
     error = gamma(K.shape[1] + 2) * np.einsum("ai,ai->a", weights, lengths)
-    distance = np.sqrt(np.einsum("ad,ad->a", missed, missed)) + error
-    squares = np.einsum("aid,aid->ai", V, V).max(axis=1)
-    largest = np.sqrt(np.maximum(squares, np.einsum("ad,ad->a", x, x)))
-    return distance * ABOVE / np.maximum(largest, np.finfo(float).tiny)
+    return (np.sqrt(np.einsum("ad,ad->a", missed, missed)) + error) * ABOVE
