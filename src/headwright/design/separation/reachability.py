@@ -2,7 +2,7 @@
 none does.
 
 Stages, each settling what it can prove and passing on the rest: copies are grouped and unused
-dimensions removed (`hull`), qhull's facets settle almost all keys in few dimensions (`fan`) and
+dimensions removed (`hull`), qhull's facets settle almost all keys in few dimensions (`few`) and
 matrix products in many (`screens`), a working-set method the hard ones (`pursuit`), and rational
 arithmetic those on the boundary (`separate.verdict`). No stage concludes from its own failure.
 """
