@@ -351,3 +351,18 @@ def test_the_record_names_its_tolerance():
     assert reach(np.eye(2)).tolerance == 8 * np.finfo(float).eps
     assert reach(np.eye(2, dtype=np.float32)).tolerance == 8 * np.finfo(np.float32).eps
     assert reachability.reach(np.eye(2), tolerance=1e-6).tolerance == 1e-6
+
+
+@pytest.mark.parametrize("tolerance", [None, 1e-9, 1e-3])
+@pytest.mark.parametrize("d", [1, 3, 6, 9])
+def test_a_near_copy_is_no_rival_that_can_be_beaten(rng, d, tolerance):
+    """Keys closer together than the tolerance: neither wins. Winners clear it."""
+    K = rng.standard_normal((60, d))
+    size = (8 * np.finfo(float).eps if tolerance is None else tolerance) * np.linalg.norm(K, axis=1)
+    apart = rng.standard_normal((20, d))
+    apart *= (rng.uniform(0.3, 0.8, 20) * size[20:40] / np.linalg.norm(apart, axis=1))[:, None]
+    K[40:] = K[20:40] + apart
+    found = reach(K, tolerance=tolerance)
+    assert {found.status[j] for j in range(20, 60)} <= {"unreachable", "shared"}
+    for j in np.flatnonzero(found.reachable):
+        assert found.witness(int(j)).margin > found.tolerance * np.linalg.norm(K[j])

@@ -159,3 +159,15 @@ def test_bad_sets(S):
 def test_bad_starts(start):
     with pytest.raises(InputError, match="wanted"):
         selectable(np.eye(3), 0, start=start)
+
+
+@pytest.mark.parametrize("tolerance", [1e-12, 1e-3])
+def test_a_set_wins_by_more_than_the_tolerance_or_not_at_all(rng, tolerance):
+    """Keys at a distance of 0.5 and of 2 tolerances from the middle of two others, outside."""
+    corners = np.vstack([np.eye(9), -np.eye(9)])
+    outward = (corners[0] + corners[1]) / np.sqrt(2)
+    for share, status in ((0.5, "unselectable"), (2.0, "selectable")):
+        beside = (corners[0] + corners[1]) / 2 + share * tolerance * outward
+        K = np.vstack([corners, beside])
+        assert selectable(K, 18, tolerance=tolerance).status == status
+        assert selectable(K, [18, 2], tolerance=tolerance).status == status

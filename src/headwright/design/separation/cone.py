@@ -24,7 +24,16 @@ _RIDGES = (1e-4, 1e-7, 1e-10)
 _MOST_STEPS = 60
 # Below this share of d + 1 active rows the Gram matrix is cheaper than the normal matrix.
 _GRAM_SHARE = 0.8
-_factor, _back = get_lapack_funcs(("potrf", "potrs"), dtype=float)
+# From so many active rows per column on, their normal matrix is so well conditioned that steps in
+# single precision are as good: their error shrinks with the steps.
+_WELL_CONDITIONED = 1.5
+# Refinements of weights, and the residual that single precision may leave: far below the smallest
+# share that `surrounds` can prove.
+_REFINEMENTS = 3
+_BALANCED = 1e-9
+_SOLVERS = {
+    np.dtype(t): get_lapack_funcs(("potrf", "potrs"), dtype=t) for t in (np.float32, np.float64)
+}
 
 
 @dataclass(frozen=True)
@@ -41,10 +50,11 @@ class Balance:
 
 def balance(A: Float[Array, "w d"], start: Float[Array, "c"] | None = None) -> Balance:
     """Separate the rows of A (unit vectors) from the origin, or surround it by them."""
-    B = np.hstack([A, np.ones((len(A), 1))])
+    B = np.empty((len(A), A.shape[1] + 1))
+    B[:, :-1] = A
+    B[:, -1] = 1.0
     rows = _ActiveRows(B)
-    s = rows.minimiser(np.ones(len(B), bool), _RIDGES[0]) if start is None else start
-    z = B @ s
+    s = rows.minimiser(_RIDGES[0]) if start is None else start
     for ridge in _RIDGES:
         s = _newton(rows, ridge=ridge, s=s)
         z = B @ s
@@ -68,13 +78,14 @@ def _newton(rows: _ActiveRows, *, ridge: float, s: np.ndarray) -> np.ndarray:
     z = B @ s
     for _ in range(_MOST_STEPS):
         active = z > 0
-        step = rows.minimiser(active, ridge) - s
+        step = rows.step(active, ridge, s=s, z=z)
         dz = B @ step
         tau = _line_search(s, step, z=z, dz=dz, ridge=ridge)
         s = s + tau * step
         z = z + tau * dz
         separated = (z - s[-1]).max() < 0
-        settled = tau == 1.0 and np.array_equal(z > 0, active)
+        # Where the same rows are active at both ends the objective is one quadratic between them.
+        settled = np.array_equal(z > 0, active)
         if separated or settled:
             break
     return s
@@ -86,33 +97,50 @@ class _ActiveRows:
 
     def __init__(self, B: np.ndarray) -> None:
         self.B = B
+        self._rows = B
         self._active = np.zeros(len(B), bool)
         self._normal = np.zeros((B.shape[1], B.shape[1]))
 
-    def minimiser(self, active: np.ndarray, ridge: float) -> np.ndarray:
-        """`(ridge I + B'B)^-1 e` on the active rows, e the last unit vector: the minimiser while
-        they stay the active ones."""
+    def step(self, active: np.ndarray, ridge: float, *, s: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Newton's: to the minimiser while the active rows stay the active ones,
+
+        (ridge I + B'B)^-1 (e - ridge s - B'z),   e the last unit vector, z = B s."""
         count = int(active.sum())
         d = self.B.shape[1]
         if count < _GRAM_SHARE * d:
-            # Woodbury: (ridge I + B'B)^-1 e = (e - B'(ridge I + BB')^-1 B e) / ridge, and B e = 1.
-            B = self.B[active]
-            G = B @ B.T
-            G.flat[:: count + 1] += ridge
-            inner = _solve(G, np.ones(count)) if count else np.zeros(0)
-            s = -(inner @ B)
-            s[-1] += 1.0
-            return s / ridge
-        e = np.zeros(d)
-        e[-1] = 1.0
+            return self._by_gram_matrix(active, ridge) - s
+        rest = -(np.where(active, z, 0.0) @ self.B) - ridge * s
+        rest[-1] += 1.0
         H = self._normal_matrix(active).copy()
         H.flat[:: d + 1] += ridge
-        return _solve(H, e)
+        return _solve(H, rest)
+
+    def minimiser(self, ridge: float) -> np.ndarray:
+        """If all rows were active."""
+        count, d = self.B.shape
+        everywhere = np.ones(count, bool)
+        return self.step(everywhere, ridge, s=np.zeros(d), z=np.zeros(count))
+
+    def _by_gram_matrix(self, active: np.ndarray, ridge: float) -> np.ndarray:
+        # Woodbury: (ridge I + B'B)^-1 e = (e - B'(ridge I + BB')^-1 B e) / ridge, and B e = 1.
+        B = self.B[active]
+        G = B @ B.T
+        G.flat[:: len(B) + 1] += ridge
+        inner = _solve(G, np.ones(len(B))) if len(B) else np.zeros(0)
+        s = -(inner @ B)
+        s[-1] += 1.0
+        return s / ridge
 
     def _normal_matrix(self, active: np.ndarray) -> np.ndarray:
         joined = np.flatnonzero(active & ~self._active)
         left = np.flatnonzero(self._active & ~active)
-        if len(joined) + len(left) < active.sum():
+        count = int(active.sum())
+        coarse = count >= _WELL_CONDITIONED * self.B.shape[1]
+        precision = np.dtype(np.float32 if coarse else np.float64)
+        if precision != self._normal.dtype:
+            self._rows = self.B.astype(precision, copy=False)
+            self._normal = self._product(np.flatnonzero(active))
+        elif len(joined) + len(left) < count:
             self._normal += self._product(joined)
             self._normal -= self._product(left)
         else:
@@ -121,7 +149,7 @@ class _ActiveRows:
         return self._normal
 
     def _product(self, rows: np.ndarray) -> np.ndarray:
-        B = self.B if len(rows) == len(self.B) else self.B[rows]
+        B = self._rows if len(rows) == len(self._rows) else self._rows[rows]
         return B.T @ B
 
     def exact_weights(self, active: np.ndarray) -> np.ndarray | None:
@@ -130,29 +158,44 @@ class _ActiveRows:
         P = self.B[active]
         if len(P) < P.shape[1]:
             return None
-        factor, failed = _factor(self._normal_matrix(active).T, lower=1)
-        if failed:
-            return None
-        lam = np.zeros(len(P))
-        missing = np.zeros(P.shape[1])
-        missing[-1] = 1.0
-        for _ in range(2):  # one step of refinement
-            correction, _ = _back(factor, missing, lower=1)
-            lam = lam + P @ correction
-            missing = -(lam @ P)
-            missing[-1] += 1.0
-        if lam.min() <= 0:
+        normal = self._normal_matrix(active)
+        lam = _weights(P, normal)
+        coarse = normal.dtype == np.float32
+        if coarse and (lam is None or np.abs(_missing(P, lam)).max() > _BALANCED):
+            lam = _weights(P, P.T @ P)
+        if lam is None or lam.min() <= 0:
             return None
         weights = np.zeros(len(self.B))
         weights[active] = lam
         return weights
 
 
+def _weights(P: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
+    """`lam = P s` with `P' lam = e`, refined; None if P has dependent columns."""
+    factor, back = _SOLVERS[normal.dtype]
+    triangle, failed = factor(normal.T, lower=1)
+    if failed:
+        return None
+    lam = np.zeros(len(P))
+    for _ in range(_REFINEMENTS):
+        correction, _ = back(triangle, _missing(P, lam), lower=1)
+        lam = lam + P @ correction
+    return lam
+
+
+def _missing(P: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """`e - P' lam`."""
+    missing = -(lam @ P)
+    missing[-1] += 1.0
+    return missing
+
+
 def _solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    factor, failed = _factor(M.T, lower=1)  # symmetric, and the transpose is in LAPACK's order
+    factor, back = _SOLVERS[M.dtype]
+    triangle, failed = factor(M.T, lower=1)  # symmetric, and the transpose is in LAPACK's order
     if failed:
         return np.linalg.lstsq(M, b, rcond=None)[0]
-    return _back(factor, b, lower=1)[0]
+    return back(triangle, b, lower=1)[0]
 
 
 def _line_search(

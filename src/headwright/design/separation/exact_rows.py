@@ -7,20 +7,16 @@ each is brought to about the same length by a power of two.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from flint import fmpq, fmpz, fmpz_mat
 
 from headwright.design.proofs.float_bounds import certain_margins
-from headwright.types import Array, Float, Int, Keys, Query
+from headwright.types import Keys, Query
 
 _BLOCK = 4096  # rows at a time
 _MANTISSA = 53  # bits of a float64
-# Most digits of keys on a grid; and products of 64-bit integers that leave room for a sum.
-_GRID_BITS = 24
-_LARGEST_PRODUCT = 2.0**58
 
 
 class ExactRows:
@@ -52,55 +48,6 @@ class ExactRows:
             s = self.bits - max(largest.bit_length(), 1)
             self._made[i] = [v << s if s >= 0 else v for v in x], max(s, 0)
         return self._made[i]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Keys with few digits, as whole numbers: every coordinate in units of a power of two of its
-    own. None where there are too many digits."""
-
-    whole: Int[Array, "n d"] | None
-
-    @classmethod
-    def of(cls, K: Keys) -> Grid:
-        largest = np.abs(K).max(axis=0)
-        scaled = np.ldexp(K, _GRID_BITS - np.frexp(largest)[1])
-        whole = np.rint(scaled).astype(np.int64)
-        if not np.array_equal(whole, scaled):
-            return cls(None)
-        # The largest power of two that divides them all is not needed.
-        digits = np.bitwise_or.reduce(np.abs(whole), axis=0)
-        return cls(whole // np.maximum(digits & -digits, 1))
-
-    def combined(
-        self, points: Int[Array, "a"], corners: Int[Array, "a d"], lam: Float[Array, "a d"]
-    ) -> Float[Array, "a d"]:
-        """The exact coefficients near lam, rounded once, of points that are convex combinations of
-        their corners; zeros for other points. They are fractions with one denominator D, a minor of
-        the matrix of the corners:
-
-        sum_i l_i v_i = D x,   sum_i l_i = D,   l_i = round(D lam_i) >= 0,   in whole numbers."""
-        if self.whole is None or len(points) == 0:
-            return np.zeros(lam.shape)
-        V = self.whole[corners]
-        D = np.rint(_largest_minors(V - V[:, :1]))
-        # Beyond this the products below would leave 64 bits.
-        fits = D * np.abs(self.whole).max() < _LARGEST_PRODUCT
-        D = np.where(fits, D, 0).astype(np.int64)
-        weights = np.rint(lam * D[:, None]).astype(np.int64)
-        balanced = np.einsum("ai,aid->ad", weights, V) == D[:, None] * self.whole[points]
-        convex = (weights.sum(axis=1) == D) & (weights >= 0).all(axis=1)
-        proven = convex & balanced.all(axis=1) & (D > 0)
-        return np.where(proven[:, None], weights / np.maximum(D, 1)[:, None], 0.0)
-
-
-def _largest_minors(E: Int[Array, "a d d"]) -> Float[Array, "a"]:
-    """Of the d - 1 edges from the first corner (row 0 is zero): the largest determinant that
-    remains when one coordinate is left out."""
-    edges = E[:, 1:].astype(float)
-    d = E.shape[2]
-    minors = [np.abs(np.linalg.det(np.delete(edges, c, axis=2))) for c in range(d)]
-    return np.max(minors, axis=0)
 
 
 def margin(K: Keys, S: Sequence[int], q: Query) -> float:

@@ -11,6 +11,7 @@ rounds every key and makes no verdict exact.)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 from flint import fmpz_mat
@@ -32,28 +33,41 @@ def blocks(n: int) -> Iterator[slice]:
 
 
 def copies(K: Keys) -> Int[Array, "n"]:
-    """For each key the number of the first key equal to it in every coordinate. Keys are told apart
-    coordinate by coordinate, until no two are left that might be equal."""
+    """For each key the number of the first key equal to it in every coordinate. Copies have equal
+    checksums; should others have one too, another checksum tells them apart."""
     first = np.arange(len(K))
-    alike = np.arange(len(K))
-    group = np.zeros(len(K), int)
-    for column in K.T:
-        _, value = np.unique(column[alike], return_inverse=True)
-        pair = group * (len(alike) + 1) + value
-        _, group, size = np.unique(pair, return_inverse=True, return_counts=True)
-        shared = size[group] > 1
-        alike = alike[shared]
-        group = group[shared]
-        if len(alike) == 0:
+    for draw in count():
+        checksum = _checksums(K, np.random.default_rng(draw))
+        in_order = np.sort(checksum)
+        repeated = in_order[1:][in_order[1:] == in_order[:-1]]
+        if len(repeated) == 0:
             return first
-    _, leader, group = np.unique(group, return_index=True, return_inverse=True)
-    first[alike] = alike[leader[group]]
-    return first
+        alike = np.flatnonzero(np.isin(checksum, repeated))
+        alike = alike[np.argsort(checksum[alike], kind="stable")]
+        same_sum = checksum[alike[1:]] == checksum[alike[:-1]]
+        same = (K[alike[1:]] == K[alike[:-1]]).all(axis=1)
+        if np.array_equal(same, same_sum):
+            begins = np.append(True, ~same)
+            first[alike] = alike[begins][np.cumsum(begins) - 1]
+            return first
+    raise AssertionError  # count() does not end
+
+
+def _checksums(K: Keys, rng: np.random.Generator) -> np.ndarray:
+    """A sum of the bits of every row with odd factors, modulo 2^64."""
+    odd = 2 * rng.integers(2**63, size=K.shape[1], dtype=np.uint64) + np.uint64(1)
+    sums = np.empty(len(K), np.uint64)
+    for part in blocks(len(K)):
+        bits = (K[part] + 0.0).view(np.uint64)  # -0.0 becomes 0.0, which is equal to it
+        # Numbers with few digits have zeros below, and so would their products.
+        bits ^= bits >> np.uint64(32)
+        sums[part] = bits @ odd
+    return sums
 
 
 def second_moments(K: Keys) -> tuple[Query, Float[Array, "d d"]]:
     """Mean and covariance, a block of keys at a time."""
-    mean = K.mean(axis=0)
+    mean = np.full(len(K), 1 / len(K)) @ K  # one product: faster than `K.mean` on short rows
     C = np.zeros((K.shape[1], K.shape[1]))
     for part in blocks(len(K)):
         X = K[part] - mean

@@ -39,19 +39,18 @@ _DEPENDENT = 1e-9
 
 @dataclass(frozen=True)
 class KeyTable:
-    """All keys and what every pursuit needs of them: their lengths, Gumbel noise for drawing
-    working sets, and the share of a key's length below which a distance is rounding."""
+    """All keys and what every pursuit needs of them: their lengths, the distance from each that
+    counts as rounding, and Gumbel noise for drawing working sets."""
 
     K: Keys
     lengths: Float[Array, "n"]
-    noise: Float[Array, "n"]
-    resolution: float
+    rounding: Float[Array, "n"]
+    draws: Float[Array, "n"]
 
     @classmethod
-    def of(cls, K: Keys, *, resolution: float, seed: int) -> KeyTable:
-        lengths = _lengths(K)
-        noise = np.random.default_rng(seed).gumbel(size=len(K))
-        return cls(K, lengths, noise, resolution)
+    def of(cls, K: Keys, *, rounding: Float[Array, "n"], seed: int) -> KeyTable:
+        draws = np.random.default_rng(seed).gumbel(size=len(K))
+        return cls(K, _lengths(K), rounding, draws)
 
 
 @dataclass
@@ -87,10 +86,11 @@ class Pursuit:
         """One round: `scores = K @ query`. Ends with a verdict or with a better query."""
         margins = self._margins(scores)
         self.margin = float(margins.min())
-        if self.margin > 0:
+        clear = margins - self._noise()
+        if clear.min() > 0:
             self.status = "selectable"
             return
-        new = self._violators(margins) if len(self.rows) else self._first(scores)
+        new = self._violators(clear) if len(self.rows) else self._first(scores)
         if len(new) and self._extend(new):
             self._solve()
         else:
@@ -108,7 +108,7 @@ class Pursuit:
 
         # The rough bound grows with the keys; where it fails, the bound on differences may still
         # hold.
-        short = margins <= 0
+        short = margins <= self._noise()
         close = np.flatnonzero(short & (gap > 0))
         lost = (short & (gap <= 0)).any()
         if len(close) and not lost:
@@ -116,19 +116,24 @@ class Pursuit:
             margins[close] = certain_margins(K[close], self.base, self.query) - tilt * distances
         return margins
 
+    def _noise(self) -> Float[Array, "n"]:
+        """Margins that are rounding and not geometry, over each key."""
+        rounding = self.table.rounding
+        return np.linalg.norm(self.query) * np.maximum(rounding, rounding[list(self.S)].max())
+
     def _first(self, scores: np.ndarray) -> np.ndarray:
         # Gumbel-top-k draws from softmax(tau z) without replacement; tau = (z_0 - mean z) / var z
         # makes its mean z_0.
         n, d = self.table.K.shape
         tau = (scores[self.S[0]] - scores.mean()) / max(scores.var(), np.finfo(float).tiny)
-        priority = tau * scores + self.table.noise
+        priority = tau * scores + self.table.draws
         priority[list(self.S)] = -np.inf
         return _largest(priority, min(4 * (d + _MORE_ROWS), n - len(self.S)))
 
-    def _violators(self, margins: np.ndarray) -> np.ndarray:
-        margins[self.rows] = np.inf
-        losing = np.flatnonzero(margins <= 0)
-        worst = _largest(-margins[losing], len(self.base) + _MORE_ROWS)
+    def _violators(self, clear: np.ndarray) -> np.ndarray:
+        clear[self.rows] = np.inf
+        losing = np.flatnonzero(clear <= 0)
+        worst = _largest(-clear[losing], len(self.base) + _MORE_ROWS)
         return losing[worst]
 
     def _extend(self, new: np.ndarray) -> bool:
@@ -247,16 +252,16 @@ def _largest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _independent(table: KeyTable, S: Sequence[int]) -> np.ndarray:
-    """`k_a - k_0` for a largest affinely independent part of S: up to rounding, or exactly at
-    resolution 0."""
+    """`k_a - k_0` for a largest affinely independent part of S: up to rounding, or exactly if
+    nothing counts as rounding."""
     E = table.K[list(S[1:])] - table.K[S[0]]
     if len(E) == 0:
         return E
-    if table.resolution == 0:
+    rounding = table.rounding[list(S)].max()
+    if rounding == 0:
         exact = ExactRows(table.K[list(S)], 0)
         differences = [exact[a][0] for a in range(1, len(S))]
         return E[independent(differences)]
-    rounding = table.resolution * table.lengths[list(S)].max()
     return E[np.sort(_leading_pivots(E, rounding))]
 
 

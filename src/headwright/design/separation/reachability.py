@@ -2,7 +2,7 @@
 none does.
 
 Stages, each settling what it can prove and passing on the rest: copies are grouped and unused
-dimensions removed (`hull`), qhull's facets settle almost all keys in few dimensions (`fan`) and
+dimensions removed (`hull`), qhull's facets settle almost all keys in few dimensions (`few`) and
 matrix products in many (`screens`), a working-set method the hard ones (`pursuit`), and rational
 arithmetic those on the boundary (`separate.verdict`). No stage concludes from its own failure.
 """
@@ -10,7 +10,8 @@ arithmetic those on the boundary (`separate.verdict`). No stage concludes from i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from headwright import inputs
 from headwright.design.proofs.proof import Combination
 from headwright.design.separation import hull
-from headwright.design.separation.fan import Fan
+from headwright.design.separation.few.fan import Fan
 from headwright.design.separation.placed import Placement, combination
 from headwright.design.separation.pursuit import KeyTable, Pursuit, pursue
 from headwright.design.separation.record import Inside, PointVerdicts, Reach, SetReach
@@ -58,17 +59,19 @@ def reach(
     K, resolution = keys_and_resolution(K, tolerance)
     report = progress or (lambda done, total: None)
     columns = hull.used_columns(K, resolution=resolution)
+    rounding = resolution * np.sqrt(np.einsum("nd,nd->n", K, K))
     if sets is not None:
         members = _members(sets, len(K))
         # Keys that are all equal use no coordinate; sets are compared on one all the same.
         used = columns if len(columns) else np.zeros(1, int)
         placement = Placement(used, np.arange(len(K)))
-        table = KeyTable.of(placement.points(K), resolution=resolution, seed=seed)
+        table = KeyTable.of(placement.points(K), rounding=rounding, seed=seed)
         return _sets(K, members, placement, table=table, report=report)
 
     seen = K if len(columns) == K.shape[1] else np.ascontiguousarray(K[:, columns])
     placement = Placement(columns, hull.copies(seen))
-    found = _keys(placement.points(K), resolution=resolution, seed=seed, report=report)
+    at_points = rounding[placement.distinct]
+    found = _keys(placement.points(K), rounding=at_points, seed=seed, report=report)
     return Reach.of(K, placement=placement, found=found, resolution=resolution)
 
 
@@ -83,40 +86,56 @@ def _members(sets: Any, n: int) -> list[tuple[int, ...]]:
 
 
 def _keys(
-    points: Float[Array, "p r"], *, resolution: float, seed: int, report: Progress
+    points: Float[Array, "p r"], *, rounding: Float[Array, "p"], seed: int, report: Progress
 ) -> PointVerdicts:
-    """Verdicts on distinct points, none of whose coordinates is wasted."""
+    """Verdicts on distinct points, none of whose coordinates is wasted, with the distance from each
+    that counts as rounding."""
     total = len(points)
     if total == 1:
         report(1, 1)
         return PointVerdicts(points[0])
-    axes = PrincipalAxes.of(*hull.second_moments(points))
-    fan = Fan(points, resolution=resolution)
+    fan = Fan(points, rounding=rounding)
     report(total - int(fan.open.sum()), total)
+    axes = PrincipalAxes.of(*hull.second_moments(points))
     won, hard = _screened(points, axes, fan, report)
-    table = KeyTable.of(points, resolution=resolution, seed=seed)
+    pursuits = _Pursuits(points, rounding, seed, axes)
     verdicts: dict[int, Selectable] = {}
-    for pursuit in pursue(_started(table, axes, hard), block=_block(*points.shape)):
+    for pursuit in pursue(pursuits.of(hard), block=_block(*points.shape)):
         verdicts[pursuit.S[0]] = verdict(pursuit)
         report(total - len(hard) + len(verdicts), total)
     if fan.open.all():
         return PointVerdicts(axes.mean, won, verdicts)
-    inside = Inside(~fan.open, partial(_proof, fan, table, axes))
+    inside = Inside(~fan.open, partial(_proof, fan, pursuits))
     return PointVerdicts(axes.mean, won, verdicts, inside)
 
 
-def _started(table: KeyTable, axes: PrincipalAxes, keys: Iterable[int]) -> Iterator[Pursuit]:
-    return (Pursuit(table, (j,), axes.whitened_query(table.K[j])) for j in keys)
+@dataclass(frozen=True)
+class _Pursuits:
+    """How a pursuit of one point begins; the table that all share is made for the first."""
+
+    points: Float[Array, "p r"]
+    rounding: Float[Array, "p"]
+    seed: int
+    axes: PrincipalAxes
+
+    @cached_property
+    def table(self) -> KeyTable:
+        return KeyTable.of(self.points, rounding=self.rounding, seed=self.seed)
+
+    def of(self, points: Iterable[int]) -> Iterator[Pursuit]:
+        return (Pursuit(self.table, (j,), self.axes.whitened_query(self.points[j])) for j in points)
 
 
-def _proof(fan: Fan, table: KeyTable, axes: PrincipalAxes, point: int) -> Combination:
+def _proof(fan: Fan, pursuits: _Pursuits, point: int) -> Combination:
     """Of a point that the fan proved to be inside: a pursuit spreads the weight over more keys,
     which makes a sharper ceiling; what the fan found is there if it fails."""
-    pursuit = next(pursue(_started(table, axes, [point])))
+    pursuit = next(pursue(pursuits.of([point])))
     found = verdict(pursuit).proof
-    if found is not None and found.exact:
+    if found is not None and (found.exact or fan.rounded[point]):
         return found
-    return combination(table.K, outside=fan.combination(point), inside=((point,), np.ones(1)))
+    points = pursuits.points
+    proof = combination(points, outside=fan.combination(point), inside=((point,), np.ones(1)))
+    return replace(proof, exact=not fan.rounded[point])
 
 
 def _screened(
@@ -131,7 +150,7 @@ def _screened(
         report(total - len(hard), total)
         return won, hard
 
-    screen = Screen(points, axes)
+    screen = Screen(points, axes, noise=fan.noise)
     left = screen.self_test(fan.open)
     report(total - len(left), total)
     fan.finish(screen.order[left])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,11 @@ from headwright.design.separation.placed import Placement, combination
 from headwright.design.separation.separate import Selectable
 from headwright.errors import InputError
 from headwright.report import notebook
-from headwright.types import Array, Bool, Float, Keys, Query
+from headwright.types import Array, Bool, Float, Int, Keys, Query
+
+STATUS = ("reachable", "shared", "unreachable", "undecided")
+_REACHABLE, _SHARED, _UNREACHABLE, _ = range(len(STATUS))
+_WORDS = {"selectable": "reachable", "unselectable": "unreachable", "undecided": "undecided"}
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,13 @@ class PointVerdicts:
     verdicts: dict[int, Selectable] = field(default_factory=dict)
     inside: Inside | None = None
 
-    def words(self, count: int) -> Array:
-        """One status per point."""
-        status = np.full(count, "reachable", dtype=object)
+    def status(self, count: int) -> Int[Array, "p"]:
+        """One position in `STATUS` per point."""
+        status = np.full(count, _REACHABLE)
         if self.inside is not None:
-            status[self.inside.points] = "unreachable"
+            status[self.inside.points] = _UNREACHABLE
         for point, found in self.verdicts.items():
-            status[point] = _WORDS[found.status]
+            status[point] = STATUS.index(_WORDS[found.status])
         return status
 
     def proof(self, point: int) -> Combination | None:
@@ -82,9 +87,6 @@ class PointVerdicts:
         if known is None and self.inside is not None:
             return self.inside.proof(point)
         return None if known is None else known.proof
-
-
-_WORDS = {"selectable": "reachable", "unselectable": "unreachable", "undecided": "undecided"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,21 +128,23 @@ class Reach:
 
     @classmethod
     def of(cls, K: Keys, *, placement: Placement, found: PointVerdicts, resolution: float) -> Reach:
-        distinct, point, copies = np.unique(
-            placement.first, return_inverse=True, return_counts=True
-        )
-        alone = found.words(len(distinct))
-        together = np.where(alone == "reachable", "shared", alone)
+        leads = placement.first == np.arange(len(K))
+        point = (np.cumsum(leads) - 1)[placement.first]
+        copies = np.bincount(point)
+        alone = found.status(len(copies))
+        together = np.where(alone == _REACHABLE, _SHARED, alone)
         status = np.where(copies > 1, together, alone)[point]
+        words = np.array(STATUS, dtype=object)[status].tolist()
 
         shared = np.flatnonzero(copies[point] > 1)
         by_point = shared[np.argsort(point[shared], kind="stable")]
-        ends = np.cumsum(copies[copies > 1])
-        groups = [tuple(members.tolist()) for members in np.split(by_point, ends[:-1])]
+        members = by_point.tolist()
+        ends = np.cumsum(copies[copies > 1]).tolist()
+        groups = [tuple(members[a:b]) for a, b in pairwise([0, *ends])]
         return cls(
-            reachable=(status == "reachable").astype(bool),
-            status=tuple(status.tolist()),
-            groups=tuple(Group(keys, str(status[keys[0]])) for keys in groups if keys),
+            reachable=status == _REACHABLE,
+            status=tuple(words),
+            groups=tuple(Group(keys, words[keys[0]]) for keys in groups),
             dimension=hull.dimension(K, placement.columns, resolution=resolution),
             tolerance=resolution,
             _keys=K,
@@ -161,7 +165,7 @@ class Reach:
     @property
     def counts(self) -> dict[str, int]:
         found = Counter(self.status)
-        return {word: found[word] for word in ("reachable", "shared", "unreachable", "undecided")}
+        return {word: found[word] for word in STATUS}
 
     def witness(self, j: int) -> Witness:
         """A query under which key j (or, if it is shared, its group) beats every other key."""

@@ -65,7 +65,8 @@ class PrincipalAxes:
 class Screen:
     """Principal coordinates of all keys in float32, longest key first, and the screens on them."""
 
-    def __init__(self, K: Keys, axes: PrincipalAxes) -> None:
+    def __init__(self, K: Keys, axes: PrincipalAxes, *, noise: float) -> None:
+        """A query has to win by more than `noise` times its length."""
         n, d = K.shape
         lengths = [np.linalg.norm(K[part] - axes.mean, axis=1) for part in blocks(n)]
         lengths = np.concatenate(lengths)
@@ -74,6 +75,7 @@ class Screen:
         self.lengths = lengths[self.order]
         # float32 holds numbers of size one best: scale the longest key to length one.
         self.unit = max(float(self.lengths[0]), np.finfo(float).tiny)
+        self.noise = noise
         self.W = np.empty((n, d), np.float32)
         for part in blocks(n):
             centred = K[self.order[part]] - axes.mean
@@ -108,7 +110,7 @@ class Screen:
             # Positions in left, until they lose
             alive = np.arange(first, min(first + self.queries, len(left)))
             own_lengths = lengths[left[alive]]
-            own = own_lengths**2 * (1 - self.error)
+            own = own_lengths * (own_lengths * (1 - self.error) - self.noise / self.unit)
             # keys shorter than every own / |w_j| cannot reach; lengths fall with the position
             shortest = (own / np.maximum(own_lengths, 1e-300)).min()
             longer = int(np.searchsorted(-lengths, -shortest, side="right"))
@@ -175,7 +177,8 @@ class Screen:
             higher = bound > highest
             highest[higher] = bound[higher]
             worst[higher] = part.start + top[higher]
-        return own - highest - slack * _lengths(self.W[left]), worst
+        needed = slack * _lengths(self.W[left]) + self.noise * _lengths(Y * self.axes.shrink)
+        return own - highest - needed, worst
 
 
 def _mirrored(Y: np.ndarray, X: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ from headwright.types import Keys, Query
 
 # A coordinate of a key that was computed from others carries a few roundings.
 _UNITS = 8
+_ABOVE = 1 + 1e-12  # room for the rounding of a distance
 _HUGE = 1e140  # squares of larger keys overflow
 
 
@@ -79,13 +80,16 @@ def selectable(
         query = K[members[0]] - K.mean(axis=0)
     else:
         query = np.asarray(inputs.shape("start", start, K.shape[1]), dtype=float)
-    table = KeyTable.of(K, resolution=resolution, seed=seed)
+    rounding = resolution * np.linalg.norm(K, axis=1)
+    table = KeyTable.of(K, rounding=rounding, seed=seed)
     pursuit = next(pursue([Pursuit(table, members, query)]))
     if pursuit.status == "undecided" and exact:
         columns = hull.used_columns(K, resolution=resolution)
         if 0 < len(columns) < K.shape[1]:
             seen = np.ascontiguousarray(K[:, columns])
-            found = selectable(seen, members, tolerance=resolution, seed=seed)
+            table = KeyTable.of(seen, rounding=rounding, seed=seed)
+            start = seen[members[0]] - seen.mean(axis=0)
+            found = verdict(next(pursue([Pursuit(table, members, start)])))
             return restored(found, K, Placement(columns, np.arange(len(K))))
     return verdict(pursuit, exact=exact)
 
@@ -179,8 +183,11 @@ def _combination(pursuit: Pursuit) -> Combination:
 def _in_rationals(pursuit: Pursuit) -> Selectable:
     K = pursuit.table.K
     S = pursuit.S
+    near = _near_copy(pursuit)
+    if near is not None:
+        return near
     rows, weights = pursuit.candidates()
-    noise = pursuit.table.resolution * pursuit.table.lengths[[*S, *rows]].max()
+    noise = pursuit.table.rounding[[*S, *rows]].max()
     found = nearest_point(K, S, candidates=rows, weights=weights, enough=noise)
     if found.inside is None:
         return _undecided("the exact method ran out of cycles")
@@ -198,6 +205,24 @@ def _in_rationals(pursuit: Pursuit) -> Selectable:
         rounding = f"below the rounding of the keys ({noise:.1g})"
         return _loses(proof, f"a convex combination up to {proof.residual:.1g}, {rounding}")
     return _separated(K, S, found)
+
+
+def _near_copy(pursuit: Pursuit) -> Selectable | None:
+    """A single key that is within rounding of another one lies inside."""
+    table = pursuit.table
+    member = pursuit.S[0]
+    if table.rounding[member] == 0 or len(pursuit.S) > 1:
+        return None
+    distances = np.linalg.norm(table.K - pursuit.base, axis=1) * _ABOVE
+    distances[member] = np.inf
+    allowed = np.maximum(table.rounding, table.rounding[member])
+    nearest = int((distances - allowed).argmin())
+    if distances[nearest] > allowed[nearest]:
+        return None
+    one = np.ones(1)
+    proof = combination(table.K, outside=((nearest,), one), inside=((member,), one))
+    rounding = f"below the rounding of the keys ({allowed[nearest]:.1g})"
+    return _loses(replace(proof, exact=False), f"a copy up to {proof.residual:.1g}, {rounding}")
 
 
 def _separated(K: Keys, S: Sequence[int], found: Origin) -> Selectable:
