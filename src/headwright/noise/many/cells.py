@@ -63,11 +63,10 @@ class Cells:
         neighbours = np.arange(ORDER * self.grid.chebyshev).reshape(ORDER, -1)
         return first[:, None, None] + neighbours
 
-    def middle(self, function: Float[np.ndarray, "*u g"]) -> Float[np.ndarray, "*u c"]:
-        """A function on the grid, read near the middle of each cell."""
-        middle = self.grid.chebyshev // 2
-        near_middle = self.columns[:, ORDER // 2 - 1, middle]
-        return function[..., near_middle]
+    @property
+    def middle(self) -> CellNumbers:
+        """The column of the grid near the middle of each cell."""
+        return self.columns[:, ORDER // 2 - 1, self.grid.chebyshev // 2]
 
     def only(self, chosen: Bool[np.ndarray, "c"]) -> Cells:
         """Some of the cells, with their pieces and their keys."""

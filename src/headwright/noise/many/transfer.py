@@ -20,7 +20,7 @@ import numpy as np
 from headwright.arrays import dot, put
 from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.polynomials import Pieces, Series, Terms
+from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int, PerKey
 
@@ -222,30 +222,28 @@ class Transfer:
         return to_numpy(added), to_numpy(cubic)
 
     def _coefficients(
-        self, polynomial: Series, terms: Terms
+        self, functions: Functions, terms: Terms
     ) -> tuple[Float[Array, "p 3"], Float[Array, "p f t"]]:
         """Coefficients of the powers on each piece: 1, x and y of the first function, and all
         others."""
-        mine = Pieces.of(self.cells, terms).powers(polynomial)
+        mine = Pieces.of(self.cells, terms).powers(functions)
         plane = np.zeros((len(mine), 3))
-        for k, (a, b) in enumerate(_PLANE):
-            if a < mine.shape[2] and b < mine.shape[3]:
-                plane[:, k] = mine[:, 0, a, b]
-                mine[:, 0, a, b] = 0.0
-        a, b = terms.pairs.T
-        rest = np.ascontiguousarray(mine[..., a, b])
-        others = self._array(rest, self._dtype(terms))
+        for k, pair in enumerate(_PLANE):
+            for t in np.flatnonzero((terms.pairs == pair).all(axis=1)):
+                plane[:, k] = mine[:, 0, t]
+                mine[:, 0, t] = 0.0
+        others = self._array(mine, self._dtype(terms))
         return self._array(plane, self.dtype), others
 
     def evaluate(
-        self, polynomial: Series, terms: Terms, finish: Finish, *, into: Weights, columns: Columns
+        self, functions: Functions, terms: Terms, finish: Finish, *, into: Weights, columns: Columns
     ) -> tuple[Weights, Float[Array, "slots k"]]:
         """Bring functions to the keys: `finish` makes A and B of each key, which go `into` the
         weights, and what a table holds in `columns` for each slot, from the first function and
         from the others."""
         xp = self.xp
         lines = self.lines
-        all_planes, all_rests = self._coefficients(polynomial, terms)
+        all_planes, all_rests = self._coefficients(functions, terms)
         weights = into.mean
         squares = into.square
         table = self._zeros(lines.slots, columns.count, dtype=columns.dtype)
