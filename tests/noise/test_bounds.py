@@ -100,11 +100,12 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
     everywhere = np.arange(some.nodes.u.size)
     psi, r = (table.read(f, everywhere, some.middle) @ some.count for f in (tables.PSI, tables.R))
     at = int(np.argmax(np.exp(psi) * r))  # where most of the mass is
-    function = table.read(tables.PSI, np.array([at]), np.arange(some.grid.size))
+    function = table.read(tables.PSI, np.array([at]), some.read)
     weight = some.count[None, :].astype(float)
     terms = polynomials.choose(some, function, weight * 1e9, sums=True)  # what is known is kept
     along, across = series.to_chebyshev(some.grid.chebyshev)
-    polynomial = np.einsum("al,clk,bk->cab", along, function[0, some.columns], across)
+    values = function[0, np.searchsorted(some.read, some.columns)]
+    polynomial = np.einsum("al,clk,bk->cab", along, values, across)
     place = some.grid.spacing[some.strip] * (some.interval + 0.5), some.grid.edges[some.strip]
     middle = 0.5 * (some.grid.edges[some.strip] + some.grid.edges[some.strip + 1])
     true = transform(some.nodes.u[at] + place[0][None, :], middle, top=1).psi[0]

@@ -29,7 +29,7 @@ _TRIED_FAINT = 4
 _SEEN = 1e-4
 # Nodes with less of the largest weight than this do not decide on phi.
 _RARE = 1e-7
-_FEW = 16  # functions phi that are tried first
+_FEW = (12, 40)  # functions phi that are tried first, and next
 _ROUNDED = 4e-15  # relative error of an integral of r^2
 _SOME = 500  # columns from which phi is found
 
@@ -64,7 +64,7 @@ class Integrand:
         read = np.zeros(self.charge.size, dtype=bool)
         for group in self.groups:
             if not group.faint:
-                read[group.cells.columns] = True
+                read[group.cells.read] = True
         return np.flatnonzero(read)
 
     @cached_property
@@ -122,8 +122,8 @@ def _terms(group: Group, table: Table, seen: Picture, share: float) -> Terms:
     first, second = of_all / budget.POLYNOMIALS_MEAN
     by_psi = first + second
     by_r = (first + 2 * second) / seen.r[tried]
-    everywhere = np.arange(group.cells.grid.size)
-    functions = np.concatenate([table.read(f, 2 * tried, everywhere) for f in (PSI, R)])
+    columns = group.cells.read
+    functions = np.concatenate([table.read(f, 2 * tried, columns) for f in (PSI, R)])
     costs = np.concatenate([by_psi, by_r])[:, None] * group.cells.count
     return choose(group.cells, functions, costs, sums=True, allowed=share)
 
@@ -146,7 +146,7 @@ def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
 
     own = one.own[columns]
     charge = charge[columns]
-    for most in (_FEW, len(phi)):  # the first few nearly always do
+    for most in (*_FEW, len(phi)):  # the first few nearly always do
         weights = np.zeros((len(phi[:most]), one.density.size))
         weights[:, seen] = phi[:most] * root
         found = one.table.integrals(R, weights)[:, columns]

@@ -196,7 +196,8 @@ def _carried(
     costs = known.costs(group)
     # Of faint keys anything would be good enough for the sums, but their weights are asked for too.
     wanted = budget.FAINT_WEIGHTS if group.faint else None
-    terms = choose(group.cells, functions, costs, rounded=rounded, allowed=share, wanted=wanted)
+    read = functions[:, group.cells.read]
+    terms = choose(group.cells, read, costs, rounded=rounded, allowed=share, wanted=wanted)
     return _Carried(group, charge, transfer, functions, terms, squares)
 
 
@@ -207,9 +208,11 @@ def _added(
     m = carried[0].group.cells.m
     xp = compat.array_namespace(m)
     n = int(m.shape[0])
-    weights = Weights(xp.zeros_like(m), xp.zeros_like(m))
-    row = xp.full((n,), -1, dtype=xp.int64, device=compat.device(m))
-    start = 0
+    # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory first.
+    mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
+    weights = Weights(mean, square)
+    row = xp.zeros((n,), dtype=xp.int64, device=compat.device(m))
+    start = 1  # no key has row 0
     of_groups = []
     for part, rounded in zip(carried, single, strict=True):
         faint = part.group.faint

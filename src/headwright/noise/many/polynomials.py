@@ -49,7 +49,7 @@ class Terms:
 
 def choose(
     cells: Cells,
-    functions: Functions,
+    functions: Float[np.ndarray, "f r"],
     weight: Float[np.ndarray, "f c"],
     *,
     sums: bool = False,
@@ -58,10 +58,11 @@ def choose(
     wanted: float | None = None,
 ) -> Terms:
     """The fewest terms on pieces of cells whose neglect costs at most `allowed`, when a change of f
-    on cell c by e costs `weight * e`. Never rounded are constant and linear terms of the first
-    function and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative
-    error e of what is made of the functions costs `rounded * e`. Terms are also kept where f would
-    be off by more than `wanted` without them, on the average over the keys."""
+    on cell c by e costs `weight * e`; f is given in the columns that the cells read. Never rounded
+    are constant and linear terms of the first function and, where `sums` over keys are wanted, all
+    terms up to the cubic ones. A relative error e of what is made of the functions costs `rounded *
+    e`. Terms are also kept where f would be off by more than `wanted` without them, on the average
+    over the keys."""
     whole = _sizes(cells, functions, weight)
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
@@ -88,16 +89,16 @@ def choose(
 
 
 def _sizes(
-    cells: Cells, functions: Functions, weight: Float[np.ndarray, "f c"]
+    cells: Cells, functions: Float[np.ndarray, "f r"], weight: Float[np.ndarray, "f c"]
 ) -> Float[np.ndarray, "f a b"]:
-    """`sum_c weight |coefficient|` of the Chebyshev series of functions on the grid, cell by cell.
-    A column of the grid is in several cells: along s it is transformed once for all of them."""
+    """`sum_c weight |coefficient|` of the Chebyshev series of each function, cell by cell. Several
+    cells read a lattice point: along s it is transformed once for all of them."""
     along, across = to_chebyshev(cells.grid.chebyshev)
     count = len(across)
     on_lattice = functions.reshape(-1, count) @ across.T
     on_lattice = on_lattice.reshape(len(functions), -1, count)
     on_lattice = np.ascontiguousarray(np.swapaxes(on_lattice, 1, 2))
-    points = cells.columns[:, :, 0] // count
+    points = np.searchsorted(cells.read[::count], cells.columns[:, :, 0])
 
     def added(part: slice) -> Float[np.ndarray, "f b a"]:
         """Of some cells, whose coefficients stay in cache."""

@@ -106,8 +106,8 @@ class _Strip:
 
         several = -(-self.points // _TOGETHER)
         stride = self.per_m * _TOGETHER
-        missing = stride * (several - 1) + length - len(values)
-        padded = np.pad(values, ((0, max(0, missing)), (0, 0)))
+        padded = np.zeros((max(len(values), stride * (several - 1) + length), self.chebyshev))
+        padded[: len(values)] = values
         steps = (padded.strides[0], stride * padded.strides[0], 8)
         shape = (length, several, self.chebyshev)
         windows = as_strided(padded, shape, steps, writeable=False).reshape(length, -1)

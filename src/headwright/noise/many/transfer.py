@@ -129,7 +129,7 @@ class Transfer:
         shape = (lines.piece.size, lines.length)
         x = xp.empty(shape, dtype=self.dtype, device=self.device)
         y = xp.empty(shape, dtype=self.dtype, device=self.device)
-        key = xp.empty(shape, dtype=cells.keys.dtype, device=self.device)
+        key = xp.empty(shape, dtype=xp.int64, device=self.device)
 
         def place(block: slice) -> None:
             """Find keys and places of some lines."""

@@ -29,8 +29,8 @@ _ROUNDED = 1.2e-7  # relative, of a number in single precision
 
 @dataclass(frozen=True)
 class GroupTable:
-    """(D, A h_1, ..) of the keys whose rows are numbered from `start` on; `everybody` says that
-    these are all keys."""
+    """(D, A h_1, ..) of the keys whose rows are numbered from `start` on, which is 1 or more;
+    `everybody` says that these are all keys."""
 
     rows: Float[Array, "slots k"]
     start: int
@@ -45,7 +45,7 @@ class GroupTable:
 
 @dataclass(frozen=True)
 class KeyTables:
-    """`weights` are A; `row[i]` is the row of key i, in one of the tables or in none."""
+    """`weights` are A; `row[i]` is the row of key i, in one of the tables, or 0 if in none."""
 
     weights: PerKey
     row: Int[Array, "n"]
@@ -100,7 +100,7 @@ class _Part:
         for group in self.tables.groups:
             mine = rounded if group.rows.dtype == rounded.dtype else values
             if group.everybody:
-                self._add_group(xp.take(group.rows, row, axis=0), mine)
+                self._add_group(xp.take(group.rows, row - group.start, axis=0), mine)
                 continue
             chosen = group.chosen(row)
             if chosen.shape[0]:
@@ -109,13 +109,13 @@ class _Part:
                 self._add_group(rest, xp.take(mine, chosen, axis=0))
 
     def _add_group(self, rest: Float[Array, "c k"], values: Float[Array, "c v"]) -> None:
-        """Keys of one group; their values may be overwritten."""
+        """Keys of one group; their values are overwritten."""
         xp = compat.array_namespace(rest)
         double = self.total.dtype
-        ones = xp.ones_like(rest[:, 0])
+        ones = xp.ones(rest.shape[0], dtype=rest.dtype, device=compat.device(rest))
         self.sums = self.sums + xp.astype(dot(rest.T, ones), double)
         self.linear = self.linear + xp.astype(dot(rest.T, values), double)
-        values = values * xp.sqrt(rest[:, :1])
+        values *= xp.sqrt(rest[:, :1])
         self.square = self.square + xp.astype(values.T @ values, double)
 
     def on_host(self) -> tuple[np.ndarray, ...]:
