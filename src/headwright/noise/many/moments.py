@@ -36,7 +36,7 @@ from headwright.noise.many.integrand import Integrand, OnGrid, directions, error
 from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.tables import R, W, tables
 from headwright.noise.many.transfer import Columns, Finish, Transfer, Weights
-from headwright.noise.many.value_sums import GroupTable, KeyTables, ValueSums, add_values
+from headwright.noise.many.value_sums import Stored, ValueSums, add_values
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, PerKey, Values
 
@@ -211,23 +211,18 @@ def _added(
     # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory first.
     mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
     weights = Weights(mean, square)
-    row = xp.zeros((n,), dtype=xp.int64, device=compat.device(m))
-    start = 1  # no key has row 0
     of_groups = []
     for part, rounded in zip(carried, single, strict=True):
         faint = part.group.faint
         count = 0 if faint else 1 + len(known.h)
-        columns = Columns(count, xp.float32 if rounded else m.dtype)
+        columns = Columns.of(part.group.cells, count, xp.float32 if rounded else m.dtype)
         finish = _to_faint_keys if faint else _to_keys(known.common)
-        weights, rows = part.transfer.evaluate(
+        weights = part.transfer.evaluate(
             part.functions, part.terms, finish, into=weights, columns=columns
         )
         if not faint:
-            row = part.transfer.number(row, start)
-            everybody = int(part.group.cells.keys.shape[0]) == n
-            of_groups.append(GroupTable(rows, start, everybody))
-            start += int(rows.shape[0])
-    return weights, add_values(V, KeyTables(weights.mean, row, of_groups))
+            of_groups.append(columns)
+    return weights, add_values(V, Stored(weights.mean, of_groups))
 
 
 def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -> float:
@@ -255,7 +250,7 @@ def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
 
     def finish(
         first: Float[Array, "l w"], others: Float[Array, "l f w"]
-    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l w k"]]:
+    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
         xp = compat.array_namespace(first)
         A = xp.exp(first)
         a = xp.astype(A, others.dtype, copy=False)
@@ -269,15 +264,15 @@ def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
             columns.append(h * a)
         positive = xp.where(left > 0.0, left, 0.0)
         D = positive * a * a
-        return A, A * A * ratio, xp.stack([D, *columns], axis=-1)
+        return A, A * A * ratio, [D, *columns]
 
     return finish
 
 
 def _to_faint_keys(
     first: Float[Array, "l w"], others: Float[Array, "l f w"]
-) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l f w"]]:
+) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
     """From ln A and ln (B / A^2) to A and B."""
     xp = compat.array_namespace(first)
     A = xp.exp(first)
-    return A, A * A * xp.exp(others[:, 0, :]), others
+    return A, A * A * xp.exp(others[:, 0, :]), []
