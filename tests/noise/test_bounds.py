@@ -97,17 +97,21 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
     set_order(monkeypatch, order)
     some = cells.make_cells(m, s)
     table = tables.tables(some.grid, some.nodes)
-    psi, r = (some.middle(table[k]) @ some.count for k in (0, 1))
+    everywhere = np.arange(some.nodes.u.size)
+    psi, r = (table.read(f, everywhere, some.middle) @ some.count for f in (tables.PSI, tables.R))
     at = int(np.argmax(np.exp(psi) * r))  # where most of the mass is
-    polynomial = polynomials.coefficients(some, table[:1, at, :])
+    function = table.read(tables.PSI, np.array([at]), some.read)
     weight = some.count[None, :].astype(float)
-    terms = polynomials.choose(some, polynomial, weight * 1e9, sums=True)  # what is known is kept
+    terms = polynomials.choose(some, function, weight * 1e9, sums=True)  # what is known is kept
+    along, across = series.to_chebyshev(some.grid.chebyshev)
+    values = function[0, np.searchsorted(some.read, some.columns)]
+    polynomial = np.einsum("al,clk,bk->cab", along, values, across)
     place = some.grid.spacing[some.strip] * (some.interval + 0.5), some.grid.edges[some.strip]
     middle = 0.5 * (some.grid.edges[some.strip] + some.grid.edges[some.strip + 1])
     true = transform(some.nodes.u[at] + place[0][None, :], middle, top=1).psi[0]
     # T_a(0) T_b(0): the series in the middle of the cell.
-    a, b = (np.cos(np.pi / 2 * np.arange(k)) for k in polynomial.shape[2:])
-    found = np.einsum("cab,a,b->c", polynomial[0], a, b)
+    a, b = (np.cos(np.pi / 2 * np.arange(k)) for k in polynomial.shape[1:])
+    found = np.einsum("cab,a,b->c", polynomial, a, b)
     missed = float(some.count @ np.abs(found - true))
     assert 1e-10 <= missed <= terms.missed / 1e9
 

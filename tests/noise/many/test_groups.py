@@ -9,7 +9,7 @@ from headwright.noise import budget
 from headwright.noise import exact as exact_route
 from headwright.noise.head.integral import head_moments
 from headwright.noise.many import cells, groups
-from headwright.noise.many.grid import make_strips
+from headwright.noise.many.grid import make_strips, rows_of
 from headwright.noise.many.tables import tables
 
 # deviation of the means, smallest and largest deviation of the logits: few keys take most of the
@@ -181,5 +181,5 @@ def test_rows_that_are_looked_up_equal_a_search(low, high, split, rng):
     beside = np.concatenate([np.nextafter(ends, up) for up in (0.0, np.inf)])
     s = np.concatenate([ends, beside, rng.uniform(low, high, 5000), [high]])
     s = s[(s >= low) & (s <= high)]
-    found = cells._row_of(strips, split, s)(s)
+    found = rows_of(strips, split, s)(s)
     assert np.array_equal(found, np.searchsorted(ends[1:], s, side="right"))

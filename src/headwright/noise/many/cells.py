@@ -7,18 +7,18 @@ keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import array_api_compat as compat
 import numpy as np
+from scipy import sparse
 
 from headwright.arrays import like
 from headwright.noise import budget
 from headwright.noise.head.nodes import Nodes, nodes
 from headwright.noise.many.blocks import blocks, in_threads
-from headwright.noise.many.grid import SHORT_NUMBERS, Extent, Grid, Layout, Strips, make_layout
+from headwright.noise.many.grid import Extent, Grid, Layout, Strips, make_layout, rows_of
 from headwright.noise.many.series import ORDER
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Int, PerKey
@@ -26,7 +26,6 @@ from headwright.types import Array, Bool, Float, Int, PerKey
 _BLOCK = 1 << 14  # keys in work at once on the host
 _PART = 1 << 16  # and given to a thread
 _TINY = 1e-300
-_STEPS = 1 << 14  # in a table of rows
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
 
 CellNumbers = Int[np.ndarray, "c"]
@@ -63,11 +62,17 @@ class Cells:
         neighbours = np.arange(ORDER * self.grid.chebyshev).reshape(ORDER, -1)
         return first[:, None, None] + neighbours
 
-    def middle(self, function: Float[np.ndarray, "*u g"]) -> Float[np.ndarray, "*u c"]:
-        """A function on the grid, read near the middle of each cell."""
-        middle = self.grid.chebyshev // 2
-        near_middle = self.columns[:, ORDER // 2 - 1, middle]
-        return function[..., near_middle]
+    @cached_property
+    def read(self) -> Int[np.ndarray, "r"]:
+        """The columns of the grid that any of the keys read."""
+        some = np.zeros(self.grid.size, dtype=bool)
+        some[self.columns] = True
+        return np.flatnonzero(some)
+
+    @property
+    def middle(self) -> CellNumbers:
+        """The column of the grid near the middle of each cell."""
+        return self.columns[:, ORDER // 2 - 1, self.grid.chebyshev // 2]
 
     def only(self, chosen: Bool[np.ndarray, "c"]) -> Cells:
         """Some of the cells, with their pieces and their keys."""
@@ -168,9 +173,7 @@ def _numbers(
     before = start - layout.first[strip] * split
     before = like(before, m)
     per_m = like((split / layout.strips.spacing)[strip], m)
-    row_of = _row_of(layout.strips, split, m)
-    short = compat.is_numpy_array(m) and layout.last < SHORT_NUMBERS
-    dtype = np.uint16 if short else xp.int32
+    row_of = rows_of(layout.strips, split, m)
 
     @np.errstate(over="ignore")  # a thread has its own
     def number(block: slice) -> Array:
@@ -183,60 +186,24 @@ def _numbers(
         found += xp.take(before, row)
         if out_of_reach is not None:
             found = xp.where(out_of_reach[block], float(layout.last), found)
-        return xp.astype(found, dtype)
+        return xp.astype(found, xp.int32)
 
     all_blocks = blocks(int(m.shape[0]), _BLOCK, m)
     return xp.concat(list(in_threads(number, all_blocks, m)))
 
 
-def _row_of(strips: Strips, split: int, m: Array) -> Callable[[Array], Int[Array, "b"]]:
-    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal
-    distances, the usual case, no search is needed."""
-    xp = compat.array_namespace(m)
-    rows = split if strips.chebyshev > 1 else 0
-    width = np.diff(strips.edges)
-    if np.ptp(width) <= 1e-9 * width[0]:
-        low = float(strips.edges[0])
-        # A little less, so that the largest s, too, is in the last row.
-        per_s = rows / float(width.mean()) * (1 - 1e-12)
-        return lambda s: xp.astype((s - low) * per_s, xp.int64)
-    steps = width[:, None] * np.arange(rows) / rows
-    lower = (strips.edges[:-1, None] + steps).ravel()
-    return _looked_up(lower, float(strips.edges[-1]), m)
-
-
-def _looked_up(
-    lower: Float[np.ndarray, "rows"], high: float, m: Array
-) -> Callable[[Array], Int[Array, "b"]]:
-    """The row that a deviation lies in, from the lower end of each: equal steps that are shorter
-    than any row say which of two rows it is, faster than a search."""
-    xp = compat.array_namespace(m)
-    low = float(lower[0])
-    shortest = float(np.diff(lower, append=high).min())
-    count = int((high - low) / shortest) + 3
-    if count > _STEPS:
-        inner = like(lower[1:], m)
-        return lambda s: xp.searchsorted(inner, s, side="right")
-
-    per_s = (count - 1) / (high - low)
-    # A step begins a little earlier than it should, whatever rounding does.
-    begin = low + (np.arange(count) - 1e-6) / per_s
-    row = np.searchsorted(lower[1:], begin, side="right")
-    next_row = like(np.append(lower[1:], np.inf)[row], m)
-    row = xp.asarray(row, dtype=xp.int64, device=compat.device(m))
-
-    def find(s: Array) -> Int[Array, "b"]:
-        """Of some deviations."""
-        step = xp.astype((s - low) * per_s, xp.int64)
-        beyond = s >= xp.take(next_row, step)
-        return xp.take(row, step) + xp.astype(beyond, xp.int64)
-
-    return find
-
-
 def _sorted(numbers: Array, last: int) -> tuple[Array, np.ndarray]:
-    """The keys piece after piece, and how many each piece has."""
+    """The keys piece after piece, and how many each piece has; those numbered `last` are behind
+    all others."""
     xp = compat.array_namespace(numbers)
+    if compat.is_numpy_array(numbers):
+        # Each key is a column with one entry; to list the entries row by row is to sort by counting
+        # in one pass.
+        n = numbers.size
+        starts = np.arange(n + 1, dtype=numbers.dtype)
+        entries = (np.zeros(n, dtype=np.int8), numbers, starts)
+        by_row = sparse.csc_array(entries, shape=(last + 1, n)).tocsr()
+        return by_row.indices, np.diff(by_row.indptr)[:last]
     order = xp.argsort(numbers, stable=True)
     edge = xp.arange(last + 1, dtype=numbers.dtype, device=compat.device(numbers))
     count = np.diff(to_numpy(xp.searchsorted(xp.take(numbers, order), edge)))

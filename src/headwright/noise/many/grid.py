@@ -8,15 +8,18 @@ read the `ORDER` lattice points around them and the nodes of their strip.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import like
 from headwright.noise import budget
 from headwright.noise.head.nodes import STEP
 from headwright.noise.many.series import chebyshev_nodes
-from headwright.types import Float, Int
+from headwright.types import Array, Float, Int
 
 _WIDTH = 0.25  # of a strip of deviations near zero; strips widen like s / 5
 _CHEBYSHEV = 13  # nodes per strip
@@ -24,9 +27,10 @@ _CHEBYSHEV = 13  # nodes per strip
 _LIVELY = 0.75
 _ALIKE = 1.25  # how many more strips may there be so that all have one width
 _EQUAL = 1e-12  # relative: deviations no further apart than this are one
+_STEPS = 1 << 14  # in a table of rows
 _ROOM = 1e-9  # in lattice intervals
 _PIECE = 64  # keys a piece of a cell should have
-SHORT_NUMBERS = 1 << 16  # NumPy sorts numbers of 16 bits by their digits, six times faster
+_PIECES = 1 << 16  # and how many there may be: the polynomials of all are held at once
 
 Edges = Float[np.ndarray, "strips_plus_1"]
 PerStrip = Float[np.ndarray, "strips"]
@@ -170,6 +174,51 @@ def _split(n: int, cells: int, several: bool) -> int:
     many keys."""
     for split in (4, 2):
         pieces = cells * split * split
-        if several and n >= _PIECE * pieces and pieces < SHORT_NUMBERS:
+        if several and n >= _PIECE * pieces and pieces < _PIECES:
             return split
     return 1
+
+
+def rows_of(strips: Strips, split: int, m: Array) -> Callable[[Array], Int[Array, "b"]]:
+    """The row of pieces, counted along s, that a deviation lies in. Between edges at equal
+    distances, the usual case, no search is needed."""
+    xp = compat.array_namespace(m)
+    rows = split if strips.chebyshev > 1 else 0
+    width = np.diff(strips.edges)
+    if np.ptp(width) <= 1e-9 * width[0]:
+        low = float(strips.edges[0])
+        # A little less, so that the largest s, too, is in the last row.
+        per_s = rows / float(width.mean()) * (1 - 1e-12)
+        return lambda s: xp.astype((s - low) * per_s, xp.int64)
+    steps = width[:, None] * np.arange(rows) / rows
+    lower = (strips.edges[:-1, None] + steps).ravel()
+    return _looked_up(lower, float(strips.edges[-1]), m)
+
+
+def _looked_up(
+    lower: Float[np.ndarray, "rows"], high: float, m: Array
+) -> Callable[[Array], Int[Array, "b"]]:
+    """The row that a deviation lies in, from the lower end of each: equal steps that are shorter
+    than any row say which of two rows it is, faster than a search."""
+    xp = compat.array_namespace(m)
+    low = float(lower[0])
+    shortest = float(np.diff(lower, append=high).min())
+    count = int((high - low) / shortest) + 3
+    if count > _STEPS:
+        inner = like(lower[1:], m)
+        return lambda s: xp.searchsorted(inner, s, side="right")
+
+    per_s = (count - 1) / (high - low)
+    # A step begins a little earlier than it should, whatever rounding does.
+    begin = low + (np.arange(count) - 1e-6) / per_s
+    row = np.searchsorted(lower[1:], begin, side="right")
+    next_row = like(np.append(lower[1:], np.inf)[row], m)
+    row = xp.asarray(row, dtype=xp.int64, device=compat.device(m))
+
+    def find(s: Array) -> Int[Array, "b"]:
+        """Of some deviations."""
+        step = xp.astype((s - low) * per_s, xp.int64)
+        beyond = s >= xp.take(next_row, step)
+        return xp.take(row, step) + xp.astype(beyond, xp.int64)
+
+    return find

@@ -22,7 +22,7 @@ import numpy as np
 
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.tables import Table
+from headwright.noise.many.tables import PSI, R, Table, W
 from headwright.types import Bool, Float, HostPerNode
 
 SINGLE = 1e-6  # relative error of single-precision sums of products
@@ -58,7 +58,8 @@ class Picture:
 
 def picture(cells: Cells, table: Table) -> Picture:
     """Every key in the middle of its cell, and every second node."""
-    psi, r, w = (cells.middle(function[::2]) for function in table)
+    every_second = np.arange(0, cells.nodes.u.size, 2)
+    psi, r, w = (table.read(function, every_second, cells.middle) for function in (PSI, R, W))
     psi_sum = psi @ cells.count
     r_sum = r @ cells.count
     density = cells.nodes.weight[::2] * np.exp(np.minimum(psi_sum, 0.0))

@@ -15,11 +15,11 @@ import numpy as np
 from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR
 from headwright.noise.head.nodes import Nodes
-from headwright.noise.many.blocks import blocks, one_blas_thread
+from headwright.noise.many.blocks import one_blas_thread
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.groups import Group, Picture
-from headwright.noise.many.polynomials import Terms, choose, coefficients
-from headwright.noise.many.tables import Table
+from headwright.noise.many.polynomials import Terms, choose
+from headwright.noise.many.tables import PSI, R, Table
 from headwright.noise.many.transfer import Transfer
 from headwright.types import Float, HostPerNode, Int
 
@@ -29,8 +29,7 @@ _TRIED_FAINT = 4
 _SEEN = 1e-4
 # Nodes with less of the largest weight than this do not decide on phi.
 _RARE = 1e-7
-_ROWS = 8  # nodes in work at once
-_FEW = 40  # functions phi that are tried first
+_FEW = (12, 40)  # functions phi that are tried first, and next
 _ROUNDED = 4e-15  # relative error of an integral of r^2
 _SOME = 500  # columns from which phi is found
 
@@ -39,7 +38,7 @@ OnGrid = Float[np.ndarray, "g"]
 
 @dataclass(frozen=True)
 class Integrand:
-    """`table` holds psi, r and w (nodes x columns of the grid), `charges` the keys of each group,
+    """`table` holds psi, r and w, `charges` the keys of each group,
     and `missed` is what short polynomials miss of their sums."""
 
     nodes: Nodes
@@ -65,13 +64,13 @@ class Integrand:
         read = np.zeros(self.charge.size, dtype=bool)
         for group in self.groups:
             if not group.faint:
-                read[group.cells.columns] = True
+                read[group.cells.read] = True
         return np.flatnonzero(read)
 
     @cached_property
     def total(self) -> HostPerNode:
         """Psi"""
-        return np.minimum(self.table[0] @ self.charge, 0.0)
+        return np.minimum(self.table.sums(PSI, self.charge), 0.0)
 
     @cached_property
     def density(self) -> HostPerNode:
@@ -81,14 +80,16 @@ class Integrand:
     @cached_property
     def r_sum(self) -> HostPerNode:
         """Sum r over all keys."""
-        return self.table[1] @ self.charge
+        return self.table.sums(R, self.charge)
 
     @cached_property
     def own(self) -> OnGrid:
-        """int r^2 e^Psi du, without a temporary of the size of the table."""
-        r = self.table[1]
-        parts = blocks(len(r), _ROWS, r)
-        return np.sum([self.density[part] @ np.square(r[part]) for part in parts], axis=0)
+        """int r^2 e^Psi du"""
+        return self.table.integrals(R, self.density[None, :], power=2)[0]
+
+    def integral(self, function: int) -> OnGrid:
+        """int f e^Psi du"""
+        return self.table.integrals(function, self.density[None, :])[0]
 
 
 def make_integrand(
@@ -121,32 +122,34 @@ def _terms(group: Group, table: Table, seen: Picture, share: float) -> Terms:
     first, second = of_all / budget.POLYNOMIALS_MEAN
     by_psi = first + second
     by_r = (first + 2 * second) / seen.r[tried]
-    functions = table[:2, 2 * tried, :].reshape(2 * count, -1)
-    polynomial = coefficients(group.cells, functions)
+    columns = group.cells.read
+    functions = np.concatenate([table.read(f, 2 * tried, columns) for f in (PSI, R)])
     costs = np.concatenate([by_psi, by_r])[:, None] * group.cells.count
-    return choose(group.cells, polynomial, costs, sums=True, allowed=share)
+    return choose(group.cells, functions, costs, sums=True, allowed=share)
 
 
 def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
     """g_j = int r phi_j e^Psi du on the grid, where keys read it that are not faint, for as few j
     as will do, and what the others would add to the covariance at most."""
     columns = one.columns
-    charge = np.abs(one.counted[columns])
-    r = one.table[1] if columns.size == one.charge.size else np.take(one.table[1], columns, axis=1)
-    size = np.sqrt(one.density) * (r @ charge)
+    charge = np.abs(one.counted)
+    size = np.sqrt(one.density) * one.table.sums(R, charge)
     seen = np.flatnonzero(size > _RARE * size.max())
-    r = r[seen[0] : seen[-1] + 1]
-    root = np.sqrt(one.density[seen[0] : seen[-1] + 1])
+    seen = np.arange(seen[0], seen[-1] + 1)
+    root = np.sqrt(one.density[seen])
     # Neighbouring columns are much alike: some decide on phi, all on what it misses.
-    some = slice(None, None, max(1, charge.size // _SOME))
+    some = columns[:: max(1, columns.size // _SOME)]
     with one_blas_thread():
-        decisive = root[:, None] * r[:, some] * charge[some]
+        decisive = root[:, None] * one.table.read(R, seen, some) * charge[some]
         triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
         phi = np.linalg.svd(triangle.T)[0].T
 
     own = one.own[columns]
-    for most in (_FEW, len(phi)):  # the first few nearly always do
-        found = (phi[:most] * root) @ r
+    charge = charge[columns]
+    for most in (*_FEW, len(phi)):  # the first few nearly always do
+        weights = np.zeros((len(phi[:most]), one.density.size))
+        weights[:, seen] = phi[:most] * root
+        found = one.table.integrals(R, weights)[:, columns]
         # What g_1 .. g_j leave of int r^2 e^Psi du, the nodes that do not decide included.
         left = own - np.cumsum(found * found, axis=0)
         rest = np.sqrt(np.maximum(left, 0.0) + _ROUNDED * own) @ charge
@@ -166,12 +169,11 @@ def errors(
     """Ends, rule and the two identities, as in `head.integral.errors`; `weights` is `sum_i A_i`
     over the keys."""
     density = one.density
-    r = one.table[1]
     ends = _beyond_the_ends(one.total, one.r_sum)
     all_weights = density @ one.r_sum
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
-    all_pairs = (density * one.r_sum) @ r
+    all_pairs = one.table.integrals(R, (density * one.r_sum)[None, :])[0]
     unmatched = all_pairs + B - one.own - A
     pairs = float(np.abs(one.charge) @ np.abs(unmatched))
     known = FLOOR + ends + identity + cells.lost

@@ -33,10 +33,10 @@ from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
 from headwright.noise.many.integrand import Integrand, OnGrid, directions, errors, make_integrand
-from headwright.noise.many.polynomials import Series, Terms, choose, coefficients
-from headwright.noise.many.tables import tables
+from headwright.noise.many.polynomials import Functions, Terms, choose
+from headwright.noise.many.tables import R, W, tables
 from headwright.noise.many.transfer import Columns, Finish, Transfer, Weights
-from headwright.noise.many.value_sums import GroupTable, KeyTables, ValueSums, add_values
+from headwright.noise.many.value_sums import Stored, ValueSums, add_values
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, PerKey, Values
 
@@ -107,7 +107,7 @@ class _OnGrid:
     common: Float[np.ndarray, "j"]
     beyond: float
 
-    def functions(self, *, faint: bool) -> Float[np.ndarray, "f g"]:
+    def functions(self, *, faint: bool) -> Functions:
         """ln A, ln (B / A^2) and, but for faint keys, h_j: what is interpolated."""
         log = np.log(self.A)
         log_ratio = np.log(self.B / self.A) - log
@@ -117,7 +117,7 @@ class _OnGrid:
     def costs(self, group: Group) -> Float[np.ndarray, "f c"]:
         """What an error of each of them costs, in shares of the budget, on each cell."""
         cells = group.cells
-        A, B = cells.count * cells.middle(np.stack([self.A, self.B]))
+        A, B = cells.count * np.stack([self.A, self.B])[:, cells.middle]
         of_B = B / budget.POLYNOMIALS_COVARIANCE
         first = A / budget.POLYNOMIALS_MEAN
         if group.faint:
@@ -128,9 +128,8 @@ class _OnGrid:
 
 def _on_grid(one: Integrand) -> _OnGrid:
     """From integrals over u, column by column."""
-    _, r, w = one.table
-    A = np.maximum(one.density @ r, _TINY)
-    B = np.maximum(one.density @ w, _TINY)
+    A = np.maximum(one.integral(R), _TINY)
+    B = np.maximum(one.integral(W), _TINY)
     g, beyond = directions(one)
     common = g @ one.counted / (A @ one.counted)
     h = g / A - common[:, None]
@@ -139,13 +138,13 @@ def _on_grid(one: Integrand) -> _OnGrid:
 
 @dataclass(frozen=True)
 class _Carried:
-    """A group of keys, ready to be carried: its functions as polynomials, and what its squares add
-    up to."""
+    """A group of keys, ready to be carried: the functions it wants, in which terms, and what its
+    squares add up to."""
 
     group: Group
     charge: OnGrid
     transfer: Transfer
-    polynomial: Series
+    functions: Functions
     terms: Terms
     squares: float
 
@@ -191,14 +190,15 @@ def _carried(
     known: _OnGrid, group: Group, charge: OnGrid, transfer: Transfer, *, share: float
 ) -> _Carried:
     """The functions that a group wants, in as few terms as will do."""
-    polynomial = coefficients(group.cells, known.functions(faint=group.faint))
+    functions = known.functions(faint=group.faint)
     squares = float(known.B @ charge)
     rounded = squares / budget.POLYNOMIALS_COVARIANCE
     costs = known.costs(group)
     # Of faint keys anything would be good enough for the sums, but their weights are asked for too.
     wanted = budget.FAINT_WEIGHTS if group.faint else None
-    terms = choose(group.cells, polynomial, costs, rounded=rounded, allowed=share, wanted=wanted)
-    return _Carried(group, charge, transfer, polynomial, terms, squares)
+    read = functions[:, group.cells.read]
+    terms = choose(group.cells, read, costs, rounded=rounded, allowed=share, wanted=wanted)
+    return _Carried(group, charge, transfer, functions, terms, squares)
 
 
 def _added(
@@ -208,24 +208,21 @@ def _added(
     m = carried[0].group.cells.m
     xp = compat.array_namespace(m)
     n = int(m.shape[0])
-    weights = Weights(xp.zeros_like(m), xp.zeros_like(m))
-    row = xp.full((n,), -1, dtype=xp.int64, device=compat.device(m))
-    start = 0
+    # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory first.
+    mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
+    weights = Weights(mean, square)
     of_groups = []
     for part, rounded in zip(carried, single, strict=True):
         faint = part.group.faint
         count = 0 if faint else 1 + len(known.h)
-        columns = Columns(count, xp.float32 if rounded else m.dtype)
+        columns = Columns.of(part.group.cells, count, xp.float32 if rounded else m.dtype)
         finish = _to_faint_keys if faint else _to_keys(known.common)
-        weights, rows = part.transfer.evaluate(
-            part.polynomial, part.terms, finish, into=weights, columns=columns
+        weights = part.transfer.evaluate(
+            part.functions, part.terms, finish, into=weights, columns=columns
         )
         if not faint:
-            row = part.transfer.number(row, start)
-            everybody = int(part.group.cells.keys.shape[0]) == n
-            of_groups.append(GroupTable(rows, start, everybody))
-            start += int(rows.shape[0])
-    return weights, add_values(V, KeyTables(weights.mean, row, of_groups))
+            of_groups.append(columns)
+    return weights, add_values(V, Stored(weights.mean, of_groups))
 
 
 def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -> float:
@@ -253,7 +250,7 @@ def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
 
     def finish(
         first: Float[Array, "l w"], others: Float[Array, "l f w"]
-    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l w k"]]:
+    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
         xp = compat.array_namespace(first)
         A = xp.exp(first)
         a = xp.astype(A, others.dtype, copy=False)
@@ -267,15 +264,15 @@ def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
             columns.append(h * a)
         positive = xp.where(left > 0.0, left, 0.0)
         D = positive * a * a
-        return A, A * A * ratio, xp.stack([D, *columns], axis=-1)
+        return A, A * A * ratio, [D, *columns]
 
     return finish
 
 
 def _to_faint_keys(
     first: Float[Array, "l w"], others: Float[Array, "l f w"]
-) -> tuple[Float[Array, "l w"], Float[Array, "l w"], Float[Array, "l f w"]]:
+) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
     """From ln A and ln (B / A^2) to A and B."""
     xp = compat.array_namespace(first)
     A = xp.exp(first)
-    return A, A * A * xp.exp(others[:, 0, :]), others
+    return A, A * A * xp.exp(others[:, 0, :]), []

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import factorial
 
 from headwright.noise import budget
@@ -25,29 +26,8 @@ _ENTRIES = 1 << 16  # coefficients in work at once
 _RATIO = 0.5  # of one difference to the one before
 _TINY = 1e-300
 
-Series = Float[np.ndarray, "f c a b"]
+Functions = Float[np.ndarray, "f g"]
 Cost = Float[np.ndarray, "a b"]
-
-
-def coefficients(cells: Cells, function: Float[np.ndarray, "f g"]) -> Series:
-    """All Chebyshev coefficients of functions on the grid, cell by cell."""
-    along, across = to_chebyshev(cells.grid.chebyshev)
-    columns = np.swapaxes(cells.columns, 1, 2)
-    found = np.empty((len(function), len(columns), ORDER, len(across)))
-
-    def expand(part: slice) -> None:
-        """Some cells: two large products, not one small one for each function and cell."""
-        values = np.take(function, columns[part], axis=1)
-        shape = values.shape
-        values = values.reshape(-1, ORDER) @ along.T
-        values = np.swapaxes(values.reshape(shape), 2, 3)
-        shape = values.shape
-        values = values.reshape(-1, across.shape[1]) @ across.T
-        found[:, part] = values.reshape(shape)
-
-    at_once = max(1, _ENTRIES // found[:, :1].size)
-    list(in_threads(expand, blocks(len(columns), at_once, function), function))
-    return found
 
 
 @dataclass(frozen=True)
@@ -69,7 +49,7 @@ class Terms:
 
 def choose(
     cells: Cells,
-    polynomial: Series,
+    functions: Float[np.ndarray, "f r"],
     weight: Float[np.ndarray, "f c"],
     *,
     sums: bool = False,
@@ -78,17 +58,18 @@ def choose(
     wanted: float | None = None,
 ) -> Terms:
     """The fewest terms on pieces of cells whose neglect costs at most `allowed`, when a change of f
-    on cell c by e costs `weight * e`. Never rounded are constant and linear terms of the first
-    function and, where `sums` over keys are wanted, all terms up to the cubic ones. A relative
-    error e of what is made of the functions costs `rounded * e`. Terms are also kept where f would
-    be off by more than `wanted` without them, on the average over the keys."""
-    whole = np.einsum("fc,fcab->fab", weight, np.abs(polynomial))
+    on cell c by e costs `weight * e`; f is given in the columns that the cells read. Never rounded
+    are constant and linear terms of the first function and, where `sums` over keys are wanted, all
+    terms up to the cubic ones. A relative error e of what is made of the functions costs `rounded *
+    e`. Terms are also kept where f would be off by more than `wanted` without them, on the average
+    over the keys."""
+    whole = _sizes(cells, functions, weight)
     along, across = (np.abs(to_pieces(order, cells.split)).max(axis=0) for order in whole.shape[1:])
     cost = along @ whole.sum(axis=0) @ across.T
     kept = _worth_keeping(cost, allowed)
     if wanted is not None:
         share = cells.count / cells.count.sum()
-        on_average = np.einsum("c,fcab->ab", share, np.abs(polynomial))
+        on_average = _sizes(cells, functions, np.broadcast_to(share, weight.shape)).sum(axis=0)
         kept |= _worth_keeping(along @ on_average @ across.T, wanted)
 
     rounds = _in_powers(kept * (along @ whole @ across.T))
@@ -105,6 +86,30 @@ def choose(
         single=single,
         rounding=rounding if single else 0.0,
     )
+
+
+def _sizes(
+    cells: Cells, functions: Float[np.ndarray, "f r"], weight: Float[np.ndarray, "f c"]
+) -> Float[np.ndarray, "f a b"]:
+    """`sum_c weight |coefficient|` of the Chebyshev series of each function, cell by cell. Several
+    cells read a lattice point: along s it is transformed once for all of them."""
+    along, across = to_chebyshev(cells.grid.chebyshev)
+    count = len(across)
+    on_lattice = functions.reshape(-1, count) @ across.T
+    on_lattice = on_lattice.reshape(len(functions), -1, count)
+    on_lattice = np.ascontiguousarray(np.swapaxes(on_lattice, 1, 2))
+    points = np.searchsorted(cells.read[::count], cells.columns[:, :, 0])
+
+    def added(part: slice) -> Float[np.ndarray, "f b a"]:
+        """Of some cells, whose coefficients stay in cache."""
+        values = np.take(on_lattice, points[part], axis=2)
+        found = values.reshape(-1, ORDER) @ along.T
+        sizes = np.abs(found, out=found).reshape(values.shape)
+        return (weight[:, None, None, part] @ sizes)[:, :, 0, :]
+
+    at_once = max(1, _ENTRIES // on_lattice[:, :, :ORDER].size)
+    parts = blocks(len(points), at_once, functions)
+    return np.swapaxes(sum(in_threads(added, parts, functions)), 1, 2)
 
 
 def _worth_keeping(cost: Cost, allowed: float) -> np.ndarray:
@@ -160,49 +165,59 @@ def _ratio(after: float, before: float) -> float:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Matrices from a cell's Chebyshev series to those of its pieces (`x` along m, `y` along s),
-    which of these are `kept`, and matrices from there to powers."""
+    """What leads from the values on the grid that a cell reads to the powers kept on each of its
+    pieces: one matrix for all cells."""
 
     cells: Cells
-    pairs: Int[np.ndarray, "t 2"]
-    x: Float[np.ndarray, "i z a"]
-    y: Float[np.ndarray, "j w b"]
-    kept: Float[np.ndarray, "z w"]
-    along: Float[np.ndarray, "z z"]
-    across: Float[np.ndarray, "w w"]
+    matrix: Float[np.ndarray, "values powers"]
 
     @staticmethod
     def of(cells: Cells, terms: Terms) -> Pieces:
-        """As long as the terms that are kept."""
-        high = terms.pairs.max(axis=0) + 1
-        kept = np.zeros(high)
-        kept[tuple(terms.pairs.T)] = 1.0
-        x = to_pieces(ORDER, cells.split)[:, : high[0]]
-        y = to_pieces(cells.grid.chebyshev, cells.split)[:, : high[1]]
-        along, across = (to_powers(int(top)) for top in high)
-        return Pieces(cells, terms.pairs, x, y, kept, along, across)
+        """Values to the Chebyshev series of the cell, to those of its pieces, of which `terms` are
+        kept, and to powers."""
+        a, b = terms.pairs.T
+        split = cells.split
+        to_m, to_s = to_chebyshev(cells.grid.chebyshev)
+        x = (to_pieces(ORDER, split) @ to_m)[:, a]
+        y = (to_pieces(len(to_s), split) @ to_s)[:, b]
+        series = np.einsum("itl,jtc->lcijt", x, y)
+        along, across = (to_powers(int(top) + 1) for top in terms.pairs.max(axis=0))
+        powers = along[np.ix_(a, a)] * across[np.ix_(b, b)]
+        return Pieces(cells, (series @ powers.T).reshape(ORDER * len(to_s), -1))
 
-    def powers(self, polynomial: Series) -> Float[np.ndarray, "p f z w"]:
-        """Coefficients of the powers on each piece."""
+    @property
+    def place(self) -> Int[np.ndarray, "p"]:
+        """Which of all pieces of all cells are those that have keys."""
         cells = self.cells
-        series = np.einsum("iza,fcab,jwb->cijfzw", self.x, polynomial, self.y, optimize=True)
         along_m, along_s = cells.part.T
-        mine = series[cells.cell, along_m, along_s]
-        return self.along @ (self.kept * mine) @ self.across.T
+        return (cells.cell * cells.split + along_m) * cells.split + along_s
+
+    def powers(self, functions: Functions) -> Float[np.ndarray, "p f t"]:
+        """Coefficients of the powers on each piece."""
+        split = self.cells.split
+        values, width = self.matrix.shape
+        first = self.cells.columns[:, 0, 0]
+        read = sliding_window_view(functions, values, axis=1)
+        terms = width // split**2
+        found = np.empty((first.size, split**2, len(functions), terms))
+
+        def expand(part: slice) -> None:
+            """Some cells: one large product."""
+            some = read[:, first[part]].reshape(-1, values) @ self.matrix
+            some = some.reshape(len(functions), -1, split**2, terms)
+            found[part] = some.transpose(1, 2, 0, 3)
+
+        at_once = max(1, _ENTRIES // found[:1].size)
+        list(in_threads(expand, blocks(first.size, at_once, functions), functions))
+        return np.take(found.reshape(-1, *found.shape[2:]), self.place, axis=0)
 
     def charge(self, sums: Float[np.ndarray, "t p"]) -> Float[np.ndarray, "g"]:
         """From the sums of x^a y^b over the keys of each piece to a charge on each column of the
         grid: the same way back."""
         cells = self.cells
-        split = cells.split
-        by_piece = np.zeros((cells.count.size, split, split, *self.kept.shape))
-        a, b = self.pairs.T
-        place = (cells.cell[:, None], cells.part[:, :1], cells.part[:, 1:])
-        by_piece[(*place, a, b)] = sums.T
-        series = self.kept * (self.along.T @ by_piece @ self.across)
-        of_cells = np.einsum("iza,cijzw,jwb->cab", self.x, series, self.y, optimize=True)
-        to_m, to_s = to_chebyshev(cells.grid.chebyshev)
-        on_grid = to_m.T @ of_cells @ to_s
+        by_piece = np.zeros((cells.count.size * cells.split**2, len(sums)))
+        by_piece[self.place] = sums.T
+        on_grid = by_piece.reshape(cells.count.size, -1) @ self.matrix.T
         return np.bincount(
             cells.columns.ravel(), weights=on_grid.ravel(), minlength=cells.grid.size
         )

@@ -1,10 +1,16 @@
 """psi, r and w at every node u for every column of a grid.
 
-On uniform nodes u + m lies on one lattice, and the table is read off it. Graded nodes lie anywhere:
-there ln(-psi), ln r and ln w, nearly straight lines, are interpolated.
+On uniform nodes u + m lies on one lattice: what is stored of a strip is a function on it, far
+shorter than nodes times columns, and sums over either are products with small matrices that are
+constant along their diagonals. Graded nodes lie anywhere: there ln(-psi), ln r and ln w, nearly
+straight lines, are interpolated, and every entry is stored. (Rejected: storing every entry always,
+200 MB for a grid of 40,000 columns, of which memory had more work than the processor.)
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
@@ -14,8 +20,12 @@ from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.grid import Grid
 from headwright.noise.many.series import lagrange
-from headwright.types import Float, HostPerNode
+from headwright.types import Float, HostPerNode, Int
 
+# The functions of a table.
+PSI = 0
+R = 1
+W = 2
 # Graded nodes are served as far as -psi to the right is below this, and w to the left above that.
 _GONE = 600.0
 _TINY = 1e-290
@@ -29,48 +39,171 @@ _AROUND = 12
 _READ = 1.0
 _INTERPOLATED = 14.0
 _PART = 1 << 19  # entries of the table given to a thread, about
+_TOGETHER = 16  # lattice points that share one matrix in an integral over u
 
 Lattice = Float[np.ndarray, "j"]
 Deviations = Float[np.ndarray, "c"]
-Table = Float[np.ndarray, "3 u g"]
 StripTable = Float[np.ndarray, "3 u j c"]
+OnGrid = Float[np.ndarray, "g"]
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """One strip: function f at node k, lattice point j and Chebyshev node c is `functions[f, per_u
+    k + per_m j, c]`, for so many nodes and lattice points."""
+
+    functions: Float[np.ndarray, "3 p c"]
+    nodes: int
+    points: int
+    per_u: int
+    per_m: int
+
+    @property
+    def chebyshev(self) -> int:
+        """Nodes in s."""
+        return self.functions.shape[2]
+
+    @property
+    def apart(self) -> bool:
+        """Do no two nodes have an entry in common? Then the nodes are the rows of a matrix."""
+        return self.per_m == 1 and self.per_u >= self.points
+
+    def read(
+        self, function: int, nodes: Int[np.ndarray, "k"], columns: Int[np.ndarray, "n"]
+    ) -> Float[np.ndarray, "k n"]:
+        """One function at some nodes, in some columns of this strip."""
+        j, c = np.divmod(columns, self.chebyshev)
+        row = self.per_u * nodes[:, None] + self.per_m * j
+        return np.take(self.functions[function], row * self.chebyshev + c)
+
+    def sums(self, function: int, charge: Float[np.ndarray, "j c"]) -> HostPerNode:
+        """sum_jc f(k, j, c) charge(j, c)"""
+        values = self.functions[function]
+        if self.apart:
+            return self._matrix(values) @ charge.ravel()
+        # On the whole lattice for each j, and then along its diagonals.
+        each = values @ charge.T
+        along, across = each.strides
+        steps = (self.per_u * along, self.per_m * along + across)
+        return as_strided(each, (self.nodes, self.points), steps, writeable=False).sum(axis=1)
+
+    def integrals(
+        self, function: int, weights: Float[np.ndarray, "i u"], power: int
+    ) -> Float[np.ndarray, "i columns"]:
+        """sum_k weights(i, k) f(k, j, c)^power"""
+        values = self.functions[function]
+        if power > 1:
+            values = values**power
+        if self.apart:
+            return weights @ self._matrix(values)
+        # `_TOGETHER` lattice points are served by one matrix that repeats the weights along its
+        # diagonals.
+        count = len(weights)
+        length = self.per_u * (self.nodes - 1) + self.per_m * (_TOGETHER - 1) + 1
+        matrix = np.zeros((count, _TOGETHER, length))
+        steps = (matrix.strides[0], 8 * (length + self.per_m), 8 * self.per_u)
+        as_strided(matrix, (count, _TOGETHER, self.nodes), steps)[:] = weights[:, None, :]
+
+        several = -(-self.points // _TOGETHER)
+        stride = self.per_m * _TOGETHER
+        padded = np.zeros((max(len(values), stride * (several - 1) + length), self.chebyshev))
+        padded[: len(values)] = values
+        steps = (padded.strides[0], stride * padded.strides[0], 8)
+        shape = (length, several, self.chebyshev)
+        windows = as_strided(padded, shape, steps, writeable=False).reshape(length, -1)
+        found = (matrix.reshape(-1, length) @ windows).reshape(count, _TOGETHER, *shape[1:])
+        in_order = np.swapaxes(found, 1, 2).reshape(count, -1, self.chebyshev)
+        return in_order[:, : self.points].reshape(count, -1)
+
+    def _matrix(self, values: Float[np.ndarray, "p c"]) -> Float[np.ndarray, "u columns"]:
+        """Nodes by columns, where nothing overlaps."""
+        along, across = values.strides
+        shape = (self.nodes, self.points * self.chebyshev)
+        return as_strided(values, shape, (self.per_u * along, across), writeable=False)
+
+
+@dataclass(frozen=True)
+class Table:
+    """psi, r and w on a grid, by the strips that have keys."""
+
+    grid: Grid
+    strips: list[_Strip]
+
+    def read(
+        self, function: int, nodes: Int[np.ndarray, "k"], columns: Int[np.ndarray, "n"]
+    ) -> Float[np.ndarray, "k n"]:
+        """One function at some nodes, in some columns of the grid."""
+        out = np.empty((nodes.size, columns.size))
+        for strip, number in zip(self.strips, self.grid.used, strict=True):
+            start, stop = self.grid.offsets[number : number + 2]
+            mine = np.flatnonzero((columns >= start) & (columns < stop))
+            out[:, mine] = strip.read(function, nodes, columns[mine] - start)
+        return out
+
+    def sums(self, function: int, charge: OnGrid) -> HostPerNode:
+        """`f @ charge` at every node."""
+
+        def of_strip(strip: _Strip, here: slice) -> HostPerNode:
+            """Its share."""
+            mine = charge[here].reshape(strip.points, strip.chebyshev)
+            return strip.sums(function, mine)
+
+        return np.sum(self._by_strip(of_strip), axis=0)
+
+    def integrals(
+        self, function: int, weights: Float[np.ndarray, "i u"], *, power: int = 1
+    ) -> Float[np.ndarray, "i g"]:
+        """`weights @ f^power` in every column."""
+        found = self._by_strip(lambda strip, _: strip.integrals(function, weights, power))
+        return np.concatenate(found, axis=1)
+
+    def _by_strip(self, function: Callable[[_Strip, slice], np.ndarray]) -> list[np.ndarray]:
+        """A function of each strip and of its columns, in order."""
+        used = self.grid.used
+        offsets = self.grid.offsets.tolist()
+        parts = _parts(self.grid, self.strips[0].nodes)
+
+        def some(part: slice) -> list[np.ndarray]:
+            """Of neighbouring strips."""
+            pairs = zip(self.strips[part], used[part], strict=True)
+            return [function(strip, slice(*offsets[k : k + 2])) for strip, k in pairs]
+
+        return [one for part in in_threads(some, parts, self.grid.edges) for one in part]
 
 
 def tables(grid: Grid, nodes: Nodes) -> Table:
     """psi, r and w at every node u for every column of the grid."""
-    out = np.empty((3, nodes.u.size, grid.size))
     used = grid.used
 
-    def fill(part: slice) -> None:
+    def fill(part: slice) -> list[_Strip]:
         """Some strips."""
-        for strip in used[part]:
-            m = grid.lattice(strip)
-            s = grid.deviations(strip)
-            start = int(grid.offsets[strip])
-            columns = out[:, :, start : start + m.size * grid.chebyshev]
-            block = columns.reshape(3, nodes.u.size, m.size, grid.chebyshev)
-            if nodes.uniform:
-                _read_off(block, nodes, m, s, float(grid.spacing[strip]))
-            else:
-                block[:] = _graded(nodes.u, m, s)
+        return [_strip(grid, nodes, number) for number in used[part]]
 
-    strips = max(1, _PART * len(used) // out.size)
-    list(in_threads(fill, blocks(len(used), strips, out), out))
-    return out
+    parts = _parts(grid, nodes.u.size)
+    return Table(grid, [strip for some in in_threads(fill, parts, nodes.u) for strip in some])
 
 
-def _read_off(block: StripTable, nodes: Nodes, m: Lattice, s: Deviations, spacing: float) -> None:
-    """Fill a block of the table from one lattice that u and m have in common."""
+def _parts(grid: Grid, nodes: int) -> list[slice]:
+    """Strips given to a thread at a time."""
+    used = len(grid.used)
+    strips = max(1, _PART * used // (3 * nodes * grid.size))
+    return blocks(used, strips, grid.edges)
+
+
+def _strip(grid: Grid, nodes: Nodes, number: int) -> _Strip:
+    """One strip, from one lattice that u and m have in common if there is one."""
+    m = grid.lattice(number)
+    s = grid.deviations(number)
+    if not nodes.uniform:
+        entries = _graded(nodes.u, m, s).reshape(3, -1, s.size)
+        return _Strip(entries, nodes.u.size, m.size, m.size, 1)
+    spacing = float(grid.spacing[number])
     finest = min(nodes.step, spacing)
     per_u = round(nodes.step / finest)
     per_m = round(spacing / finest)
     count = per_u * (nodes.u.size - 1) + per_m * (m.size - 1) + 1
     t = lattice_transform(nodes.u[0] + m[0], finest, count, s=s)
-    for row, function in enumerate((t.psi, t.r, t.w)):
-        # At node k and lattice point j, what it is at point per_u k + per_m j.
-        along, across = function.strides
-        steps = (per_u * along, per_m * along, across)
-        block[row] = as_strided(function, block.shape[1:], steps, writeable=False)
+    return _Strip(np.stack([t.psi, t.r, t.w]), nodes.u.size, m.size, per_u, per_m)
 
 
 def _graded(u: HostPerNode, m: Lattice, s: Deviations) -> StripTable:

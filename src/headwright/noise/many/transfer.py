@@ -20,9 +20,9 @@ import numpy as np
 from headwright.arrays import dot, put
 from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.polynomials import Pieces, Series, Terms
+from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Int, PerKey
+from headwright.types import Array, Bool, Float, Int, PerKey
 
 # Lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys.
 _LINES = 6
@@ -37,7 +37,7 @@ _CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # an
 LineNumbers = Int[np.ndarray, "l"]
 Places = Float[Array, "l w"]
 # From the first function and the others on some lines to A, to B and to what is stored of them.
-Finish = Callable[[Array, Array], tuple[Array, Array, Array]]
+Finish = Callable[[Array, Array], tuple[Array, Array, list[Array]]]
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,42 @@ class Weights:
 
 @dataclass(frozen=True)
 class Columns:
-    """Of a table with a row for each slot."""
+    """Numbers of some keys, column by column, in the order of all keys: whoever goes through these
+    one after the other reads them from end to end. `member` says which keys these are, and `upto`
+    how many there are up to each key; both are None if every key is one of them."""
 
-    count: int
-    dtype: Any
+    arrays: list[Float[Array, "k"]]
+    member: Bool[Array, "n"] | None
+    upto: Int[Array, "n"] | None
+
+    @staticmethod
+    def of(cells: Cells, count: int, dtype: Any) -> Columns:
+        """Zeros for all keys of the cells."""
+        xp = compat.array_namespace(cells.m)
+        device = compat.device(cells.m)
+        some = int(cells.keys.shape[0])
+        arrays = [xp.zeros((some,), dtype=dtype, device=device) for _ in range(count)]
+        if some == cells.m.shape[0]:
+            return Columns(arrays, None, None)
+        member = put(xp.zeros(cells.m.shape, dtype=xp.bool, device=device), cells.keys, True)
+        return Columns(arrays, member, xp.cumulative_sum(member, dtype=xp.int64))
+
+    def store(self, keys: Int[Array, "l w"], numbers: list[Places]) -> None:
+        """Store what each column has for some keys."""
+        rows = keys
+        if self.upto is not None:
+            xp = compat.array_namespace(keys)
+            rows = xp.reshape(xp.take(self.upto, xp.reshape(keys, (-1,))), keys.shape) - 1
+        for j, column in enumerate(numbers):
+            self.arrays[j] = put(self.arrays[j], rows, column)
+
+    def within(self, block: slice) -> tuple[Int[Array, "c"] | None, slice]:
+        """Which keys of a block have numbers here (None for all of them), and where."""
+        if self.member is None or self.upto is None:
+            return None, block
+        chosen = compat.array_namespace(self.member).nonzero(self.member[block])[0]
+        last = int(self.upto[block.stop - 1])
+        return chosen, slice(last - int(chosen.shape[0]), last)
 
 
 @dataclass(frozen=True)
@@ -105,10 +137,6 @@ class Transfer:
         """A host array beside the keys."""
         return self.xp.asarray(host, dtype=dtype, device=self.device)
 
-    def _zeros(self, *shape: int, dtype: Any = None) -> Array:
-        """Zeros beside the keys."""
-        return self.xp.zeros(shape, dtype=dtype or self.dtype, device=self.device)
-
     def _blocks(self, keys: int = _BLOCK) -> list[slice]:
         """Lines of about so many keys."""
         length = self.lines.length
@@ -129,7 +157,7 @@ class Transfer:
         shape = (lines.piece.size, lines.length)
         x = xp.empty(shape, dtype=self.dtype, device=self.device)
         y = xp.empty(shape, dtype=self.dtype, device=self.device)
-        key = xp.empty(shape, dtype=cells.keys.dtype, device=self.device)
+        key = xp.empty(shape, dtype=xp.int64, device=self.device)
 
         def place(block: slice) -> None:
             """Find keys and places of some lines."""
@@ -147,22 +175,6 @@ class Transfer:
 
         list(in_threads(place, self._blocks(_PART), cells.m))
         return x, y, key
-
-    def number(self, row: Int[Array, "n"], start: int) -> Int[Array, "n"]:
-        """Note a slot of each key in `row`, counted from `start`."""
-        xp = self.xp
-        length = self.lines.length
-
-        def note(block: slice) -> None:
-            """Of some lines."""
-            nonlocal row
-            first = start + block.start * length
-            last = start + block.stop * length
-            slots = xp.arange(first, last, dtype=row.dtype, device=self.device)
-            row = put(row, xp.reshape(self.key[block, :], (-1,)), slots)
-
-        list(in_threads(note, self._blocks(_PART), self.x))
-        return row
 
     def _powers(self, block: slice, one: Any, terms: Terms) -> Float[Array, "t l w"]:
         """`one` x^a y^b for all terms, in their precision: `one`, times x time and again, then a
@@ -222,39 +234,34 @@ class Transfer:
         return to_numpy(added), to_numpy(cubic)
 
     def _coefficients(
-        self, polynomial: Series, terms: Terms
+        self, functions: Functions, terms: Terms
     ) -> tuple[Float[Array, "p 3"], Float[Array, "p f t"]]:
         """Coefficients of the powers on each piece: 1, x and y of the first function, and all
         others."""
-        mine = Pieces.of(self.cells, terms).powers(polynomial)
+        mine = Pieces.of(self.cells, terms).powers(functions)
         plane = np.zeros((len(mine), 3))
-        for k, (a, b) in enumerate(_PLANE):
-            if a < mine.shape[2] and b < mine.shape[3]:
-                plane[:, k] = mine[:, 0, a, b]
-                mine[:, 0, a, b] = 0.0
-        a, b = terms.pairs.T
-        rest = np.ascontiguousarray(mine[..., a, b])
-        others = self._array(rest, self._dtype(terms))
+        for k, pair in enumerate(_PLANE):
+            for t in np.flatnonzero((terms.pairs == pair).all(axis=1)):
+                plane[:, k] = mine[:, 0, t]
+                mine[:, 0, t] = 0.0
+        others = self._array(mine, self._dtype(terms))
         return self._array(plane, self.dtype), others
 
     def evaluate(
-        self, polynomial: Series, terms: Terms, finish: Finish, *, into: Weights, columns: Columns
-    ) -> tuple[Weights, Float[Array, "slots k"]]:
+        self, functions: Functions, terms: Terms, finish: Finish, *, into: Weights, columns: Columns
+    ) -> Weights:
         """Bring functions to the keys: `finish` makes A and B of each key, which go `into` the
-        weights, and what a table holds in `columns` for each slot, from the first function and
-        from the others."""
+        weights, and what is stored in `columns`, from the first function and from the others."""
         xp = self.xp
-        lines = self.lines
-        all_planes, all_rests = self._coefficients(polynomial, terms)
+        all_planes, all_rests = self._coefficients(functions, terms)
         weights = into.mean
         squares = into.square
-        table = self._zeros(lines.slots, columns.count, dtype=columns.dtype)
 
         @np.errstate(over="ignore", invalid="ignore")  # a thread has its own
         def carry(block: slice) -> None:
             """To the keys of some lines."""
-            nonlocal weights, squares, table
-            pieces = self._array(lines.piece[block])
+            nonlocal weights, squares
+            pieces = self._array(self.lines.piece[block])
             plane = xp.take(all_planes, pieces, axis=0)
             rest = xp.take(all_rests, pieces, axis=0)
             powers = self._powers(block, 1.0, terms)
@@ -268,12 +275,10 @@ class Transfer:
             keys = self.key[block, :]
             weights = put(weights, keys, A)
             squares = put(squares, keys, B)
-            if columns.count:
-                here = slice(block.start * lines.length, block.stop * lines.length)
-                table = put(table, here, xp.reshape(others, (-1, columns.count)))
+            columns.store(keys, others)
 
         list(in_threads(carry, self._blocks(), self.x))
-        return Weights(weights, squares), table
+        return Weights(weights, squares)
 
 
 def _powers_in_a_list(x: Places, y: Places, one: Places, rows: list[int]) -> list[Places]:

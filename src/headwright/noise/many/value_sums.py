@@ -1,6 +1,6 @@
 """One pass over the values of all keys: everything that the mean and the covariance need of them.
 
-Key i has A_i, and (D_i, A_i h_1(i), ..) in a row of the table of its group, unless it is faint.
+Key i has A_i, and (D_i, A_i h_1(i), ..) among the columns of its group, unless it is faint.
 With values counted from a centre c,
 
     sum_i D_i (v_i - mean)(v_i - mean)' = S - d T' - T d' + d d' sum D,        d = mean - c,
@@ -18,8 +18,9 @@ import numpy as np
 
 from headwright.arrays import dot, put
 from headwright.noise.many.blocks import blocks, in_threads
+from headwright.noise.many.transfer import Columns
 from headwright.result import to_numpy
-from headwright.types import Array, Float, HostCovariance, HostMean, Int, Mean, PerKey, Values
+from headwright.types import Array, Float, HostCovariance, HostMean, Mean, PerKey, Values
 
 _CACHED = 1 << 12  # rows of values in work at once on the host
 _PARTS = 8  # of all rows, for threads
@@ -28,34 +29,17 @@ _ROUNDED = 1.2e-7  # relative, of a number in single precision
 
 
 @dataclass(frozen=True)
-class GroupTable:
-    """(D, A h_1, ..) of the keys whose rows are numbered from `start` on; `everybody` says that
-    these are all keys."""
-
-    rows: Float[Array, "slots k"]
-    start: int
-    everybody: bool
-
-    def chosen(self, row: Int[Array, "b"]) -> Int[Array, "c"]:
-        """Which of these keys have a row here."""
-        xp = compat.array_namespace(row)
-        stop = self.start + int(self.rows.shape[0])
-        return xp.nonzero((row >= self.start) & (row < stop))[0]
-
-
-@dataclass(frozen=True)
-class KeyTables:
-    """`weights` are A; `row[i]` is the row of key i, in one of the tables or in none."""
+class Stored:
+    """`weights` are A of all keys; `groups` have (D, A h_1, ..) of those that are not faint."""
 
     weights: PerKey
-    row: Int[Array, "n"]
-    groups: list[GroupTable]
+    groups: list[Columns]
 
     @property
     def single(self) -> Any:
-        """Single precision, if a table has it, else double precision."""
+        """Single precision, if a group has it, else double precision."""
         xp = compat.array_namespace(self.weights)
-        dtypes = [group.rows.dtype for group in self.groups]
+        dtypes = [group.arrays[0].dtype for group in self.groups]
         return xp.float32 if xp.float32 in dtypes else self.weights.dtype
 
 
@@ -71,11 +55,11 @@ class ValueSums:
 
 
 class _Part:
-    """The sums over some of the rows: of A v, of all columns of the tables, of these times v, and
-    of D v v'. All but the first are taken in the precision of each table."""
+    """The sums over some of the rows: of A v, of all columns of the groups, of these times v, and
+    of D v v'. All but the first are taken in the precision of each group."""
 
-    def __init__(self, tables: KeyTables, centre: Mean | None) -> None:
-        self.tables = tables
+    def __init__(self, stored: Stored, centre: Mean | None) -> None:
+        self.stored = stored
         self.centre = centre
         self.total: Any = 0.0
         self.sums: Any = 0.0
@@ -86,7 +70,7 @@ class _Part:
     def add(self, block: slice, values: Array, room: Array) -> None:
         """One block of rows; `room` is where their values are brought to another precision."""
         xp = compat.array_namespace(room)
-        weight = self.tables.weights[block]
+        weight = self.stored.weights[block]
         values = xp.astype(values, weight.dtype, copy=False)
         values = values if self.centre is None else values - self.centre
         # The first to read them, as it is fast where they come from far.
@@ -96,26 +80,23 @@ class _Part:
         self.farthest = max(self.farthest, largest, -smallest)
         self.total = self.total + dot(weight, values)
 
-        row = self.tables.row[block]
-        for group in self.tables.groups:
-            mine = rounded if group.rows.dtype == rounded.dtype else values
-            if group.everybody:
-                self._add_group(xp.take(group.rows, row, axis=0), mine)
-                continue
-            chosen = group.chosen(row)
-            if chosen.shape[0]:
-                here = xp.take(row, chosen) - group.start
-                rest = xp.take(group.rows, here, axis=0)
-                self._add_group(rest, xp.take(mine, chosen, axis=0))
+        for group in self.stored.groups:
+            dtype = group.arrays[0].dtype
+            mine = rounded if dtype == rounded.dtype else values
+            chosen, here = group.within(block)
+            if chosen is not None:
+                mine = xp.take(mine, chosen, axis=0)
+            if here.start < here.stop:
+                self._add_group(xp.stack([column[here] for column in group.arrays]), mine)
 
-    def _add_group(self, rest: Float[Array, "c k"], values: Float[Array, "c v"]) -> None:
-        """Keys of one group; their values may be overwritten."""
+    def _add_group(self, rest: Float[Array, "k c"], values: Float[Array, "c v"]) -> None:
+        """Keys of one group; their values are overwritten."""
         xp = compat.array_namespace(rest)
         double = self.total.dtype
-        ones = xp.ones_like(rest[:, 0])
-        self.sums = self.sums + xp.astype(dot(rest.T, ones), double)
-        self.linear = self.linear + xp.astype(dot(rest.T, values), double)
-        values = values * xp.sqrt(rest[:, :1])
+        ones = xp.ones_like(rest[0, :])
+        self.sums = self.sums + xp.astype(dot(rest, ones), double)
+        self.linear = self.linear + xp.astype(dot(rest, values), double)
+        values *= xp.sqrt(rest[0, :])[:, None]
         self.square = self.square + xp.astype(values.T @ values, double)
 
     def on_host(self) -> tuple[np.ndarray, ...]:
@@ -123,9 +104,9 @@ class _Part:
         return tuple(to_numpy(x) for x in (self.total, self.sums, self.linear, self.square))
 
 
-def add_values(V: Values, tables: KeyTables) -> ValueSums:
+def add_values(V: Values, stored: Stored) -> ValueSums:
     """Add up all values, a part of them in each thread."""
-    weights = tables.weights
+    weights = stored.weights
     xp = compat.array_namespace(weights)
     n = int(V.shape[0])
     centre = _centre(V, weights)
@@ -133,10 +114,10 @@ def add_values(V: Values, tables: KeyTables) -> ValueSums:
     @np.errstate(invalid="ignore", over="ignore")  # a thread has its own
     def add_up(rows: slice) -> tuple[tuple[np.ndarray, ...], float]:
         """The sums over some of the rows, block by block."""
-        part = _Part(tables, centre)
+        part = _Part(stored, centre)
         inner = blocks(rows.stop - rows.start, _CACHED, weights)
         shape = (inner[0].stop, V.shape[1])
-        room = xp.empty(shape, dtype=tables.single, device=compat.device(weights))
+        room = xp.empty(shape, dtype=stored.single, device=compat.device(weights))
         for one in inner:
             block = slice(rows.start + one.start, rows.start + one.stop)
             part.add(block, V[block, :], room)
