@@ -67,27 +67,42 @@ class FewNodes:
         return table if self.is_all else table @ self.spread.T
 
 
-def few_nodes(some: OneHead, seen: HostPerNode, tolerance: float) -> FewNodes:
-    """Nodes from which the functions of these keys follow up to `tolerance`, relative to the key
-    and added up with the weights `seen`."""
-    weight = np.maximum(seen, _FLOOR * seen.max())
-    root = np.sqrt(weight)
-    _, R, order = map(
-        np.asarray, qr(_functions(some, weight) * root, mode="economic", pivoting=True)
-    )
-    # sum_u weight |F| <= (sum_u weight)^(1/2) (sum_u weight F^2)^(1/2)
-    rest = np.sqrt(np.cumsum(np.sum(R * R, axis=1)[::-1])[::-1])
-    enough = np.flatnonzero(rest * np.sqrt(weight.sum()) <= tolerance)
-    count = int(enough[0]) if enough.size else weight.size
-    if 2 * count > weight.size:
-        return FewNodes.all(weight.size)
-    spread = np.empty((count, weight.size))
-    spread[:, order] = solve_triangular(R[:count, :count], R[:count])
-    places = order[:count]
-    return FewNodes(places, spread * root[places, None] / root)
+@dataclass(frozen=True)
+class Choice:
+    """The nodes one after the other, the most telling first; `rest` is what is missed by so many of
+    them, relative to a key and added up with the weights that it is seen with."""
+
+    order: Int[np.ndarray, "u"]
+    R: Float[np.ndarray, "_f u"]
+    root: HostPerNode
+    rest: Float[np.ndarray, "_f"]
+
+    @staticmethod
+    def of(some: OneHead, keys: int, seen: HostPerNode) -> Choice:
+        """By the functions of the first keys of a block, with the weights `seen`."""
+        weight = np.maximum(seen, _FLOOR * seen.max())
+        root = np.sqrt(weight)
+        functions = _functions(some, weight)[:, :keys].reshape(-1, weight.size)
+        _, R, order = map(np.asarray, qr(functions * root, mode="economic", pivoting=True))
+        # sum_u weight |F| <= (sum_u weight)^(1/2) (sum_u weight F^2)^(1/2)
+        squares = np.cumsum(np.sum(R * R, axis=1)[::-1])[::-1]
+        return Choice(order, R, root, np.sqrt(squares * weight.sum()))
+
+    def nodes(self, tolerance: float) -> FewNodes:
+        """As few as miss no more, or all if they would be most of them."""
+        size = self.root.size
+        enough = np.flatnonzero(self.rest <= tolerance)
+        count = int(enough[0]) if enough.size else size
+        if 2 * count > size:
+            return FewNodes.all(size)
+        R = self.R[:count]
+        spread = np.empty((count, size))
+        spread[:, self.order] = solve_triangular(R[:, :count], R)
+        places = self.order[:count]
+        return FewNodes(places, spread * self.root[places, None] / self.root)
 
 
-def _functions(some: OneHead, weight: HostPerNode) -> Float[np.ndarray, "f u"]:
+def _functions(some: OneHead, weight: HostPerNode) -> Float[np.ndarray, "f n u"]:
     """psi, r and its square, and the first P_k, of keys of the same size."""
     logit = some.logit
     terms = [value for value, _ in islice(logit.terms(some.points, some.s), _ORDERS)]
@@ -100,4 +115,4 @@ def _functions(some: OneHead, weight: HostPerNode) -> Float[np.ndarray, "f u"]:
     for size, tables in kinds:
         whole = np.maximum(np.abs(size) @ weight, _LEAST)
         rows += [table / whole[:, None] for table in tables]
-    return np.concatenate(rows)
+    return np.stack(rows)

@@ -16,7 +16,7 @@ from headwright.noise import budget
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.tabulated import Integrand, tabulate_on
 from headwright.noise.heads.block import Block, Measure, NodesOfHead, SomeKeys
-from headwright.noise.heads.few_nodes import FewNodes, few_nodes
+from headwright.noise.heads.few_nodes import Choice, FewNodes
 from headwright.noise.heads.hermite import (
     longest_step,
     points_of_rule,
@@ -53,25 +53,12 @@ class Missed:
     r: tuple[NodesOfHead, NodesOfHead]
     tables: Float[np.ndarray, "4 u w"]
 
-    @staticmethod
-    def largest(several: list[Missed]) -> Missed:
-        """Of all of them."""
-        return Missed(
-            (_max([one.psi[0] for one in several]), _max([one.psi[1] for one in several])),
-            (_max([one.r[0] for one in several]), _max([one.r[1] for one in several])),
-            _max([one.tables for one in several]),
-        )
-
     def seen(self, measure: Measure, effect: float) -> float:
         """In the covariance, all keys of a group together having this effect: of L itself, and of
         Psi, which multiplies all there is."""
         densities = zip(self.psi, measure.slope, strict=True)
         of_psi = sum(float(psi @ density) for psi, density in densities)
         return effect * (measure.of_tables(self.tables) + of_psi)
-
-
-def _max(tables: list[np.ndarray]) -> np.ndarray:
-    return np.max(tables, axis=0)
 
 
 @dataclass(frozen=True)
@@ -227,21 +214,22 @@ def _on_few_nodes(
     everywhere = (FewNodes.all(grids[0].u.size), FewNodes.all(grids[1].u.size))
     if keys.size <= _FIRST:
         return Group(keys, longest, everywhere, None)
+    extreme = _extreme(law, keys)
+    between = np.setdiff1d(keys[:: -(-keys.size // _OTHERS)], extreme)
     u = (grids[0].u, grids[1].u)
-    extreme = Block.of(law, _extreme(law, keys), u, longest=longest)
-    between = Block.of(law, keys[:: -(-keys.size // _OTHERS)], u, longest=longest)
-    measured = [_Measured.of(some, measure, wanted.nodes) for some in (extreme, between)]
+    some = Block.of(law, np.concatenate([extreme, between]), u, longest=longest)
+    measured = _Measured.of(some, measure, wanted.nodes)
     weights = [a + b for a, b in zip(measure.value, measure.slope, strict=True)]
+    choices = [
+        Choice.of(one, extreme.size, seen) for one, seen in zip(some.heads, weights, strict=True)
+    ]
     effect = 4 * float(np.abs(law.c[keys]) @ wanted.norms[:, keys].prod(axis=0))
     tolerance = _LOOSEST
     while tolerance > _TIGHTEST:
-        a, b = (
-            few_nodes(one, seen, tolerance)
-            for one, seen in zip(extreme.heads, weights, strict=True)
-        )
+        a, b = (choice.nodes(tolerance) for choice in choices)
         if a.is_all and b.is_all:
             break
-        missed = Missed.largest([some.missed((a, b), measure) for some in measured])
+        missed = measured.missed((a, b), measure)
         if missed.seen(measure, effect) <= wanted.share:
             return Group(keys, longest, (a, b), missed)
         tolerance *= _TIGHTER
