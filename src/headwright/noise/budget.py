@@ -23,10 +23,9 @@ approximation may spend. All numbers are for values at most 1 away from their ce
 The covariance between two heads has a budget of its own, under the same promise:
 
     the trapezoid rule, both heads                               4e-10         heads/rule
-    terms of the series that are left out                        3e-10         heads/block
-    light keys, to first order                                   5e-10         heads/sums
-    tables of one logit                                          3e-10         heads/hermite
-    products of two short sums                                   4e-9          heads/block
+    terms of the series that are left out                        1e-9          heads/tables
+    few nodes that stand for all                                 3e-9          heads/groups
+    tables of one logit                                          1e-9          heads/hermite
     four times what is known about the mean of either head       < 4e-9        heads/series
 
 Each share is an allowance: what was really spent is measured, or bounded, while computing, and that
@@ -66,13 +65,11 @@ DIRECTIONS = 1e-11
 
 # Correlations between the logits of two heads that may be ignored, all together.
 IGNORED_CORRELATIONS = 1e-10
-# Two heads correlated through many keys: the rule, the separable terms left out of all keys, what
-# light keys do in second order, and the tables of one logit.
+# Two heads correlated through many keys: the rule, the separable terms left out of all keys, few
+# nodes that stand for all, and the tables of one logit.
 PAIR_RULE = 4e-10
-PAIR_TERMS = 3e-10
-PAIR_SECOND_ORDER = 5e-10
-PAIR_TABLES = 3e-10
-# Terms left out of products of two sums that are small themselves; the real error is far smaller.
-PAIR_PRODUCTS = 4e-9
+PAIR_TERMS = 1e-9
+PAIR_NODES = 3e-9
+PAIR_TABLES = 1e-9
 # A double integral whose rule is off by more is not used: the covariance is sampled instead.
 ROUGH_PAIR = 1e-8

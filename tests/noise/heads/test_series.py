@@ -12,7 +12,7 @@ from headwright.noise import budget
 from headwright.noise import exact as exact_route
 from headwright.noise.head import tabulated
 from headwright.noise.head.transform import expectations
-from headwright.noise.heads import between, block, hermite, pair, rule, series, tables
+from headwright.noise.heads import between, block, groups, hermite, pair, rule, series, tables
 
 U = np.arange(-26.0, 3.0, 0.45)
 
@@ -109,25 +109,24 @@ def test_hermite_coefficients_against_mpmath(x, s, k):
 
     true = expectation(product, turns(x, s)) / mp.sqrt(mp.factorial(k))
     phi = expectation(lambda g: mp.exp(-mp.exp(x + s * g)), turns(x, s))
-    u = x + 0.45 * np.arange(-3, 2)
-    lattice = hermite.around(u, 0.45, np.zeros(1), np.array([s]))
-    terms = hermite.Logit.of(lattice).terms(lattice, np.array([s]))
-    found = [next(terms)[0][0, 3] for _ in range(k)][-1]
-    assert found == pytest.approx(float(true / phi), rel=hermite.table_error(0.45))
+    points = hermite.Points.of(np.array([float(x)]), np.zeros(1), np.array([s]), longest=0.45)
+    terms = hermite.Logit.of(points).terms(points, np.array([s]))
+    found = [next(terms)[0][0, 0] for _ in range(k)][-1]
+    assert found == pytest.approx(float(true / phi), rel=hermite.table_error(0.45, s))
 
 
 @pytest.mark.parametrize("s", [1e-6, 1e-3, 0.03, 0.4, 1.0, 4.0])
 def test_tables_against_the_transform(s, rng):
     m = rng.normal(size=5)
     deviations = s * rng.uniform(0.6, 1, 5)
-    lattice = hermite.around(U, 0.45, m, deviations)
-    logit = hermite.Logit.of(lattice)
+    points = hermite.Points.of(U, m, deviations, longest=0.45)
+    logit = hermite.Logit.of(points)
     _, a = expectations(U[:, None] + m, deviations, top=2)
     r = a[1] / a[0]
-    value, slope = next(logit.terms(lattice, deviations))
+    value, slope = next(logit.terms(points, deviations))
     # Everything is seen times phi. P_1 = -s r, and r' = r - w + r^2.
     phi = a[0]
-    relative = hermite.table_error(0.45)
+    relative = hermite.table_error(0.45, deviations.max())
     rounding = series.ROUNDING / deviations
     bent = r - a[2] / phi + r * r
     assert (phi * np.abs(logit.r.T - r) <= relative * a[1] + TRANSFORM_ABSOLUTE).all()
@@ -140,9 +139,10 @@ def test_tables_against_the_transform(s, rng):
 @pytest.mark.parametrize("kind", ["isotropic", "any deviation", "sharp"])
 def test_what_parseval_leaves_is_not_less_than_the_terms_to_come(kind, rng):
     law = law_of(kind, rng)
-    lattice = hermite.around(U, 0.45, law.m[0] - law.m[0].max(), law.s[0])
-    logit = hermite.Logit.of(lattice)
-    terms = logit.terms(lattice, law.s[0])
+    means = law.m[0] - law.m[0].max()
+    points = hermite.Points.of(U, means, law.s[0], longest=0.45)
+    logit = hermite.Logit.of(points)
+    terms = logit.terms(points, law.s[0])
     first, later = ([next(terms) for _ in range(count)] for count in (2, 6))
     for j, size in enumerate((logit.size, logit.slope)):
         left = (1 + block._UNSURE) * size**2 - sum(term[j] ** 2 for term in first)
@@ -155,9 +155,13 @@ def test_what_parseval_leaves_is_not_less_than_the_terms_to_come(kind, rng):
 COARSE = {
     "few terms": [(budget, "PAIR_TERMS", 1e-3)],
     "hardly any terms": [(budget, "PAIR_TERMS", 1e-1)],
-    "second orders left out": [(budget, "PAIR_SECOND_ORDER", 1e-3)],
-    "every key light": [(budget, "PAIR_SECOND_ORDER", 1e-1)],
-    "products of few terms": [(budget, "PAIR_PRODUCTS", 1e2), (budget, "PAIR_SECOND_ORDER", 1e-6)],
+    "few nodes": [(groups, "_FIRST", 8), (groups, "_LOOSEST", 1e-3), (budget, "PAIR_NODES", 1.0)],
+    "hardly any nodes": [
+        (groups, "_FIRST", 2),
+        (groups, "_LOOSEST", 0.1),
+        (budget, "PAIR_NODES", 10.0),
+    ],
+    "a coarse rule for a logit": [(hermite, "STEPS", (1.2,)), (hermite, "_PER_DEVIATION", 1.2)],
     "a coarse rule": [
         (rule, "_COARSEST", 1e-2),
         (rule, "_STEPS", (0.9,)),
@@ -182,34 +186,32 @@ def test_what_is_left_out_is_stated(knobs, kind, rng, monkeypatch):
     assert off >= 2 * apart(fine, true, size)
 
 
-def test_terms_made_again_change_nothing(rng, monkeypatch):
+def test_blocks_of_any_size_change_nothing(rng, monkeypatch):
     law = law_of("isotropic", rng)
     V = rng.normal(size=(60, 3))
-    kept, _, _ = both_routes(law, V)
-    monkeypatch.setattr(series, "_KEPT", 0)
-    monkeypatch.setattr(series, "_KEYS", 7)
-    again, _, size = both_routes(law, V)
-    assert apart(again, kept, size) <= kept.error
+    whole, _, _ = both_routes(law, V)
+    monkeypatch.setattr(groups, "_TABLES", 1 << 12)
+    parts, _, size = both_routes(law, V)
+    assert apart(parts, whole, size) <= parts.error
 
 
-def test_slow_series_are_conditioned_instead(rng, monkeypatch):
-    """With no room for terms of heavy keys every one of them is done by conditioning."""
-    law = law_of("any deviation", rng)
+@pytest.mark.parametrize("kind", ["any deviation", "radial"])
+def test_slow_series_are_summed_over_the_first_logit_instead(kind, rng, monkeypatch):
+    law = law_of(kind, rng)
     V = rng.normal(size=(60, 3))
     fine, true, size = both_routes(law, V)
     monkeypatch.setattr(tables, "_LEAST", np.inf)
-    conditioned, _, _ = both_routes(law, V)
-    assert apart(conditioned, fine, size) <= conditioned.error + fine.error
-    assert apart(conditioned, true, size) <= conditioned.error + true.error
+    given, _, _ = both_routes(law, V)
+    assert apart(given, fine, size) <= given.error + fine.error
+    assert apart(given, true, size) <= given.error + true.error
 
 
-@pytest.mark.parametrize("reason", ["_HEAVY", "_MEMORY"])
-def test_what_does_not_fit_is_sampled_and_says_so(reason, rng, monkeypatch):
+def test_what_does_not_fit_is_sampled_and_says_so(rng, monkeypatch):
     keys = hw.GaussianKeys(rng.normal(size=(60, 4)), isotropic=1.0)
     V = rng.uniform(-1, 1, (60, 2))
     Q = rng.normal(size=(2, 4))
     exact = hw.moments(Q, keys, V)
-    monkeypatch.setattr(series, reason, 0.0)
+    monkeypatch.setattr(series, "_MEMORY", 0.0)
     monkeypatch.setattr(between, "DIRECT", 10)
     drawn = hw.moments(Q, keys, V)
     assert drawn.status == "sampled covariance"

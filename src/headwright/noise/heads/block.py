@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headwright.noise.heads.hermite import Lattice, Logit, OnNodes, Points, Which
-from headwright.types import Float, HostPerKey, Int
+from headwright.noise.heads.hermite import Logit, OnNodes, Points
+from headwright.noise.heads.pair import PairLaw
+from headwright.types import Float, HostPerKey, HostPerNode, Int
 
 # Of the squares of all P_k: covers the error of the lattice where what is left out is a difference.
 _UNSURE = 1e-9
@@ -20,6 +21,8 @@ _LOOK = 2  # terms between two looks at what is left out
 Orders = Float[np.ndarray, "k n u"]
 
 
+# Chosen from all, more or fewer.
+SomeKeys = Int[np.ndarray, "_k"]
 # The two heads have nodes of their own.
 NodesOfHead = Float[np.ndarray, "_u"]
 
@@ -49,37 +52,49 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """What an error of L_i is seen with: e^Psi (sum r |x| + |x'|), added up over u, in either
-    head."""
+    """What an error of L_i is seen with: e^Psi (sum r |x| + |x'|), added up over u, in either head.
+    These are the weights of x and of x' at each node."""
 
-    density: tuple[NodesOfHead, NodesOfHead]
-    r_sum: tuple[NodesOfHead, NodesOfHead]
+    value: tuple[NodesOfHead, NodesOfHead]
+    slope: tuple[NodesOfHead, NodesOfHead]
 
     def of(self, x: Factor, y: Factor) -> HostPerKey:
         """Of a product x(u) y(u'), key by key."""
-        rows = (self.r_sum[0] * x.value + x.slope) @ self.density[0]
-        columns = (self.r_sum[1] * y.value + y.slope) @ self.density[1]
+        rows = x.value @ self.value[0] + x.slope @ self.slope[0]
+        columns = y.value @ self.value[1] + y.slope @ self.slope[1]
         return rows * columns
+
+    def of_tables(self, tables: Float[np.ndarray, "4 u w"]) -> float:
+        """Of a function of u and u' and its derivatives by u, by u' and by both."""
+        weights = ((a, b) for b in (self.value[1], self.slope[1]) for a in self.first)
+        return float(sum(a @ table @ b for table, (a, b) in zip(tables, weights, strict=True)))
+
+    @property
+    def first(self) -> tuple[NodesOfHead, NodesOfHead]:
+        """Of the first head."""
+        return self.value[0], self.slope[0]
 
 
 @dataclass(frozen=True)
 class OneHead:
     """The logits of some keys in one head."""
 
+    u: NodesOfHead
+    m: HostPerKey
     s: HostPerKey
-    lattice: Lattice | Points
+    points: Points
     logit: Logit
+
+    @staticmethod
+    def of(u: HostPerNode, m: HostPerKey, s: HostPerKey, *, longest: float) -> OneHead:
+        """On nodes u, by a rule for g whose points lie no further apart than `longest`."""
+        points = Points.of(u, m, s, longest=longest)
+        return OneHead(u, m, s, points, Logit.of(points))
 
     @property
     def size(self) -> Factor:
         """The root of the sum of the squares of all P_k, and of all their derivatives."""
         return Factor(self.logit.size, self.logit.slope)
-
-    def terms(self, count: int) -> Terms:
-        """The first terms."""
-        series = self.logit.terms(self.lattice, self.s)
-        found = [next(series) for _ in range(count)]
-        return Terms(*(np.stack(column) for column in zip(*found, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -89,54 +104,54 @@ class Block:
     keys: Int[np.ndarray, "n"]
     rho: HostPerKey
     heads: tuple[OneHead, OneHead]
+    longest: float
 
-    def some(self, which: Which, counts: tuple[int, int]) -> Block:
-        """Some of the keys, on the first nodes of either head."""
+    @staticmethod
+    def of(
+        law: PairLaw, keys: SomeKeys, u: tuple[NodesOfHead, NodesOfHead], *, longest: float
+    ) -> Block:
+        """On nodes u of either head."""
         heads = [
-            OneHead(
-                one.s[which],
-                one.lattice.restricted(which, count),
-                one.logit.restricted(which, count),
-            )
-            for one, count in zip(self.heads, counts, strict=True)
+            OneHead.of(nodes, m, s, longest=longest)
+            for nodes, m, s in zip(u, law.m[:, keys], law.s[:, keys], strict=True)
         ]
-        return Block(self.keys[which], self.rho[which], (heads[0], heads[1]))
+        correlation = law.c[keys] / (law.s[0, keys] * law.s[1, keys])
+        return Block(keys, np.clip(correlation, -1.0, 1.0), (heads[0], heads[1]), longest)
+
+    def effect(self, measure: Measure) -> HostPerKey:
+        """How much the correlation of each key does, or more."""
+        x, y = (one.size for one in self.heads)
+        return np.abs(self.rho) * measure.of(x, y)
 
     def powers(self, count: int) -> Float[np.ndarray, "k n 1"]:
         """rho^k"""
         orders = np.arange(1, count + 1)[:, None]
         return (self.rho**orders)[:, :, None]
 
-    def expanded(self, measure: Measure, share: float, rough_share: float) -> Expansion:
+    def expanded(self, measure: Measure, share: float) -> Expansion:
         """As many terms as it takes for what is left out to be seen with at most `share`, all keys
-        together; the first `few` of them miss at most `rough_share`."""
+        together."""
         remainders = [_Remainder(one) for one in self.heads]
-        most = min(one.lattice.most for one in self.heads)
-        few: list[tuple[int, Factor, Factor]] = []
+        most = min(one.points.most for one in self.heads)
         for count in range(_LOOK, most + 1, _LOOK):
             for remainder in remainders:
                 remainder.advance(_LOOK)
             rest = (remainders[0].factor(), remainders[1].factor())
             left_out = np.abs(self.rho) ** (count + 1) * measure.of(*rest)
-            total = float(left_out.sum())
-            last = count == most
-            if not few and (total <= rough_share or last):
-                few.append((count, *rest))
-            if few and (total <= share or last):
+            if left_out.sum() <= share:
                 break
         a, b = (remainder.terms() for remainder in remainders)
-        return Expansion(a, b, rest, left_out, few[0])
+        return Expansion(a, b, rest, left_out)
 
 
 class Expansion(NamedTuple):
-    """The terms of a block, bounds of what is left out (in either head, and as it is seen, key by
-    key), and the same for the first few terms alone."""
+    """The terms of a block, and bounds of what is left out (in either head, and as it is seen, key
+    by key)."""
 
     a: Terms
     b: Terms
     rest: tuple[Factor, Factor]
     left_out: HostPerKey
-    few: tuple[int, Factor, Factor]
 
     @property
     def count(self) -> int:
@@ -148,7 +163,7 @@ class _Remainder:
 
     def __init__(self, one: OneHead) -> None:
         self.size = one.size
-        self.series = one.logit.terms(one.lattice, one.s)
+        self.series = one.logit.terms(one.points, one.s)
         self.found: list[tuple[OnNodes, OnNodes]] = []
         self.values = (1.0 + _UNSURE) * self.size.value**2
         self.slopes = (1.0 + _UNSURE) * self.size.slope**2

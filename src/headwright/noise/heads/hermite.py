@@ -12,7 +12,8 @@ Parseval's identity tells what is left out when the sum ends at K, without compu
     sum_{k > K} P_k^2 = Var f / phi^2 - sum_{k <= K} P_k^2,
 
 and likewise for the derivatives, which are the coefficients of (f' - (phi'/phi) f) / phi. All
-expectations are weighted sums over one lattice, as in `head.lattice`.
+expectations are trapezoid sums over g, with one rule for all logits at hand: its coefficients are a
+product of matrices.
 """
 
 from __future__ import annotations
@@ -22,135 +23,113 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided, sliding_window_view
-from numpy.polynomial.hermite_e import hermegauss
 
 from headwright.noise.head.nodes import Nodes
 from headwright.types import Float, HostPerKey, HostPerNode, Int
 
-# Step of the lattice, in deviations, and at most: aliasing is below 1e-15 from the density times
-# h_k, k up to 32, and as in the rule for u from exp(-e^y). The shorter one where tables matter.
+# Steps of g, in deviations, and of y = x + s g at most, shorter ones where tables matter more.
 _PER_DEVIATION = 0.6
-LONGEST = 0.45
-LONG = 0.3
-_REACH = 7.0  # how far it goes, in deviations; to the right e^y tilts the density
+STEPS = (0.6, 0.45, 0.4, 0.36, 0.3)
+_REACH = 8.0  # how far g goes; e^y tilts the density to the right
 _TILTED = 3.0
+# Orders that the rule for g sees: the spectrum of the density times h_k, x^k e^{-x^2/2} / sqrt(k!),
+# is then below 1e-12 at x = 2 pi / step.
+_MOST = 96
+_SEEN = 7.0  # times 1 / step^2
+_TOGETHER = 10  # orders that are one product of matrices
+_FIXED = 1e-8  # a smaller deviation is none
 _LARGEST_EXPONENT = 300.0  # of e^y, see `transform`
 _ROUNDING = 1e-15
+_ON_THE_RIGHT = 8.0  # the relative error of tables, over that of the mean of e^y f
 _SMALLEST_PHI = 1e-100  # its square is still a number
-NARROW = 2.0**-6  # the largest deviation of a narrow logit
-_POINTS = 5  # for it: off by the tenth power of the deviation
 
 OnNodes = Float[np.ndarray, "n u"]
+OnPoints = Float[np.ndarray, "n u g"]
 Which = Int[np.ndarray, "_k"] | slice
 
 
 @dataclass(frozen=True)
-class Lattice:
-    """The weights of some logits of about one deviation on the neighbours of their points, and what
-    stands on the lattice around each point."""
-
-    g: Float[np.ndarray, "w n"]
-    weight: Float[np.ndarray, "w n"]
-    functions: Float[np.ndarray, "f x w"]
-    steps: np.ndarray
-    nodes: int
-    most: int = 32  # orders that the rule for g sees
-
-    @staticmethod
-    def of(u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey, *, longest: float) -> Lattice:
-        """For points u + m, u at equal distances, no two points further apart than `longest`."""
-        finest = min(_PER_DEVIATION * s.min(), longest)
-        finer = int(np.ceil(step / finest))
-        h = step / finer
-        widest = s.max()
-        left = int(np.ceil(_REACH * widest / h))
-        reach = _REACH + min(widest, _TILTED)
-        right = int(np.ceil(reach * widest / h)) + finer
-
-        # Each logit has a window of the lattice, from its mean's own place in a step.
-        lowest = m.min()
-        steps = np.floor((m - lowest) / step).astype(int)
-        offset = m - lowest - step * steps
-        apart = h * np.arange(-left, right + 1)
-        g = (apart[:, None] - offset) / s
-        weight = np.exp(-0.5 * g * g)
-        weight /= weight.sum(axis=0)
-
-        last = finer * (u.size - 1 + int(steps.max())) + right
-        y = u[0] + lowest + h * np.arange(-left, last + 1)
-        e = np.exp(np.minimum(y, _LARGEST_EXPONENT))
-        functions = sliding_window_view(_functions(e), apart.size, axis=1)[:, ::finer]
-        return Lattice(g, weight, np.ascontiguousarray(functions), steps, u.size)
-
-    def restricted(self, which: Which, nodes: int) -> Lattice:
-        """For some of the logits, on the first nodes."""
-        g = self.g[:, which]
-        weight = self.weight[:, which]
-        return Lattice(g, weight, self.functions, self.steps[which], nodes)
-
-    def mean(self, function: int, weight: Float[np.ndarray, "w n"]) -> OnNodes:
-        """The weighted sums of one function at the points of each logit."""
-        everywhere = weight.T @ self.functions[function].T
-        row, item = everywhere.strides
-        count, length = everywhere.shape
-        shape = (count, length - self.nodes + 1, self.nodes)
-        windows = as_strided(everywhere, shape, (row, item, item), writeable=False)
-        return windows[np.arange(count), self.steps]
-
-
-@dataclass(frozen=True)
 class Points:
-    """The same for narrow logits, for which a lattice would be too fine: by Gauss and Hermite."""
+    """What stands at the points u + m + s g of some logits: q = 1 - f and q' = e^y f, times the
+    roots of the weights of the points; and phi, the mean of f."""
 
-    g: Float[np.ndarray, "w 1"]
-    weight: Float[np.ndarray, "w n"]
-    functions: Float[np.ndarray, "f w n u"]
-    most: int = _POINTS - 1
+    g: Float[np.ndarray, "g"]
+    root: Float[np.ndarray, "g"]
+    phi: OnNodes
+    q: OnPoints
+    slope: OnPoints
 
     @staticmethod
-    def of(u: HostPerNode, m: HostPerKey, s: HostPerKey) -> Points:
-        """For points u + m."""
-        g, weight = hermegauss(_POINTS)
-        share = np.repeat(weight[:, None] / weight.sum(), m.size, axis=1)
+    def of(u: HostPerNode, m: HostPerKey, s: HostPerKey, *, longest: float) -> Points:
+        """For points u + m and a rule whose points lie no further apart than `longest`."""
+        g, weight = _rule(float(s.max()), longest)
         # Rounding of u + m is the same for every g.
         e = np.exp(np.minimum(u + m[:, None], _LARGEST_EXPONENT))
-        return Points(g[:, None], share, _functions(e * np.exp(s * g[:, None])[:, :, None]))
+        minus_e = e[:, :, None] * -np.exp(s[:, None] * g)[:, None, :]
+        root = np.sqrt(weight)
+        q = np.expm1(minus_e)
+        q *= -root
+        f = np.exp(minus_e)
+        f *= root
+        phi = _summed(f, root[:, None])[:, :, 0]
+        minus_e *= f
+        return Points(g, root, phi, q, slope=np.negative(minus_e, out=minus_e))
 
-    def restricted(self, which: Which, nodes: int) -> Points:
-        """For some of the logits, on the first nodes."""
-        return Points(self.g, self.weight[:, which], self.functions[:, :, which, :nodes])
-
-    def mean(self, function: int, weight: Float[np.ndarray, "w n"]) -> OnNodes:
-        """The weighted sums of one function at the points of each logit."""
-        return np.einsum("wn,wnu->nu", weight, self.functions[function])
+    def mean_q(self, functions: Float[np.ndarray, "g _k"]) -> Float[np.ndarray, "n u _k"]:
+        """E[q h] for some functions h of g."""
+        return _summed(self.q, self.root[:, None] * functions)
 
     @property
-    def nodes(self) -> int:
-        return self.functions.shape[-1]
+    def most(self) -> int:
+        """Orders that the rule for g sees."""
+        step = float(self.g[1] - self.g[0])
+        return min(_MOST, int(_SEEN / step**2))
+
+    @property
+    def mean_slope(self) -> OnNodes:
+        """E[q']"""
+        return _summed(self.slope, self.root[:, None])[:, :, 0]
 
 
-def table_error(step: float) -> float:
-    """The relative error of all tables from a lattice with this step (tests compare
-    `transform`)."""
-    return 2 * Nodes(np.zeros(1), np.zeros(1), step, True).alias(1) + 1e-10
+def _summed(table: OnPoints, weights: Float[np.ndarray, "g _k"]) -> Float[np.ndarray, "n u _k"]:
+    """Over g, under several weights, as one product of matrices."""
+    n, u, points = table.shape
+    return (table.reshape(n * u, points) @ weights).reshape(n, u, -1)
 
 
-def around(
-    u: HostPerNode, step: float, m: HostPerKey, s: HostPerKey, *, longest: float = LONGEST
-) -> Lattice | Points:
-    """The points around u + m, u at equal distances, of logits of about one deviation."""
-    if s.max() <= NARROW:
-        return Points.of(u, m, s)
-    return Lattice.of(u, step, m, s, longest=longest)
+def points_of_rule(widest: float, longest: float) -> int:
+    """How many points `Points.of` takes for each logit and node."""
+    return _rule(widest, longest)[0].size
 
 
-def _functions(e: Float[np.ndarray, "*y"]) -> Float[np.ndarray, "f *y"]:
-    """Of e^y: q = 1 - f and q' = e^y f, their squares and their product, and f."""
-    f = np.exp(-e)
-    q = -np.expm1(-e)
-    slope = e * f
-    return np.stack([q, slope, q * q, q * slope, slope * slope, f])
+def _rule(widest: float, longest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Points g and their weights, for deviations up to `widest`."""
+    if widest <= _FIXED:
+        return np.zeros(1), np.ones(1)
+    step = min(_PER_DEVIATION, longest / widest)
+    left = np.ceil(_REACH / step)
+    right = np.ceil((_REACH + min(widest, _TILTED)) / step)
+    g = step * np.arange(-left, right + 1)
+    weight = np.exp(-0.5 * g * g)
+    return g, weight / weight.sum()
+
+
+def table_error(step: float, widest: float) -> float:
+    """The relative error of all tables from points so far apart, for deviations up to `widest`
+    (tests compare `transform`).
+
+    Aliasing is the spectrum of exp(-e^y), which falls like e^{-pi |xi| / 2}, beyond 2 pi / step,
+    but blurred by that of the density, e^{(pi/2)^2 / (2 s^2)} times. (Below s = step / 0.6 points
+    move closer, which counts for more.) On the right, where phi is small, it is relatively larger.
+    """
+    s = max(widest, step / _PER_DEVIATION)
+    blurred = float(np.exp(np.pi**2 / (8 * s * s)))
+    return _ON_THE_RIGHT * blurred * Nodes(np.zeros(1), np.zeros(1), step, True).alias(1) + 1e-10
+
+
+def longest_step(widest: float, error: float) -> float:
+    """The longest one with tables as good as that, or the shortest."""
+    return next((step for step in STEPS if table_error(step, widest) <= error), STEPS[-1])
 
 
 @dataclass(frozen=True)
@@ -164,15 +143,19 @@ class Logit:
     size: OnNodes
     slope: OnNodes
 
-    def restricted(self, which: Which, nodes: int) -> Logit:
-        """Some of the logits, on the first nodes."""
-        tables = (self.psi, self.phi, self.r, self.size, self.slope)
-        return Logit(*(table[which, :nodes] for table in tables))
-
     @staticmethod
-    def of(lattice: Lattice | Points) -> Logit:
-        q, d, qq, qd, dd, phi = (lattice.mean(j, lattice.weight) for j in range(6))
-        phi = np.maximum(phi, _SMALLEST_PHI)
+    def of(points: Points) -> Logit:
+        q = points.mean_q(np.ones((points.g.size, 1)))[:, :, 0]
+        d = points.mean_slope
+        qq, qd, dd = (
+            np.einsum("nug,nug->nu", x, y)
+            for x, y in (
+                (points.q, points.q),
+                (points.q, points.slope),
+                (points.slope, points.slope),
+            )
+        )
+        phi = np.maximum(points.phi, _SMALLEST_PHI)
         r = d / phi
         # Var f, and E[(r f + f')^2] with f = 1 - q; rounding must not make them smaller.
         variance = (1.0 + _ROUNDING) * qq - q * q
@@ -186,25 +169,34 @@ class Logit:
             slope=np.sqrt(np.maximum(sloped, 0.0)) / phi,
         )
 
-    def terms(self, lattice: Lattice | Points, s: HostPerKey) -> Iterator[tuple[OnNodes, OnNodes]]:
+    def terms(self, points: Points, s: HostPerKey) -> Iterator[tuple[OnNodes, OnNodes]]:
         """P_k and its derivative, k = 1, 2, ...: s P_k' = sqrt(k + 1) P_{k+1} - P_1 P_k."""
-        g = lattice.g
-        inverse = -1.0 / self.phi
         deviation = 1.0 / s[:, None]
-        before = lattice.weight
-        now = g * before
-        first = lattice.mean(0, now) * inverse
+        coefficients = self._coefficients(points)
+        first = next(coefficients)
         P = first
         for k in count(1):
-            # sqrt(k + 1) h_{k+1} = g h_k - sqrt(k) h_{k-1}
-            root = np.sqrt(k + 1)
-            after = g * now
-            after -= np.sqrt(k) * before
-            after /= root
-            before, now = now, after
-            following = lattice.mean(0, now) * inverse
-            slope = root * following
+            following = next(coefficients)
+            slope = np.sqrt(k + 1) * following
             slope -= first * P
             slope *= deviation
             yield P, slope
             P = following
+
+    def _coefficients(self, points: Points) -> Iterator[OnNodes]:
+        """P_1, P_2, ..."""
+        inverse = -1.0 / self.phi
+        g = points.g
+        before = np.zeros_like(g)
+        now = np.ones_like(g)
+        for k in count(0, _TOGETHER):
+            functions = []
+            for order in range(k, k + _TOGETHER):
+                # sqrt(k + 1) h_{k+1} = g h_k - sqrt(k) h_{k-1}
+                after = (g * now - np.sqrt(order) * before) / np.sqrt(order + 1)
+                functions.append(after)
+                before = now
+                now = after
+            means = points.mean_q(np.stack(functions, axis=1))
+            for order in range(_TOGETHER):
+                yield means[:, :, order] * inverse

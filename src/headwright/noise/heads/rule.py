@@ -18,21 +18,24 @@ the less either output moves, the coarser the rule may be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.ends import find_ends
+from headwright.noise.head.ends import Logits, find_ends
 from headwright.noise.head.integral import HeadMoments
-from headwright.noise.head.laws import distinct
-from headwright.noise.head.nodes import STEP, Nodes, graded
-from headwright.noise.heads.hermite import LONG, LONGEST, table_error
+from headwright.noise.head.nodes import STEP, Nodes, coarse, graded
+from headwright.noise.heads.hermite import Logit, Points
+from headwright.noise.heads.pair import TINY
 from headwright.result import to_numpy
 from headwright.types import Float, HostPerKey, HostPerNode
 
 _STEPS = (0.45, 0.4, 0.36, STEP)  # tried one after the other
 _COARSEST = 1e-5  # the largest share of an output that the rule may miss, whatever it does
+_PIECES = 32  # of a group, in the rough picture of a head
+_ROUGH = 0.9  # longest step of the rule for it
+_SPARE = 5  # nodes more than a rough Psi asks for
 _LATER = 2  # nodes after which e^u has about doubled
 
 
@@ -42,6 +45,12 @@ class Side:
 
     nodes: Nodes
     left: float
+
+    def enough(self, rough: HostPerNode, share: float) -> Side:
+        """With no more nodes than a rough Psi asks for, and some to spare."""
+        count = self.last(rough, share) + _SPARE
+        grid = self.nodes
+        return replace(self, nodes=replace(grid, u=grid.u[:count], weight=grid.weight[:count]))
 
     def last(self, total: HostPerNode, share: float) -> int:
         """How many nodes are enough, the right end missing no more than `share`; `total` is Psi."""
@@ -56,6 +65,28 @@ class Side:
         """3 E[e^{-lt}]^{1/l}, from Psi some nodes later; up to l = 2 the root of the mean."""
         later = np.exp(_LATER * self.nodes.step)
         return 3 * np.exp(total[_LATER:] / max(later, 2.0))
+
+
+def rough_psi(
+    m: HostPerKey, s: HostPerKey, groups: list[np.ndarray], u: HostPerNode
+) -> tuple[HostPerNode, HostPerNode]:
+    """Psi and the sum of r of all groups of keys, roughly, for the choice of nodes: pieces of a
+    group are taken as keys of one law with the same mean of e^z."""
+    psi = np.zeros(u.size)
+    r = np.zeros(u.size)
+    for group in groups:
+        by_mean = group[np.argsort(m[group])]
+        pieces = min(group.size, _PIECES)
+        begin = np.arange(pieces) * group.size // pieces
+        count = np.diff(begin, append=group.size)
+        variance = s[by_mean] ** 2
+        deviation = np.sqrt(np.add.reduceat(variance, begin) / count)
+        weight = np.add.reduceat(np.exp(m[by_mean] + variance / 2), begin)
+        mean = np.log(np.maximum(weight / count, TINY)) - deviation**2 / 2
+        logit = Logit.of(Points.of(u, mean, deviation, longest=_ROUGH))
+        psi += count @ logit.psi
+        r += count @ logit.r
+    return psi, r
 
 
 def spread(head: HeadMoments) -> float:
@@ -88,7 +119,8 @@ def _alias(step: float) -> float:
 
 def _side(m: HostPerKey, s: HostPerKey, step: float, share: float) -> Side | None:
     """One head: from where e^u ||S|| is below `share` to where e^Psi has vanished."""
-    ends = find_ends(distinct(m[None, :], s[None, :]).coarse())
+    laws = coarse(m, s, np.ones(m.size))
+    ends = find_ends(Logits(*(law[None, :] for law in laws)))
     if graded(ends).any():
         return None
     first = step / -np.expm1(-step)
@@ -115,12 +147,3 @@ def _norms(m: HostPerKey, s: HostPerKey) -> tuple[float, float]:
     two = float(np.logaddexp(2 * mean, square)) / 2
     apart = float(np.logaddexp(fourth, np.log(3.0) + 2 * square)) / 4
     return two, float(np.logaddexp(mean, apart))
-
-
-def lattice_step(c: HostPerKey, heads: tuple[HeadMoments, HeadMoments]) -> float:
-    """The step of the lattice: a long one where all correlations together do so little that the
-    tables need not be better."""
-    squares = [to_numpy(h.weights_square) for h in heads]
-    # |E[dc/dz_i dc'/dz'_i]| <= 4 ||alpha_i|| ||alpha'_i||
-    effect = 4 * float(np.abs(c) @ np.sqrt(squares[0] * squares[1]))
-    return LONGEST if effect * table_error(LONGEST) <= budget.PAIR_TABLES else LONG

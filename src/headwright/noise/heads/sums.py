@@ -1,13 +1,5 @@
-"""Sums over keys on all pairs of nodes of two heads: light keys by products of matrices, the others
-by a table each (`tables`).
-
-For a light key L = ln(1 + eta) is replaced by eta = sum_k rho^k P_k(u) Q_k(u'). With X^2 the sum of
-all P_k^2 and Y^2 that of all Q_k^2, |eta| <= |rho| X Y, so that for |rho| X Y <= 1/10
-
-    |L - eta| <= 5/8 rho^2 X^2 Y^2;
-
-the derivatives of both sides obey the same, where dX^2 is the sum of all squares of derivatives.
-"""
+"""Sums over keys on all pairs of nodes of two heads, and bounds of what was left out of them. Those
+of a block are made on its few nodes, and spread from there."""
 
 from __future__ import annotations
 
@@ -16,32 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headwright.noise.heads.block import Block, Expansion, Factor, Terms
-from headwright.noise.heads.hermite import OnNodes
-from headwright.types import Float, HostPerKey, HostValues
-
-LIGHT = 0.1  # the largest |rho| X X' of a light key
-_SECOND_ORDER = 0.625
+from headwright.noise.head.tabulated import Integrand
+from headwright.noise.heads.block import Factor, SomeKeys
+from headwright.noise.heads.few_nodes import FewNodes
+from headwright.noise.heads.hermite import Logit
+from headwright.types import Float, HostPerKey, HostPerNode, HostValues
 
 OnPairs = Float[np.ndarray, "u w"]
 OnPairsByKey = Float[np.ndarray, "n u w"]
 OnPairsByValue = Float[np.ndarray, "v u w"]
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """A function of u and u', its derivatives by u, by u' and by both; or bounds of them."""
-
-    table: Float[np.ndarray, "4 u w"]
-
-    def add(self, factor: HostPerKey, x: Factor, y: Factor) -> None:
-        """`sum_i factor_i x_i(u) y_i(u')`"""
-        rows = np.concatenate(x, axis=1) * factor[:, None]
-        product = rows.T @ np.concatenate(y, axis=1)
-        count, width = self.table.shape[1:]
-        # by u, by u'
-        parts = product.reshape(2, count, 2, width).transpose(2, 0, 1, 3)
-        self.table[:] += parts.reshape(4, count, width)
+BothNodes = tuple[FewNodes, FewNodes]
 
 
 class KeyTables(NamedTuple):
@@ -53,107 +29,95 @@ class KeyTables(NamedTuple):
     by_both: OnPairsByKey
 
 
-class Seen(NamedTuple):
-    """Integrals of the derivatives of L under a weight on all pairs of nodes, key by key: of dL
-    over u, of d'L over u', of dd'L and of dL d'L over both. `product_error` bounds that of the
-    last."""
+class Kept(NamedTuple):
+    """What the covariance of the weights of some keys takes: r in either head, and at each pair of
+    nodes dd'L, and dd'L - r d'L - r' dL + dL d'L."""
 
-    by_u: OnNodes
-    by_w: OnNodes
-    by_both: HostPerKey
-    product: HostPerKey | float
-    product_error: float
+    keys: SomeKeys
+    nodes: BothNodes
+    r: Float[np.ndarray, "n u"]
+    r_: Float[np.ndarray, "n w"]
+    by_both: Float[np.ndarray, "n p"]
+    product: Float[np.ndarray, "n p"]
+
+    @staticmethod
+    def of(
+        keys: SomeKeys, nodes: BothNodes, *, r: tuple[np.ndarray, np.ndarray], tables: KeyTables
+    ) -> Kept:
+        rows = r[0][:, :, None] - tables.by_u
+        columns = r[1][:, None, :] - tables.by_w
+        product = rows * columns
+        product -= r[0][:, :, None] * r[1][:, None, :]
+        product += tables.by_both
+        flat = (keys.size, -1)
+        return Kept(keys, nodes, *r, tables.by_both.reshape(flat), product.reshape(flat))
 
 
-class Light(NamedTuple):
-    """Light keys, the number of their terms, and the terms (times rho^k in the first head) where
-    there is room for them."""
+@dataclass(frozen=True)
+class HeadSums:
+    """Of one head alone, on all its nodes: Psi, the sums of r and of r times values, and what few
+    nodes miss of the first two."""
 
-    block: Block
-    count: int
-    terms: tuple[Terms, Terms] | None
+    psi: HostPerNode
+    r: HostPerNode
+    R: Float[np.ndarray, "v u"]
+    missed_psi: HostPerNode
+    missed_r: HostPerNode
 
-    @property
-    def keys(self) -> np.ndarray:
-        return self.block.keys
+    @staticmethod
+    def of(alone: Integrand, C: HostValues) -> HeadSums:
+        """Of keys that are known on all nodes, with values C."""
+        nothing = np.zeros_like(alone.total)
+        R = C.T @ alone.r.T
+        return HeadSums(alone.total.copy(), alone.r.sum(axis=1), R, nothing, nothing.copy())
 
-    @property
-    def r(self) -> list[OnNodes]:
-        return [one.logit.r for one in self.block.heads]
+    def add(self, logit: Logit, few: FewNodes, C: HostValues) -> None:
+        """Keys on few nodes."""
+        self.psi[:] += few.on_all(logit.psi.sum(axis=0))
+        self.r[:] += few.on_all(logit.r.sum(axis=0))
+        self.R[:] += few.on_all(C.T @ logit.r)
 
-    @property
-    def bytes(self) -> int:
-        return sum(table.nbytes for terms in self.terms or () for table in terms)
 
-    def both(self) -> tuple[Terms, Terms]:
-        """The terms of either head, made again where they were not kept."""
-        if self.terms is not None:
-            return self.terms
-        a, b = (one.terms(self.count) for one in self.block.heads)
-        return _times_powers(a, self.block), b
+@dataclass(frozen=True)
+class Sizes:
+    """A function of u and u', its derivatives by u, by u' and by both; or bounds of them."""
 
-    def seen(self, W: OnPairs) -> Seen:
-        """Under a weight on all pairs of nodes."""
-        a, b = self.both()
-        under_slope = b.slope @ W.T
-        by_w = np.sum(a.value * under_slope, axis=0)
-        by_both = np.sum(a.slope * under_slope, axis=(0, 2))
-        by_u = np.sum(b.value * (a.slope @ W), axis=0)
-        return Seen(by_u, by_w, by_both, 0.0, self._largest_product(W))
+    table: Float[np.ndarray, "4 u w"]
 
-    def _largest_product(self, W: OnPairs) -> float:
-        """|dL d'L| <= 4 rho^2 X dX Y dY"""
-        x, y = (one.size.value * one.size.slope for one in self.block.heads)
-        products = 4 * self.block.rho**2 * np.sum((x @ W) * y, axis=1)
-        return float(products.max())
+    @staticmethod
+    def zero(shape: tuple[int, int]) -> Sizes:
+        return Sizes(np.zeros((4, *shape)))
+
+    def add(self, factor: HostPerKey, x: Factor, y: Factor) -> None:
+        """`sum_i factor_i x_i(u) y_i(u')`"""
+        rows = np.concatenate(x, axis=1) * factor[:, None]
+        product = rows.T @ np.concatenate(y, axis=1)
+        count, width = self.table.shape[1:]
+        # by u, by u'
+        parts = product.reshape(2, count, 2, width).transpose(2, 0, 1, 3)
+        self.table[:] += parts.reshape(4, count, width)
 
 
 @dataclass(frozen=True)
 class Sums:
-    """`exponent` is sum L; `R` is -sum C dL, `S` is -sum D d'L (of light keys by their first terms,
-    which misses `rough` derivatives); `sizes` bounds sum |L|, `left_out` its error."""
+    """`exponent` is sum L; `R` is -sum C dL, `S` is -sum D d'L; `sizes` is sum |L|, `left_out`
+    bounds its error."""
 
     exponent: OnPairs
     R: OnPairsByValue
     S: OnPairsByValue
     sizes: Sizes
     left_out: Sizes
-    rough: Sizes
 
     @staticmethod
     def zero(shape: tuple[int, int], values: int) -> Sums:
-        several = (Sizes(np.zeros((4, *shape))) for _ in range(3))
         R, S = np.zeros((2, values, *shape))
-        return Sums(np.zeros(shape), R, S, *several)
-
-    def add_light(self, light: Light, found: Expansion, values: tuple[HostValues, ...]) -> None:
-        """Keys whose L is eta, up to second order."""
-        block = light.block
-        terms = light.both()
-        self.exponent[:] += _product(terms[0].value, terms[1].value)
-
-        count, *rest = found.few
-        a, b = (_single(one, count) for one in terms)
-        C, D = (rows[block.keys].astype(np.float32) for rows in values)
-        for j in range(C.shape[1]):
-            self.R[j] -= _product(a.slope * C[:, j, None], b.value)
-            self.S[j] -= _product(a.value, b.slope * D[:, j, None])
-
-        rho = np.abs(block.rho)
-        sizes = [one.size for one in block.heads]
-        squares = [size.times(size) for size in sizes]
-        self.sizes.add(2 * rho, *sizes)
-        for bound, terms, left in (
-            (self.left_out, found.count, found.rest),
-            (self.rough, count, rest),
-        ):
-            bound.add(rho ** (terms + 1), *left)
-            bound.add(_SECOND_ORDER * rho**2, *squares)
+        return Sums(np.zeros(shape), R, S, Sizes.zero(shape), Sizes.zero(shape))
 
     def add_tables(
-        self, keys: np.ndarray, tables: KeyTables, values: tuple[HostValues, ...]
+        self, keys: np.ndarray, tables: KeyTables, values: tuple[HostValues, HostValues]
     ) -> None:
-        """Keys with a table each."""
+        """Some keys."""
         C, D = (rows[keys] for rows in values)
         self.exponent[:] += tables.L.sum(axis=0)
         self.R[:] -= np.tensordot(C, tables.by_u, axes=(0, 0))
@@ -161,23 +125,26 @@ class Sums:
         for j, table in enumerate(tables):
             self.sizes.table[j] += np.abs(table).sum(axis=0)
 
-
-def scaled(found: Expansion, block: Block) -> tuple[Terms, Terms]:
-    """rho^k P_k, and P'_k."""
-    return _times_powers(found.a, block), found.b
-
-
-def _times_powers(a: Terms, block: Block) -> Terms:
-    """rho^k P_k"""
-    powers = block.powers(a.value.shape[0])
-    return Terms(a.value * powers, a.slope * powers)
+    def add_spread(self, few: Sums, nodes: BothNodes) -> None:
+        """Sums on few nodes. Bounds are spread so that they stay bounds."""
+        for mine, other in ((self.exponent, few.exponent), (self.R, few.R), (self.S, few.S)):
+            mine[:] += on_all_pairs(other, nodes)
+        bounds = (nodes[0].absolute, nodes[1].absolute)
+        self.sizes.table[:] += np.abs(on_all_pairs(few.sizes.table, nodes))
+        self.left_out.table[:] += on_all_pairs(few.left_out.table, bounds)
 
 
-def _single(terms: Terms, count: int) -> Terms:
-    """The first terms in single precision: enough for products of two small sums."""
-    return Terms(*(part[:count].astype(np.float32) for part in terms))
+def on_all_pairs(
+    table: Float[np.ndarray, "*r j k"], nodes: BothNodes
+) -> Float[np.ndarray, "*r u w"]:
+    """A table on few nodes of either head, on all of them."""
+    by_w = nodes[1].on_all(table)
+    return nodes[0].on_all(by_w.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
-def _product(a: np.ndarray, b: np.ndarray) -> OnPairs:
-    """Summed over terms and keys."""
-    return a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
+def on_few_pairs(
+    weight: Float[np.ndarray, "*r u w"], nodes: BothNodes
+) -> Float[np.ndarray, "*r j k"]:
+    """A weight on all pairs of nodes, as it acts on tables on few of them."""
+    by_w = nodes[1].gathered(weight)
+    return nodes[0].gathered(by_w.swapaxes(-1, -2)).swapaxes(-1, -2)
