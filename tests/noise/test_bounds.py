@@ -275,7 +275,7 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     heads = tuple(head_moments(m[h], s[h], V) for h in (0, 1))
     fine = one_pair(m, s, cross, V, heads=heads)
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
-    monkeypatch.setattr(nodes, "_BEND", 6.0)
+    monkeypatch.setattr(tabulated, "PAIR_BEND", 6.0)
     monkeypatch.setattr(tabulated, "grid", partial(nodes.grid, step=0.9))
     monkeypatch.setattr(budget, "ROUGH_PAIR", np.inf)  # beyond it the pair is sampled instead
     found = pair.sum_pairs

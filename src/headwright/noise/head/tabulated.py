@@ -13,6 +13,9 @@ from headwright.noise.head.laws import Laws, distinct
 from headwright.noise.head.nodes import Nodes, grid
 from headwright.types import HostPerKey, HostPerNode, HostTable
 
+# Where graded steps begin to grow: two logits of one key that are nearly the same take steps that
+# are short beside the deviation of one of them, given the other.
+PAIR_BEND = 12.5
 _NO_PHI = 1e-300  # has a logarithm
 
 
@@ -28,7 +31,7 @@ class Integrand:
 def tabulate(m: HostPerKey, s: HostPerKey) -> Integrand:
     """Psi and r node by node."""
     laws = distinct(m[None, :], s[None, :])
-    return _tabulated(laws, grid(laws.logits, find_ends(laws.coarse())))
+    return _tabulated(laws, grid(laws.logits, find_ends(laws.coarse()), bend=PAIR_BEND))
 
 
 def tabulate_on(places: Nodes, m: HostPerKey, s: HostPerKey) -> Integrand:
