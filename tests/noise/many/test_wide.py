@@ -138,11 +138,11 @@ def test_the_part_beyond_the_ends_is_stated_by_itself(rng, monkeypatch):
     left = np.searchsorted(whole.u, -4e3)
     u = whole.u[None, left:]
     part = nodes.Nodes(u, whole.weight[None, left:], whole.step, whole.uniform)
-    monkeypatch.setattr(integral, "grid", lambda *_: part)
+    monkeypatch.setattr(integral, "grid", lambda *_, **__: part)
     missing = 1 - head_moments(m, s, V).weights_mean.sum()
 
     enlarged = nodes.Nodes(u, part.weight / (1 - missing), part.step, part.uniform)
-    monkeypatch.setattr(integral, "grid", lambda *_: enlarged)
+    monkeypatch.setattr(integral, "grid", lambda *_, **__: enlarged)
     found = head_moments(m, s, V)
     assert abs(found.weights_mean.sum() - 1) < true.first
     assert np.abs(found.weights_mean - true.weights_mean).sum() > 1e-6

@@ -99,17 +99,24 @@ def graded(ends: Ends) -> Bool[np.ndarray, "q"]:
     return ends.length > _UNIFORM
 
 
-def about(ends: Ends) -> Float[np.ndarray, "q"]:
-    """About how many nodes each query needs."""
+def about(ends: Ends) -> tuple[Float[np.ndarray, "q"], Float[np.ndarray, "q"]]:
+    """About how many nodes each query needs, at equal distances and graded."""
     length = ends.length
     stretched = _BEND / _FINER * np.arcsinh(length / _BEND)
-    return np.where(graded(ends), stretched, length) / STEP + 2.0
+    return length / STEP + 2.0, stretched / STEP + 2.0
 
 
-def grid(logits: Logits, ends: Ends, *, step: float = STEP, bend: float | None = None) -> Nodes:
-    """Nodes of several queries, whose ranges are all graded or none. Graded ones grow the later,
-    the larger `bend` is."""
-    if graded(ends).all():
+def grid(
+    logits: Logits,
+    ends: Ends,
+    *,
+    step: float = STEP,
+    bend: float | None = None,
+    short: bool = False,
+) -> Nodes:
+    """Nodes of several queries, whose ranges are all graded or none: `short` ones are graded too.
+    Graded steps begin to grow at the distance `bend` from the right end."""
+    if short or graded(ends).all():
         return _graded(logits, ends, step, _BEND if bend is None else bend)
     longest = np.max(ends.length)
     before = step * np.arange(np.ceil(longest / step), -1.0, -1.0)

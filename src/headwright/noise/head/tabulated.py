@@ -48,6 +48,6 @@ def _tabulated(laws: Laws, places: Nodes) -> Integrand:
     for part, a in blocks_of_nodes(laws.logits, places, top=1):
         phi = np.maximum(a[0, :, 0], _NO_PHI)
         total[part] = laws.logits.count[0] @ np.log(phi)
-        r[part] = laws.to_keys(over_phi(a, 1))[0].T
+        r[part] = laws.to_keys(over_phi(a)[0])[0].T
     one = Nodes(places.u[0], places.weight[0], places.step, places.uniform)
     return Integrand(one, total, r)

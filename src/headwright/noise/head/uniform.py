@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from headwright.noise.head.series import EFFORT, anywhere
-from headwright.types import Float, HostPerKey, Int
+from headwright.types import Float, Int
 
 # Bands of deviations that share a table: heat polynomials below `_NARROW`, then weights, each band
 # up to `_BAND` times as wide as the one before.
@@ -31,7 +31,7 @@ _BAND = 2.0**0.5
 _ORDERS = 18  # of the heat polynomials
 # Steps of the finer lattice and how far it goes, as in the rule of `transform`: in deviations, and
 # at most.
-_PER_DEVIATION = 0.4
+_PER_DEVIATION = 0.65
 _LONGEST = 0.2
 _REACH = 8.5
 _LEFT = -34.0  # below it, and further for wide logits, a_k = e^{kx + k^2 s^2 / 2} to 1e-14
@@ -197,7 +197,7 @@ def _derivatives(y: Float[np.ndarray, "j"], top: int) -> list[Float[np.ndarray, 
     return [of_gap, *(np.stack(row) for row in rows)]
 
 
-def nodes_effort(step: float, s: HostPerKey) -> HostPerKey:
+def nodes_effort(step: float, s: Float[np.ndarray, "*q n"]) -> Float[np.ndarray, "*q n"]:
     """What one node of `on_equal_nodes` costs for each logit, in exponentials."""
     finest = np.clip(_PER_DEVIATION * s, _PER_DEVIATION * _NARROW, _LONGEST)
     h = step / np.ceil(step / finest)
