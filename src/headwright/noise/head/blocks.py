@@ -36,7 +36,9 @@ class Block:
 def blocks_of_queries(logits: Logits, ends: Ends) -> Iterator[Block]:
     """All queries, each with the nodes that cost less."""
     equal, stretched = about(ends)
-    kind = graded(ends) | _grading_pays(logits, equal, stretched)
+    kind = graded(ends)
+    if not kind.all():
+        kind |= _grading_pays(logits, equal, stretched)
     if len(kind) == 1:
         yield Block(np.zeros(1, dtype=int), ends, bool(kind[0]))
         return

@@ -104,7 +104,6 @@ def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> 
     by_r = np.zeros((q, k, 4))
     by_w = np.zeros((q, k, 2))
     own = np.zeros((q, k, 1))
-    even = np.arange(places.u.shape[1]) % 2 == 0
 
     for part, a in blocks_of_nodes(laws.logits, places, top=2):
         phi = a[:, :, 0]
@@ -115,11 +114,14 @@ def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> 
         r_sum[:, part] = (count[:, None, :] @ r)[:, 0]
         np.matmul(values.transpose(0, 2, 1), r, out=R[:, :, part])
         here = density[:, part]
-        coarse = np.where(even[part], 2 * here, 0.0)
-        both = np.stack([here, coarse], axis=2)
-        with_others = both * r_sum[:, part, None]
-        by_r += r @ np.concatenate([both, with_others], axis=2)
-        by_w += w @ both
+        # The density, that of every second node doubled, and both times the sum of r
+        under = np.zeros((q, here.shape[1], 4))
+        under[:, :, 0] = here
+        second = part.start % 2
+        under[:, second::2, 1] = 2 * here[:, second::2]
+        np.multiply(under[:, :, :2], r_sum[:, part, None], out=under[:, :, 2:])
+        by_r += r @ under
+        by_w += w @ under[:, :, :2]
         r *= r
         own += r @ here[:, :, None]
 
@@ -210,7 +212,7 @@ def without_noise(m: ManyLogits, V: HostValues) -> HeadMoments:
     q, n = m.shape
     v = V.shape[1]
     top = m.argmax(axis=1)
-    e = np.exp(m - np.take_along_axis(m, top[:, None], axis=1))
+    e = np.exp(m - m.max(axis=1, keepdims=True))
     weights = e / e.sum(axis=1, keepdims=True)
 
     # Counted from the value of the largest weight: what all values have in common is not rounded n

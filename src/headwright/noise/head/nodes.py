@@ -156,6 +156,8 @@ def _gaps(logits: Logits, high: Float[np.ndarray, "q"], bend: float) -> Gaps:
     A key moves from `_STILL` of its deviation, or from the right end if it is narrow, to where it
     is never seen."""
     begin = np.arcsinh(_STILL * logits.s / bend)
+    if not begin.max() > 6 * _SOFT:  # a gap ends two widths before a begin, and is two wide
+        return np.zeros((len(high), 0, 2))
     begin = np.where(begin < _SOFT, 0.0, begin)
     last_seen = high[:, None] + logits.m + _REACH * logits.s + LEVEL
     end = np.arcsinh(np.maximum(last_seen, 0.0) / bend)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from headwright.noise.head.transform import expectations, gumbel_rule
-from headwright.types import Bool, Float
+from headwright.types import Bool, Float, Int
 
 # Deviations up to these share a table: six in s^2 and x, then four in 1/s and t.
 _EDGES = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0, 16.0)
@@ -28,7 +28,7 @@ _NARROW = 6
 # Chebyshev nodes in s^2 or 1/s of each table: all of them miss less than 4e-14.
 _NODES = (15, 15, 15, 15, 15, 15, 13, 11, 9, 9)
 # Of the series: narrow logits bend more in a step.
-_NARROW_ORDER = 13
+_NARROW_ORDER = 12
 _WIDE_ORDER = 10
 _APART = 1 / 8
 _LEFT = -34.0  # below it, and further for wide logits, a_k = e^{kx + k^2 s^2 / 2} to 1e-14
@@ -40,6 +40,7 @@ _NARROW_GONE = 1e-20
 _WIDE_GONE = 1e-15
 
 _TOGETHER = 64  # logits taken at a time: their series stay in cache
+_WORTH_A_SEARCH = 12  # logits whose series cost as much as finding those that are equal
 EFFORT = 30.0  # what one point costs, in exponentials
 
 Rows = Float[np.ndarray, "r"]
@@ -62,9 +63,9 @@ def anywhere(x: Points, s: Rows) -> Float[np.ndarray, "r 3 u"]:
     """phi, a_1 and a_2 at points x[r], in ascending order, of logits of deviation s[r]."""
     band = np.searchsorted(_EDGES, s, side="right")
     band[_unseen(x[:, -1], s)] = _UNSEEN
-    names = np.unique(band).tolist()
+    names = set(band.tolist())
     if len(names) == 1 and s.size <= _TOGETHER:
-        return _of_band(names[0], x, s)
+        return _of_band(names.pop(), x, s)
     a = np.empty((s.size, 3, x.shape[1]))
     for name in names:
         mine = np.flatnonzero(band == name)
@@ -92,8 +93,7 @@ def _of_band(band: int, x: Points, s: Rows) -> Float[np.ndarray, "r 3 u"]:
         return np.broadcast_to(np.array([[1.0], [0.0], [0.0]]), (s.size, 3, x.shape[1]))
     table = _table(band)
     wide = band >= _NARROW
-    # Logits of one deviation, as of keys with isotropic noise, share their series.
-    different, which = np.unique(s, return_inverse=True)
+    different, which = _different(s)
     place = 1.0 / different if wide else different * different
     between = (2 * place - table.low - table.high) / (table.high - table.low)
     series = _lagrange(between, table.series.shape[1]) @ table.series
@@ -121,6 +121,14 @@ def _of_band(band: int, x: Points, s: Rows) -> Float[np.ndarray, "r 3 u"]:
     a *= there[:, None, :]
     _go_on(a, x, s, nearest == 0, wide=wide)
     return a
+
+
+def _different(s: Rows) -> tuple[Float[np.ndarray, "_d"], Int[np.ndarray, "r"]]:
+    """Logits of one deviation, as of keys with isotropic noise, share their series; a few logits
+    are not worth the search."""
+    if s.size < _WORTH_A_SEARCH:
+        return s, np.arange(s.size)
+    return np.unique(s, return_inverse=True)
 
 
 def _sums(
