@@ -91,7 +91,7 @@ def all_with_rounding(
 ) -> HeadMoments:
     """The same for as many heads as there are rows."""
     rate = _one_for_all(law, slice(None))
-    if np.all(rate <= _LITTLE):
+    if rate is not None and np.all(rate <= _LITTLE):
         moved = np.exp(2 * rate) * rate
     else:
         known = heads.first + heads.second
@@ -108,23 +108,23 @@ def rounding(
     `MOVED_COVARIANCE` times for its covariance. `undecided` are W_i or more, all together `known`
     to so much; they are asked for only where one bound for all keys is not enough."""
     rate = _one_for_all(law, slice(h, h + 1))
-    if rate[0] <= _LITTLE:
+    if rate is not None and rate[0] <= _LITTLE:
         return float(np.exp(2 * rate[0]) * rate[0])
     moved = _key_by_key(undecided(), _Moved.of(law, h, m), np.array(known))
     return float(moved)
 
 
-def _one_for_all(law: CentredLaw, heads: slice) -> HostPerHead:
-    """The largest e_i + f_i / 2 of some heads: one bound for all keys."""
+def _one_for_all(law: CentredLaw, heads: slice) -> HostPerHead | None:
+    """The largest e_i + f_i / 2 of some heads, where one bound serves all keys."""
     errors = (law.means_error, law.amplitude_error, law.root_error)
-    variances = law.variances[heads, ...]
-    if all(error.shape[1] == 1 for error in errors):
-        variances = compat.array_namespace(variances).max(variances, axis=1, keepdims=True)
-    variances = to_numpy(variances)
-    mean, a, b = (to_numpy(error[heads, ...]) for error in errors)
-    variance = law.relative * variances + 2 * a * np.sqrt(variances)
+    if any(error.shape[1] != 1 for error in errors):
+        return None
+    xp = compat.array_namespace(law.means)
+    widest = to_numpy(xp.max(law.variances[heads, ...], axis=1))
+    mean, a, b = (to_numpy(error[heads, 0]) for error in errors)
+    variance = law.relative * widest + 2 * a * np.sqrt(widest)
     variance = variance + a * a + b * b
-    return (mean + variance / 2).max(axis=1)
+    return mean + variance / 2
 
 
 def largest_shift(problem: Problem) -> HostPerHead:
