@@ -49,6 +49,18 @@ def test_each_part_is_its_dense_covariance(part, scale, rng):
 
 
 @pytest.mark.parametrize("part", PARTS)
+def test_queries_see_of_a_key_what_lies_in_their_span(part, rng):
+    """Two queries in three dimensions, and the same queries in the coordinates of their plane."""
+    mu, Q = rng.normal(size=(N, D)), rng.normal(size=(H, D))
+    keys = GaussianKeys(mu, **{part: ingredients(rng)[part]})
+    directions, _ = np.linalg.qr(Q.T)
+    whole = keys.logits_law(Q)
+    seen = keys.along(directions).logits_law(Q @ directions)
+    assert seen.means == pytest.approx(whole.means, abs=tolerances.ROUNDING)
+    assert seen.cross == pytest.approx(whole.cross, abs=tolerances.ROUNDING)
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_pull_is_the_weighted_sum_of_covariances(part, rng):
     mu, q, w, array = (
         rng.normal(size=(N, D)),

@@ -163,9 +163,9 @@ def test_a_coarse_graded_rule(step, bend, monkeypatch):
     coarse = head_moments(m, s, V)
     covers(coarse, true, visible=1e-10)
 
-    def adding_up_to_one(logits, ends):
+    def adding_up_to_one(logits, ends, **options):
         """The same nodes with weights that hide the error from the identity."""
-        one = nodes.grid(logits, ends, step=step)
+        one = nodes.grid(logits, ends, step=step, **options)
         return replace(one, weight=one.weight / coarse.weights_mean.sum())
 
     monkeypatch.setattr(integral, "grid", adding_up_to_one)
@@ -206,7 +206,7 @@ def test_ends_that_are_cut_off(cut, law, monkeypatch):
     true = head_moments(m, s, V)
     cut_one = cut_nodes(m, s, cut, sure=integral._SURE)
 
-    def fewer(logits, _):
+    def fewer(logits, *_, **__):
         """A grid of one query."""
         one = cut_one(logits.m[0], logits.s[0], logits.count[0])
         return replace(one, u=one.u[None], weight=one.weight[None])
@@ -279,7 +279,7 @@ def test_coarse_graded_nodes_for_two_heads(monkeypatch):
     heads = tuple(head_moments(m[h], s[h], V) for h in (0, 1))
     fine = one_pair(m, s, cross, V, heads=heads)
     monkeypatch.setattr(nodes, "_UNIFORM", 0.0)
-    monkeypatch.setattr(nodes, "_BEND", 6.0)
+    monkeypatch.setattr(tabulated, "PAIR_BEND", 6.0)
     monkeypatch.setattr(tabulated, "grid", partial(nodes.grid, step=0.9))
     monkeypatch.setattr(budget, "ROUGH_PAIR", np.inf)  # beyond it the pair is sampled instead
     found = pair.sum_pairs

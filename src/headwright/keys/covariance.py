@@ -1,7 +1,8 @@
-"""The summands a key's covariance may have. Each holds one array and answers five questions: the
+"""The summands a key's covariance may have. Each holds one array and answers six questions: the
 variance of `k_i . q`, the covariance of `k_i . q_g` with `k_i . q_h`, what rounding may do to both,
-the vector `sum_i w_i Sigma_i q` (half the gradient of the weighted variances), and a draw of the
-noise. None builds a d x d matrix that was not given.
+the vector `sum_i w_i Sigma_i q` (half the gradient of the weighted variances), a draw of the noise,
+and its part for the coordinates of the key along `r` orthonormal directions. None builds a d x d
+matrix that was not given.
 
 `overlaps[h, i] = q_h . mu_i` is handed in because the caller needs it anyway: radial noise then
 costs no second pass over the keys.
@@ -28,6 +29,7 @@ Variances = Float[Array, "h n"]
 Cross = Float[Array, "h h n"]
 HostKeys = Float[np.ndarray, "n d"]
 Draws = Float[np.ndarray, "s n d"]
+Directions = Float[Array, "d r"]
 Generator = np.random.Generator
 Rounding = tuple[Array | float, Array | float]  # a and b, each (h, n) or one number
 RELATIVE_ONLY: Rounding = (0.0, 0.0)
@@ -54,6 +56,9 @@ class Isotropic:
     def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return (w @ self.array) * q
 
+    def along(self, directions: Directions) -> Isotropic:
+        return self
+
     def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         deviations = np.sqrt(to_numpy(self.array))
         return rng.standard_normal((size, *means.shape)) * deviations[:, None]
@@ -77,6 +82,9 @@ class Radial:
 
     def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return (w * self.array * (means @ q)) @ means
+
+    def along(self, directions: Directions) -> Radial:
+        return self
 
     def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         lengths = rng.standard_normal((size, means.shape[0], 1))
@@ -105,6 +113,9 @@ class Diagonal:
 
     def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return (w @ self.array) * q
+
+    def along(self, directions: Directions) -> Covariance:
+        return Covariance((directions.T * self.array[:, None, :]) @ directions)
 
     def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         deviations = np.sqrt(to_numpy(self.array))
@@ -139,6 +150,9 @@ class Factors:
         weighted = w[:, None] * projected
         return compat.array_namespace(q).tensordot(self.array, weighted, axes=([0, 2], [0, 1]))
 
+    def along(self, directions: Directions) -> Factors:
+        return Factors(directions.T @ self.array)
+
     def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         F = to_numpy(self.array)
         numbers = rng.standard_normal((size, F.shape[0], F.shape[2]))
@@ -168,6 +182,9 @@ class Covariance:
 
     def covariance_product(self, w: PerKey, q: Query, means: Keys) -> Query:
         return w @ (self.array @ q)
+
+    def along(self, directions: Directions) -> Covariance:
+        return Covariance(directions.T @ self.array @ directions)
 
     def sample(self, rng: Generator, size: int, means: HostKeys) -> Draws:
         values, vectors = np.linalg.eigh(to_numpy(self.array))

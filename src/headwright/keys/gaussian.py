@@ -96,6 +96,15 @@ class GaussianKeys:
         more.parts = (*self.parts, _radial(variances, self.means))
         return more
 
+    def along(self, directions: Float[Array, "d r"]) -> GaussianKeys:
+        """The law of the keys' coordinates along orthonormal `directions`, columns: all that
+        queries in their span see of a key."""
+        fewer = copy(self)
+        directions = _converted(directions, self.means)
+        fewer.means = self.means @ directions
+        fewer.parts = tuple(part.along(directions) for part in self.parts)
+        return fewer
+
     def __len__(self) -> int:
         return int(self.means.shape[0])
 

@@ -84,6 +84,8 @@ def in_double(problem: Problem) -> Problem:
 
 def as_given(array: Array, values: Values) -> Array:
     """Back in the library, on the device and (unless boolean) in the precision of the values."""
+    if compat.is_numpy_array(values) and compat.is_numpy_array(array):
+        return array if array.dtype == bool else array.astype(values.dtype, copy=False)
     xp = compat.array_namespace(values)
     boolean = compat.array_namespace(array).isdtype(array.dtype, "bool")
     dtype = None if boolean else values.dtype

@@ -23,6 +23,7 @@ from headwright.result import to_numpy
 from headwright.types import Array, Float, Heads, Mix, Output, Values
 
 _SAMPLED_NUMBERS = 4e6  # key coordinates in the fixed sample
+_TOGETHER = 256  # draws taken at a time: their logits stay in cache
 _PATIENCE = 400
 # A start on the sphere itself would be infinitely far away in x.
 _OFF_THE_SPHERE = 0.999
@@ -101,24 +102,50 @@ def sampled_descent(
 ) -> tuple[Heads, Mix]:
     """The best of several starts, on one fixed sample of keys."""
     size = int(np.clip(_SAMPLED_NUMBERS / aim.law.means.size, 64, 4096))
-    rng = np.random.default_rng([seed, 0])
-    keys = to_numpy(aim.law.sample(rng, size))
+    drawn = drawn_keys(aim.law, np.random.default_rng([seed, 0]), size)
 
     def objective(queries: Heads, mix: Mix) -> tuple[float, Heads, Mix]:
-        z = aim.scale * (queries @ keys.transpose(0, 2, 1))
-        if aim.bias is not None:
-            z = z + aim.bias
-        alpha = np.asarray(attention.weights(z))
-        miss = np.einsum("h,shn->sn", mix, alpha) @ aim.values - aim.output
-        # d |miss|^2 = 2 (V miss) . d(sum_h mix_h alpha_h);  d alpha = alpha (dz - alpha . dz)
-        slope = 2 * miss @ aim.values.T / size
-        inner = np.einsum("shn,sn->sh", alpha, slope)
-        by_logit = alpha * (slope[:, None, :] - inner[:, :, None]) * mix[:, None]
-        by_query = aim.scale * np.tensordot(by_logit, keys, axes=([0, 2], [0, 1]))
-        return float(np.sum(miss * miss) / size), by_query, inner.sum(axis=0)
+        value = 0.0
+        by_query = np.zeros(queries.shape)
+        by_mix = np.zeros(mix.shape)
+        for keys in drawn:
+            alpha, miss = drawn_misses(aim, keys, queries, mix)
+            # d |miss|^2 = 2 (V miss) . d(sum_h mix_h alpha_h);  d alpha = alpha (dz - alpha . dz)
+            slope = 2 / size * aim.values @ miss
+            inner = np.einsum("hns,ns->hs", alpha, slope)
+            by_logit = alpha * (slope - inner[:, None, :])
+            by_logit *= aim.scale * mix[:, None, None]
+            value += float(np.sum(miss * miss)) / size
+            by_query += by_logit.reshape(len(mix), -1) @ keys.reshape(-1, keys.shape[2])
+            by_mix += inner.sum(axis=1)
+        return value, by_query, by_mix
 
     ends = [_descend(objective, queries, mix, ball=ball, stop=lambda: False) for queries in starts]
     return min(ends, key=lambda end: objective(*end)[0])
+
+
+def drawn_keys(
+    law: GaussianKeys, rng: np.random.Generator, size: int
+) -> list[Float[Array, "n s d"]]:
+    """`size` draws of the keys, some at a time, key by key: sums over keys run along memory."""
+    keys = to_numpy(law.sample(rng, size)).transpose(1, 0, 2)
+    parts = range(0, size, _TOGETHER)
+    return [np.ascontiguousarray(keys[:, begin : begin + _TOGETHER]) for begin in parts]
+
+
+def drawn_misses(
+    aim: Aim, keys: Float[Array, "n s d"], queries: Heads, mix: Mix
+) -> tuple[Float[Array, "h n s"], Float[Array, "v s"]]:
+    """Weights of the heads at each draw of the keys, and how far it ends from the output wanted."""
+    n, size, d = keys.shape
+    # One product for all draws: each of them alone is too small to be fast.
+    z = np.ascontiguousarray((keys.reshape(n * size, d) @ queries.T).T).reshape(-1, n, size)
+    z *= aim.scale
+    if aim.bias is not None:
+        z = z + aim.bias[:, None]
+    alpha = np.asarray(attention.weights(z.transpose(0, 2, 1))).transpose(0, 2, 1)
+    mixed = np.tensordot(mix, alpha, axes=1)
+    return alpha, aim.values.T @ mixed - aim.output[:, None]
 
 
 def exact_descent(

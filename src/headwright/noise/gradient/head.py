@@ -67,9 +67,11 @@ class HeadTable:
         return own - self.t.r.T @ weighted
 
 
-def head_table(m: HostPerKey, s: HostPerKey, *, step: float = STEP) -> HeadTable:
+def head_table(
+    m: HostPerKey, s: HostPerKey, *, step: float = STEP, bend: float | None = None
+) -> HeadTable:
     """Nodes of one head, and everything that its derivatives need on them."""
-    grid = nodes(m, s, np.ones(m.size), step=step)
+    grid = nodes(m, s, np.ones(m.size), step=step, bend=bend)
     t = transform(grid.u[:, None] + m, s, top=4)
     return HeadTable(m, s, grid, t)
 

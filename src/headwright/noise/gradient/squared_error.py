@@ -22,6 +22,7 @@ from headwright.errors import InputError
 from headwright.keys import GaussianKeys
 from headwright.noise.gradient.head import HeadTable, LogitsGradient, head_gradient, head_table
 from headwright.noise.gradient.pair import PairGradient, pair_gradient
+from headwright.noise.head.tabulated import PAIR_BEND
 from headwright.noise.heads.pair import PairLaw, correlated
 from headwright.noise.problem import Problem, Request
 from headwright.result import to_numpy
@@ -114,7 +115,7 @@ def _moments(problem: Problem, V: HostValues) -> _Moments:
         law = PairLaw(m[both], s[both], cross)
         keys, _ = correlated(law, weights)
         if keys.size:
-            first, second = (head_table(m[i], s[i], step=_PAIR_STEP) for i in both)
+            first, second = (head_table(m[i], s[i], step=_PAIR_STEP, bend=PAIR_BEND) for i in both)
             pairs[g, h] = pair_gradient(first, second, cross, V)
     means = np.stack([head.weights @ V for head in heads])
     return _Moments(V, to_numpy(problem.mix).astype(float), heads, pairs, means)

@@ -5,14 +5,15 @@ nothing beside its work."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from headwright.noise.head.ends import Ends, Logits
-from headwright.noise.head.nodes import Nodes, about, graded
-from headwright.noise.head.series import anywhere
-from headwright.noise.head.uniform import on_equal_nodes
-from headwright.types import Float, Int
+from headwright.noise.head.nodes import STEP, Nodes, about, graded
+from headwright.noise.head.series import EFFORT, anywhere
+from headwright.noise.head.uniform import nodes_effort, on_equal_nodes
+from headwright.types import Bool, Float, Int
 
 # Numbers of one table (queries x keys x nodes) of a block of queries, and of one of nodes: of the
 # first a dozen are in cache, of the second a dozen of 4 MB live at the same time.
@@ -22,13 +23,26 @@ _NODES = 1 << 19
 Points = Float[np.ndarray, "q k t u"]  # a_0 .. a_top
 
 
-def blocks_of_queries(logits: Logits, ends: Ends) -> Iterator[tuple[Int[np.ndarray, "b"], Ends]]:
-    """Queries of about equally many nodes, graded or not, and their ends."""
-    if len(logits.m) == 1:
-        yield np.zeros(1, dtype=int), ends
-        return
+@dataclass(frozen=True)
+class Block:
+    """Some `queries` of about equally many nodes, and their `ends`. Nodes are `graded`, or at equal
+    distances, whatever the ranges are."""
+
+    queries: Int[np.ndarray, "b"]
+    ends: Ends
+    graded: bool
+
+
+def blocks_of_queries(logits: Logits, ends: Ends) -> Iterator[Block]:
+    """All queries, each with the nodes that cost less."""
+    equal, stretched = about(ends)
     kind = graded(ends)
-    size = about(ends)
+    if not kind.all():
+        kind |= _grading_pays(logits, equal, stretched)
+    if len(kind) == 1:
+        yield Block(np.zeros(1, dtype=int), ends, bool(kind[0]))
+        return
+    size = np.where(kind, stretched, equal)
     order = np.lexsort((size, kind))
     most = np.maximum(_QUERIES // (logits.m.shape[1] * size), 1.0).astype(int)
     begin = 0
@@ -39,7 +53,16 @@ def blocks_of_queries(logits: Logits, ends: Ends) -> Iterator[tuple[Int[np.ndarr
         of_kind = np.count_nonzero(kind[order[begin:end]] == kind[order[begin]])
         some = order[begin : begin + of_kind]
         begin += of_kind
-        yield some, Ends(ends.low[some], ends.high[some])
+        yield Block(some, Ends(ends.low[some], ends.high[some]), bool(kind[some[0]]))
+
+
+def _grading_pays(
+    logits: Logits, equal: Float[np.ndarray, "q"], stretched: Float[np.ndarray, "q"]
+) -> Bool[np.ndarray, "q"]:
+    """Are a few nodes with a series for every key cheaper than many on a lattice? Not if most keys
+    are narrow."""
+    lattice = nodes_effort(STEP, logits.s).mean(axis=1)
+    return EFFORT * stretched < lattice * equal
 
 
 def blocks_of_nodes(logits: Logits, places: Nodes, top: int) -> Iterator[tuple[slice, Points]]:

@@ -62,6 +62,7 @@ def find_ends(logits: Logits) -> Ends:
     near = np.zeros(low.size)
     far = np.arcsinh((high - low) / _SCALE)
     places = np.linspace(0.0, 1.0, _LOOKS)
+    rows = np.arange(low.size)
 
     # Looked for in the logarithm of the distance, which has no scale of its own.
     for _ in range(_CLOSER_LOOKS):
@@ -69,8 +70,8 @@ def find_ends(logits: Logits) -> Ends:
         u = high[:, None] - _SCALE * np.sinh(y[:, 1:-1])
         alive = _most(logits, u) >= -LEVEL
         first = np.where(alive.any(axis=1), alive.argmax(axis=1), _LOOKS - 2)
-        near = np.take_along_axis(y, first[:, None], axis=1)[:, 0]
-        far = np.take_along_axis(y, first[:, None] + 1, axis=1)[:, 0]
+        near = y[rows, first]
+        far = y[rows, first + 1]
         if _SCALE * np.max(far - near) <= _SLACK:
             break
     return Ends(low, high - _SCALE * np.sinh(near))

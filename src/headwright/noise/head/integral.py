@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from headwright.noise import budget
-from headwright.noise.head.blocks import blocks_of_nodes, blocks_of_queries
+from headwright.noise.head.blocks import Points, blocks_of_nodes, blocks_of_queries
 from headwright.noise.head.ends import find_ends
 from headwright.noise.head.laws import Laws, distinct
 from headwright.noise.head.nodes import Nodes, grid
@@ -68,6 +68,9 @@ class HeadMoments:
         )
 
 
+_FIELDS = [field.name for field in fields(HeadMoments)]
+
+
 @dataclass(frozen=True)
 class Integrals:
     """The integrals over u, law by law: `weights` of r, `square` of w, `own` of r^2, `pairs` of r
@@ -101,23 +104,24 @@ def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> 
     by_r = np.zeros((q, k, 4))
     by_w = np.zeros((q, k, 2))
     own = np.zeros((q, k, 1))
-    even = np.arange(places.u.shape[1]) % 2 == 0
 
     for part, a in blocks_of_nodes(laws.logits, places, top=2):
         phi = a[:, :, 0]
-        r = over_phi(a, 1)
-        w = over_phi(a, 2)
+        r, w = over_phi(a)
         some = phi ** count[:, :, None] if shared else phi
         survivors[:, part] = some.prod(axis=1)
         density[:, part] = places.weight[:, part] * survivors[:, part]
         r_sum[:, part] = (count[:, None, :] @ r)[:, 0]
         np.matmul(values.transpose(0, 2, 1), r, out=R[:, :, part])
         here = density[:, part]
-        coarse = np.where(even[part], 2 * here, 0.0)
-        both = np.stack([here, coarse], axis=2)
-        with_others = both * r_sum[:, part, None]
-        by_r += r @ np.concatenate([both, with_others], axis=2)
-        by_w += w @ both
+        # The density, that of every second node doubled, and both times the sum of r
+        under = np.zeros((q, here.shape[1], 4))
+        under[:, :, 0] = here
+        second = part.start % 2
+        under[:, second::2, 1] = 2 * here[:, second::2]
+        np.multiply(under[:, :, :2], r_sum[:, part, None], out=under[:, :, 2:])
+        by_r += r @ under
+        by_w += w @ under[:, :, :2]
         r *= r
         own += r @ here[:, :, None]
 
@@ -138,13 +142,13 @@ def integrate(laws: Laws, places: Nodes, values: Float[np.ndarray, "q k v"]) -> 
     )
 
 
-def over_phi(a: Float[np.ndarray, "q k t u"], order: int) -> Float[np.ndarray, "q k u"]:
-    """a_k / phi. Where phi has gone the product of all phi has as well: such a point carries no
-    weight."""
+def over_phi(a: Points) -> list[Float[np.ndarray, "q k u"]]:
+    """a_k / phi, k = 1, 2, .. Where phi has gone the product of all phi has as well: such a point
+    carries no weight."""
     phi = a[:, :, 0]
-    ratio = np.zeros(phi.shape)
-    np.divide(a[:, :, order], phi, out=ratio, where=phi > _GONE)
-    return ratio
+    inverse = np.zeros(phi.shape)
+    np.divide(1.0, phi, out=inverse, where=phi > _GONE)
+    return [a[:, :, order] * inverse for order in range(1, a.shape[2])]
 
 
 def head_moments(m: HostPerKey, s: HostPerKey, V: HostValues) -> HeadMoments:
@@ -164,13 +168,14 @@ def many_queries(m: ManyLogits, s: ManyLogits, V: HostValues) -> HeadMoments:
     m = m[noisy] - np.max(m[noisy] - _SURE * s[noisy], axis=1, keepdims=True)
     laws = distinct(m, s[noisy])
     ends = find_ends(laws.coarse())
-    for some, reach in blocks_of_queries(laws.logits, ends):
-        mine = laws.of(some)
+    for block in blocks_of_queries(laws.logits, ends):
+        rows = noisy[block.queries]
+        mine = laws.of(block.queries)
+        places = grid(mine.logits, block.ends, short=block.graded)
         # Counted from the output without noise: keys that are masked then count for nothing.
-        start = found.mean[noisy[some]]
-        block = _of_block(mine, grid(mine.logits, reach), V, start)
-        for field in fields(HeadMoments):
-            getattr(found, field.name)[noisy[some]] = getattr(block, field.name)
+        answers = _of_block(mine, places, V, found.mean[rows])
+        for name in _FIELDS:
+            getattr(found, name)[rows] = getattr(answers, name)
     return found
 
 
@@ -207,7 +212,7 @@ def without_noise(m: ManyLogits, V: HostValues) -> HeadMoments:
     q, n = m.shape
     v = V.shape[1]
     top = m.argmax(axis=1)
-    e = np.exp(m - np.take_along_axis(m, top[:, None], axis=1))
+    e = np.exp(m - m.max(axis=1, keepdims=True))
     weights = e / e.sum(axis=1, keepdims=True)
 
     # Counted from the value of the largest weight: what all values have in common is not rounded n

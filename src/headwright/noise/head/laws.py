@@ -81,7 +81,8 @@ def distinct(m: PerKey, s: PerKey) -> Laws:
     names = means + 1j * deviations
 
     order = np.argsort(names, axis=1, kind="stable")
-    ordered = np.take_along_axis(names, order, axis=1)
+    rows = np.arange(len(m))[:, None]
+    ordered = names[rows, order]
     new = np.ones(m.shape, dtype=bool)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     if new.all():
@@ -92,21 +93,22 @@ def distinct(m: PerKey, s: PerKey) -> Laws:
 
 def _shared(m: PerKey, s: PerKey, order: Int[np.ndarray, "q n"], new: np.ndarray) -> Laws:
     """Laws from the keys in order of their names, and where a `new` name begins."""
-    query = np.broadcast_to(np.arange(len(m))[:, None], m.shape)
+    rows = np.arange(len(m))[:, None]
     law = np.cumsum(new, axis=1) - 1
     which = np.empty_like(order)
-    np.put_along_axis(which, order, law, axis=1)
+    which[rows, order] = law
 
     # The first key of each law speaks for it.
+    query, _ = np.nonzero(new)
     first = np.zeros((len(m), int(law.max()) + 1), dtype=int)
-    first[query[new], law[new]] = order[new]
+    first[query, law[new]] = order[new]
     count = np.zeros(first.shape)
-    np.add.at(count, (query, which), 1.0)
+    np.add.at(count, (rows, which), 1.0)
     there = count > 0
-    means = np.where(there, np.take_along_axis(m, first, axis=1), -np.inf)
-    deviations = np.where(there, np.take_along_axis(s, first, axis=1), 0.0)
+    means = np.where(there, m[rows, first], -np.inf)
+    deviations = np.where(there, s[rows, first], 0.0)
 
-    leader = np.take_along_axis(first, which, axis=1)
+    leader = first[rows, which]
     apart = _apart(m, leader) + _apart(s * s, leader) / 2
     eta = apart.max(axis=1)
     return Laws(Logits(means, deviations, count), which, eta * np.exp(2 * eta))
@@ -119,5 +121,5 @@ def _rounded(x: PerKey, grain: float) -> PerKey:
 
 def _apart(x: PerKey, leader: Int[np.ndarray, "q n"]) -> PerKey:
     """How far each entry is from its leader's; two infinite ones are equal."""
-    theirs = np.take_along_axis(x, leader, axis=1)
+    theirs = x[np.arange(len(x))[:, None], leader]
     return np.where(x == theirs, 0.0, np.abs(x - theirs))

@@ -31,7 +31,12 @@ from headwright.types import Bool, Float, HostPerKey, HostPerLaw
 
 STEP = 1 / 3
 _UNIFORM = 120.0  # ranges up to this length are not graded
-_BEND = 15.0  # distance from the right end at which a graded step has grown by the factor sqrt 2
+# Distance from the right end at which a graded step has grown by the factor sqrt 2: at distance D
+# steps are a fifth of the least deviation there. Two heads need more (`tabulated`).
+_BEND = 5.5
+# A graded step at the right end, over a uniform one: what twice the step misses has to be small
+# enough for its square to say that the step itself misses nothing.
+_FINER = 0.84
 # Deviations on either side of its mean beyond which a normal number never is (1e-15).
 _REACH = -float(ndtri(1e-15))
 # Closer to the right end than this share of its deviation a wide key is a short power series.
@@ -42,12 +47,12 @@ _MEANS = 1.0
 _LOG_DEVIATIONS = 0.7
 _NARROWEST = 0.01
 # Density of nodes in a gap between scales, relative to elsewhere: five for a factor of e
-_SPARSE = 1 / 9
+_SPARSE = 1 / 4
 _SOFT = 1.2  # width, in ln(distance), over which the density of nodes changes
 _NEWTON = 5  # steps that invert t(y), from a table
 
 Gaps = Float[np.ndarray, "q gaps 2"]
-# y, where a node lies `_BEND sinh y` left of the right end: of each query, or the same for all
+# y, where a node lies `bend sinh y` left of the right end: of each query, or the same for all
 Distances = Float[np.ndarray, "_q y"]
 
 
@@ -75,10 +80,17 @@ def _alias(order: int, step: float) -> float:
     return float(2 * np.exp(loggamma(order + frequencies).real).sum())
 
 
-def nodes(m: HostPerKey, s: HostPerKey, count: HostPerKey, *, step: float = STEP) -> Nodes:
+def nodes(
+    m: HostPerKey,
+    s: HostPerKey,
+    count: HostPerKey,
+    *,
+    step: float = STEP,
+    bend: float | None = None,
+) -> Nodes:
     """Nodes for independent logits N(m_i, s_i^2), the i-th occurring `count_i` times."""
     logits = Logits(m[None, :], s[None, :], count[None, :])
-    several = grid(logits, find_ends(logits), step=step)
+    several = grid(logits, find_ends(logits), step=step, bend=bend)
     return Nodes(several.u[0], several.weight[0], step, several.uniform)
 
 
@@ -87,17 +99,25 @@ def graded(ends: Ends) -> Bool[np.ndarray, "q"]:
     return ends.length > _UNIFORM
 
 
-def about(ends: Ends) -> Float[np.ndarray, "q"]:
-    """About how many nodes each query needs."""
+def about(ends: Ends) -> tuple[Float[np.ndarray, "q"], Float[np.ndarray, "q"]]:
+    """About how many nodes each query needs, at equal distances and graded."""
     length = ends.length
-    stretched = _BEND * np.arcsinh(length / _BEND)
-    return np.where(graded(ends), stretched, length) / STEP + 2.0
+    stretched = _BEND / _FINER * np.arcsinh(length / _BEND)
+    return length / STEP + 2.0, stretched / STEP + 2.0
 
 
-def grid(logits: Logits, ends: Ends, *, step: float = STEP) -> Nodes:
-    """Nodes of several queries, whose ranges are all graded or none."""
-    if graded(ends).all():
-        return _graded(logits, ends, step)
+def grid(
+    logits: Logits,
+    ends: Ends,
+    *,
+    step: float = STEP,
+    bend: float | None = None,
+    short: bool = False,
+) -> Nodes:
+    """Nodes of several queries, whose ranges are all graded or none: `short` ones are graded too.
+    Graded steps begin to grow at the distance `bend` from the right end."""
+    if short or graded(ends).all():
+        return _graded(logits, ends, step, _BEND if bend is None else bend)
     longest = np.max(ends.length)
     before = step * np.arange(np.ceil(longest / step), -1.0, -1.0)
     u = ends.high[:, None] - before
@@ -129,16 +149,18 @@ def most_nodes(m: HostPerKey, s: HostPerKey) -> int | None:
     return int(length / STEP) if length <= _UNIFORM else None
 
 
-def _gaps(logits: Logits, high: Float[np.ndarray, "q"]) -> Gaps:
+def _gaps(logits: Logits, high: Float[np.ndarray, "q"], bend: float) -> Gaps:
     """Intervals of y in which no key does anything but slowly; as many for each query, some of them
     empty.
 
     A key moves from `_STILL` of its deviation, or from the right end if it is narrow, to where it
     is never seen."""
-    begin = np.arcsinh(_STILL * logits.s / _BEND)
+    begin = np.arcsinh(_STILL * logits.s / bend)
+    if not begin.max() > 6 * _SOFT:  # a gap ends two widths before a begin, and is two wide
+        return np.zeros((len(high), 0, 2))
     begin = np.where(begin < _SOFT, 0.0, begin)
     last_seen = high[:, None] + logits.m + _REACH * logits.s + LEVEL
-    end = np.arcsinh(np.maximum(last_seen, 0.0) / _BEND)
+    end = np.arcsinh(np.maximum(last_seen, 0.0) / bend)
 
     # The others are gone before the right end is reached.
     moving = begin < end
@@ -154,49 +176,49 @@ def _gaps(logits: Logits, high: Float[np.ndarray, "q"]) -> Gaps:
     return gaps[:, real.any(axis=0)]
 
 
-def _graded(logits: Logits, ends: Ends, step: float) -> Nodes:
-    """u = high - b sinh y(t), the trapezoid rule in t; one unit step beyond t = 0 closes the right
-    end.
+def _graded(logits: Logits, ends: Ends, step: float, bend: float) -> Nodes:
+    """u = high - b sinh y(t), the trapezoid rule in b t; one unit step beyond t = 0 closes the
+    right end.
 
-    dt/dy = b (1 - (1 - sparse) sum_gaps (erf((y - begin)/w) - erf((y - end)/w)) / 2),  w = `_SOFT`
+    dt/dy = 1 - (1 - sparse) sum_gaps (erf((y - begin)/w) - erf((y - end)/w)) / 2,   w = `_SOFT`
     """
-    gaps = _gaps(logits, ends.high)
-    last = np.arcsinh(ends.length / _BEND)
-    longest = np.max(_length(last[:, None], gaps))
-    t = np.arange(-1.0, longest + step, step)[::-1]
+    gaps = _gaps(logits, ends.high, bend)
+    last = np.arcsinh(ends.length / bend)
+    longest = bend * np.max(_length(last[:, None], gaps))
+    step = _FINER * step
+    t = np.arange(-1.0, longest + step, step)[::-1] / bend
     y = _inverse(t, float(np.max(last)), gaps)
-    u = ends.high[:, None] - _BEND * np.sinh(y)
-    slope = step * _BEND * np.cosh(y)
-    weight = np.broadcast_to(slope / _density(y, gaps), u.shape)
+    u = ends.high[:, None] - bend * np.sinh(y)
+    weight = np.broadcast_to(step * np.cosh(y) / _density(y, gaps), u.shape)
     return Nodes(u, weight, step, False)
 
 
 def _density(y: Distances, gaps: Gaps) -> Distances:
     """dt/dy"""
     if not gaps.size:
-        return np.full(y.shape, _BEND)
+        return np.ones(y.shape)
     edge = erf((y[:, :, None, None] - gaps[:, None]) / _SOFT)
     inside = (edge[..., 0] - edge[..., 1]).sum(axis=2)
-    return _BEND * (1.0 - (1.0 - _SPARSE) / 2 * inside)
+    return 1.0 - (1.0 - _SPARSE) / 2 * inside
 
 
 def _length(y: Distances, gaps: Gaps) -> Distances:
     """t(y): the integral of erf x is x erf x + exp(-x^2) / sqrt(pi). Gaps are far from the right
     end, where t is 0."""
     if not gaps.size:
-        return _BEND * y
+        return y
     x = (y[:, :, None, None] - gaps[:, None]) / _SOFT
     bell = np.exp(-x * x) / np.sqrt(np.pi)
     edge = _SOFT * (x * erf(x) + bell)
     inside = edge[..., 0] - edge[..., 1] + (gaps[:, None, :, 1] - gaps[:, None, :, 0])
-    return _BEND * (y - (1.0 - _SPARSE) / 2 * inside.sum(axis=2))
+    return y - (1.0 - _SPARSE) / 2 * inside.sum(axis=2)
 
 
 def _inverse(t: Float[np.ndarray, "y"], last: float, gaps: Gaps) -> Distances:
     """y(t) by Newton's method from a table fine enough that it cannot go astray."""
     if not gaps.size:
-        return t[None, :] / _BEND
-    table = np.arange(-0.1, last + 1.0 / _SPARSE, 0.05)
+        return t[None, :]
+    table = np.arange(-1.0, last + 1.0 / _SPARSE, 0.05)
     lengths = _length(np.broadcast_to(table, (len(gaps), table.size)), gaps)
     y = np.stack([np.interp(t, row, table) for row in lengths])
     for _ in range(_NEWTON):

@@ -13,6 +13,9 @@ from headwright.noise.head.laws import Laws, distinct
 from headwright.noise.head.nodes import Nodes, grid
 from headwright.types import HostPerKey, HostPerNode, HostTable
 
+# Where graded steps begin to grow: two logits of one key that are nearly the same take steps that
+# are short beside the deviation of one of them, given the other.
+PAIR_BEND = 12.5
 _NO_PHI = 1e-300  # has a logarithm
 
 
@@ -28,7 +31,7 @@ class Integrand:
 def tabulate(m: HostPerKey, s: HostPerKey) -> Integrand:
     """Psi and r node by node."""
     laws = distinct(m[None, :], s[None, :])
-    return _tabulated(laws, grid(laws.logits, find_ends(laws.coarse())))
+    return _tabulated(laws, grid(laws.logits, find_ends(laws.coarse()), bend=PAIR_BEND))
 
 
 def tabulate_on(places: Nodes, m: HostPerKey, s: HostPerKey) -> Integrand:
@@ -45,6 +48,6 @@ def _tabulated(laws: Laws, places: Nodes) -> Integrand:
     for part, a in blocks_of_nodes(laws.logits, places, top=1):
         phi = np.maximum(a[0, :, 0], _NO_PHI)
         total[part] = laws.logits.count[0] @ np.log(phi)
-        r[part] = laws.to_keys(over_phi(a, 1))[0].T
+        r[part] = laws.to_keys(over_phi(a)[0])[0].T
     one = Nodes(places.u[0], places.weight[0], places.step, places.uniform)
     return Integrand(one, total, r)

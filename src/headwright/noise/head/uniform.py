@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 
 from headwright.noise.head.series import EFFORT, anywhere
-from headwright.types import Float, HostPerKey, Int
+from headwright.types import Float
 
 # Bands of deviations that share a table: heat polynomials below `_NARROW`, then weights, each band
 # up to `_BAND` times as wide as the one before.
@@ -29,15 +29,16 @@ _NARROW = 0.05
 _WIDE = 2.0
 _BAND = 2.0**0.5
 _ORDERS = 18  # of the heat polynomials
-# Steps of the finer lattice and how far it goes, as in the rule of `transform`: in deviations, and
-# at most.
-_PER_DEVIATION = 0.4
-_LONGEST = 0.2
+# Steps of the finer lattice, in deviations and at most: aliasing of a normal density and of
+# exp(-e^y) is below 1e-17. It goes so far as the rule of `transform` does.
+_PER_DEVIATION = 0.6
+_LONGEST = 0.21
 _REACH = 8.5
 _LEFT = -34.0  # below it, and further for wide logits, a_k = e^{kx + k^2 s^2 / 2} to 1e-14
 _RIGHT = 3.7  # and above it, and further, phi < 1e-17
 _LOW = -1.0  # points below it are low: 1 - phi is the smaller one
 _LARGEST_EXPONENT = 300.0  # of e^y, see `transform`
+_TOGETHER = 256  # logits taken at a time: their numbers stay in cache
 _MULTIPLY = 1 / 50  # what a product costs beside an exponential
 _PASSES = 2.0  # and what all passes over a number do
 _ANYWHERE = -2
@@ -49,15 +50,19 @@ Points = Float[np.ndarray, "r k u"]  # a_0 .. a_top of each row
 
 @dataclass(frozen=True)
 class _Table:
-    """Functions around the points J step of a band, J = `first` .., one column for each function
-    and J; those of phi are of 1 - phi in the `low` first ones. `apart` is the finer lattice, empty
-    for the narrow band."""
+    """Functions around the points J step of a band, J = `first` .., one column for each J; those
+    of phi are of 1 - phi in the `low` first ones. `apart` is the finer lattice, empty for the
+    narrow band."""
 
-    functions: Float[np.ndarray, "w kj"]
+    functions: Float[np.ndarray, "k w j"]
     apart: Float[np.ndarray, "_w"]
     first: int
     low: int
-    size: int
+
+    @property
+    def size(self) -> int:
+        """Points J step."""
+        return self.functions.shape[2]
 
 
 def on_equal_nodes(x: Rows, s: Rows, *, step: float, size: int, top: int = 2) -> Points:
@@ -69,13 +74,15 @@ def on_equal_nodes(x: Rows, s: Rows, *, step: float, size: int, top: int = 2) ->
     band[s < _NARROW] = -1
     band[narrow & (x + step * size < _LEFT - 2.5 * s * s)] = _FAR
 
-    names = np.unique(band).tolist()
-    if len(names) == 1:
-        return _of_band(names[0], x, s, step, size, top)
+    names = set(band.tolist())
+    if len(names) == 1 and x.size <= _TOGETHER:
+        return _of_band(names.pop(), x, s, step, size, top)
     a = np.empty((x.size, top + 1, size))
     for name in names:
         mine = np.flatnonzero(band == name)
-        a[mine] = _of_band(name, x[mine], s[mine], step, size, top)
+        for begin in range(0, mine.size, _TOGETHER):
+            some = mine[begin : begin + _TOGETHER]
+            a[some] = _of_band(name, x[some], s[some], step, size, top)
     return a
 
 
@@ -90,32 +97,37 @@ def _of_band(name: int, x: Rows, s: Rows, step: float, size: int, top: int) -> P
     place = np.floor(x / step).astype(int)
     offset = x - step * place
     weight = _weights(table, offset, s) if name >= 0 else _heat(offset - step / 2, s)
-    found = (weight @ table.functions).reshape(x.size, top + 1, table.size)
-    return _windows(found, table, place, step, size)
+    begin = int(place.min())
+    found = _from_table(table, weight, step, begin - table.first, int(place.max()) + size - begin)
+    # Every place from which `size` points are there, without a copy: `sliding_window_view`, whose
+    # checks take as long as the products of a small block.
+    windows = as_strided(
+        found,
+        (*found.shape[:2], found.shape[2] - size + 1, size),
+        (*found.strides, found.strides[2]),
+        writeable=False,
+    )
+    return windows[:, np.arange(x.size), place - begin].transpose(1, 0, 2)
 
 
-def _windows(
-    found: Float[np.ndarray, "r k j"],
-    table: _Table,
-    place: Int[np.ndarray, "r"],
-    step: float,
-    size: int,
-) -> Points:
-    """The `size` points from `place` on of each row, the table going on to both sides."""
-    before = max(0, table.first - int(place.min()))
-    after = max(0, int(place.max()) + size - table.first - table.size)
-    rows, orders, columns = found.shape
-    table_part = slice(before, before + columns)
-    wider = np.zeros((rows, orders, before + columns + after))
-    wider[:, :, table_part] = found
+def _from_table(
+    table: _Table, weight: Float[np.ndarray, "r w"], step: float, first: int, count: int
+) -> Float[np.ndarray, "k r c"]:
+    """`count` points of each row, from the one that is `first` in the table, which goes on to both
+    sides."""
+    before = min(max(0, -first), count)
+    end = max(before, min(count, table.size - first))
+    found = np.zeros((len(table.functions), len(weight), count))
+    there = table.functions[:, :, first + before : first + end]
+    np.matmul(weight, there, out=found[:, :, before:end])
     if before:
-        distance = step * np.arange(before, 0, -1)
-        for k in range(orders):
-            wider[:, k, :before] = found[:, k, :1] * np.exp(-max(k, 1) * distance)
-    low = before + table.low
-    np.subtract(1.0, wider[:, 0, :low], out=wider[:, 0, :low])
-    begin = place - table.first + before
-    return sliding_window_view(wider, size, axis=2)[np.arange(rows), :, begin]
+        distance = step * np.arange(-first, -first - before, -1)
+        edge = weight @ table.functions[:, :, :1]
+        for k in range(len(found)):
+            found[k, :, :before] = edge[k] * np.exp(-max(k, 1) * distance)
+    low = max(0, table.low - first)
+    np.subtract(1.0, found[0, :, :low], out=found[0, :, :low])
+    return found
 
 
 def _exponential(x: Rows, s: Rows, step: float, size: int, top: int) -> Points:
@@ -153,7 +165,7 @@ def _heat(offset: Rows, s: Rows) -> Float[np.ndarray, "r w"]:
 def _table(band: int, step: float, top: int) -> _Table:
     """What all logits of a band share."""
     narrowest = _NARROW * _BAND**band
-    widest = _NARROW if band < 0 else narrowest * _BAND
+    widest = _NARROW if band < 0 else min(narrowest * _BAND, _WIDE)
     first = int(np.floor((_LEFT - 2.5 * widest**2) / step))
     last = int(np.ceil((_RIGHT + _REACH * widest) / step))
     places = step * np.arange(first, last + 1)
@@ -163,16 +175,14 @@ def _table(band: int, step: float, top: int) -> _Table:
         apart = np.empty(0)
         functions = _derivatives(places + step / 2, top)
     else:
-        finer = np.ceil(step / min(_PER_DEVIATION * narrowest, _LONGEST))
-        h = step / finer
+        h = min(_PER_DEVIATION * narrowest, _LONGEST)
         left = np.ceil(_REACH * widest / h)
-        right = np.ceil((_REACH + min(widest, 3.0)) * widest / h) + finer
+        right = np.ceil(((_REACH + widest) * widest + step) / h)
         apart = h * np.arange(-left, right + 1)
         functions = _functions(places + apart[:, None], top)
     gap, phi, *powers = functions
     smaller = np.where(np.arange(places.size) < low, gap, phi)
-    table = np.concatenate([smaller, *powers], axis=1)
-    return _Table(table, apart, first, low, places.size)
+    return _Table(np.stack([smaller, *powers]), apart, first, low)
 
 
 def _functions(y: Float[np.ndarray, "*w j"], top: int) -> list[Float[np.ndarray, "*w j"]]:
@@ -197,9 +207,8 @@ def _derivatives(y: Float[np.ndarray, "j"], top: int) -> list[Float[np.ndarray, 
     return [of_gap, *(np.stack(row) for row in rows)]
 
 
-def nodes_effort(step: float, s: HostPerKey) -> HostPerKey:
+def nodes_effort(step: float, s: Float[np.ndarray, "*q n"]) -> Float[np.ndarray, "*q n"]:
     """What one node of `on_equal_nodes` costs for each logit, in exponentials."""
-    finest = np.clip(_PER_DEVIATION * s, _PER_DEVIATION * _NARROW, _LONGEST)
-    h = step / np.ceil(step / finest)
+    h = np.clip(_PER_DEVIATION * s, _PER_DEVIATION * _NARROW, _LONGEST)
     neighbours = (2 * _REACH + s) * np.maximum(s, _NARROW) / h
     return np.where(s < _WIDE, _PASSES + 3 * _MULTIPLY * neighbours, EFFORT)
