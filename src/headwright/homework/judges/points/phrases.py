@@ -113,7 +113,7 @@ def _expanded(text: str, language: str) -> str:
     whole = _PART.sub(lambda match: _part(match[1], language), text)
     negations = table()["reading"]["negates"].get(language)
     if negations is not None:
-        barred = words.any_of(negations).pattern
+        barred = words.written_any_of(negations)
         whole = _GAP.sub(lambda gap: f"(?:(?!{barred}){gap[1]}){{0,{gap[2]}}}", whole)
     longest = _LONGEST_GAP[language in _UNSPACED]
     for sign, outside in _GAP_SIGNS.items():
