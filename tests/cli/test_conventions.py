@@ -150,10 +150,23 @@ def test_help_and_import_are_light():
 
 def test_the_process_that_judges_and_the_one_that_asks_are_light():
     """Their imports are a third of the time that one document takes."""
-    judge = ("scipy", "jaxtyping", "array_api_compat.numpy", "rich", "headwright.crew.running")
+    judge = (
+        "scipy",
+        "jaxtyping",
+        "array_api_compat.numpy",
+        "rich",
+        "psutil",
+        "headwright.crew.running",
+    )
     assert not imported_by("import headwright.crew.worker, headwright.homework", judge)
     assert not imported_by("import headwright.homework.judging_process", judge)
-    before_the_judge_starts = ("numpy", "headwright.homework.batch", "headwright.course")
+    before_the_judge_starts = (
+        "numpy",
+        "rich.console",
+        "headwright.crew.executor",
+        "headwright.homework.batch",
+        "headwright.course",
+    )
     assert not imported_by("import headwright.cli.check.command", before_the_judge_starts)
 
 

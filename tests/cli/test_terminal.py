@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 
 WORDS = ("1000", "headwright", "1.044e-05", "0.005186", "2.132", "3.886e-10")
 

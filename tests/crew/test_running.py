@@ -17,7 +17,7 @@ from headwright.crew.function import source_digest
 from headwright.crew.store import opened
 from headwright.crew.values import result_text
 from headwright.errors import HeadwrightError, InputError
-from headwright.watched import Allowance
+from headwright.watched.process import Allowance
 
 JOBS = jobs.__name__
 JOB = {"source": "source 0", "run": "a", "software": {}, "allowance": None}

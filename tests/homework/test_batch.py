@@ -14,7 +14,6 @@ import psutil
 import pytest
 
 import headwright as hw
-from headwright import watched
 from headwright.crew import processes
 from headwright.errors import HeadwrightError, InputError
 from headwright.exercise.bank import load
@@ -22,6 +21,7 @@ from headwright.homework import batch, limits
 from headwright.homework.batch import judge_many
 from headwright.homework.reading.sources import Source, printable, sources
 from headwright.homework.verdict import Report, Verdict
+from headwright.watched import process
 
 RIGHT = "(b) ii. $q = \\beta(k_a + k_b)$ where $\\beta \\gg 0$"
 WRONG = "(b) ii. $q = \\frac{1}{2}(k_a + k_b)$"
@@ -196,7 +196,7 @@ def test_waiting_is_not_working(misbehaving):
 
 def test_a_standstill_is_noticed(misbehaving, monkeypatch):
     assert reasons_of(["a"]) == ["fine"]  # the worker has started, however long that took
-    monkeypatch.setattr(watched, "STANDSTILL", 1.0)
+    monkeypatch.setattr(process, "STANDSTILL", 1.0)
     (reason,) = reasons_of(["waits for ever"])
     assert "standstill" in reason
 

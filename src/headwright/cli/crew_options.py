@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from headwright.cli.crew_bar import Tally
-from headwright.crew.executor import chosen
-from headwright.crew.store.record import Store
 from headwright.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from headwright.cli.crew_bar import Tally
+    from headwright.crew.store.record import Store
 
 # What `click.option` is called with, by the name of the option
 CREW_OPTIONS: dict[str, dict[str, Any]] = {
@@ -64,6 +66,9 @@ def cluster_of(address: str | None) -> Iterator[Executor | None]:
     if address is None:
         yield None
         return
+
+    from headwright.crew.executor import chosen
+
     with chosen(cluster=address) as executor:
         yield executor
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import rich_click as click
 
-from headwright.cli.terminal import complain
+from headwright.cli.terminal.plain_text import complain
 
 _DEMO = "--demo"
 _SAID = "Built-in data, nothing to prepare; options beside it replace its own."

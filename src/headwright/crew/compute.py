@@ -19,7 +19,7 @@ from typing import Any
 from headwright.crew.processes import Requests
 from headwright.crew.software import difference, software
 from headwright.crew.values import Keys, encoded, shortened
-from headwright.watched import Allowance, Died, Ended
+from headwright.watched.process import Allowance, Died, Ended
 
 _UNLIMITED = Allowance(float("inf"), sys.maxsize)
 # The driver's own threads belong to one executor, which can stop them.

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from headwright.errors import HeadwrightError
-from headwright.watched import Allowance, Died, Ended, Watched
+from headwright.watched.process import Allowance, Died, Ended, Watched
 
 # By name: what it imports is the job, which the process that asks does not need.
 MODULE = "headwright.crew.worker"

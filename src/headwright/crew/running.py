@@ -24,7 +24,7 @@ from headwright.crew.store.record import Record, Store
 from headwright.crew.values import Keys, NotPlain, encoded, plain_value, shortened
 from headwright.crew.window import MOST_IN_BATCH, Outcome, Place, Window
 from headwright.errors import HeadwrightError, InputError
-from headwright.watched import Allowance
+from headwright.watched.process import Allowance
 
 _CHUNK = 2_000  # points whose keys are looked up together
 _LOOK = 0.5  # seconds: Windows hears Ctrl+C only between two waits

@@ -16,7 +16,7 @@ from typing import Any
 from headwright.crew.function import named, source_digest
 from headwright.crew.values import NotPlain, result_text
 from headwright.errors import InputError
-from headwright.watched import answer_lines
+from headwright.watched.answering import answer_lines
 
 MOST_MESSAGE = 500  # characters
 # The text of a value or None, the error, and the seconds that it took

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import json
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -111,7 +110,7 @@ def _replace(goal: Path, data: bytes, there: os.stat_result | None) -> None:
         raise PermissionError(errno.EACCES, "the file is read-only")
     # The system takes the umask off this; an old file's own permissions are kept instead.
     mode = 0o666 if there is None else stat.S_IMODE(there.st_mode)
-    temporary = goal.with_name(f".headwright-{secrets.token_hex(8)}")
+    temporary = goal.with_name(f".headwright-{os.urandom(8).hex()}")
     try:
         handle = os.open(
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode

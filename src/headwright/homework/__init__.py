@@ -11,19 +11,20 @@ The judges are imported where documents are judged, in the processes, not in the
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from headwright.homework.verdict import Report, Span, Verdict
 
 if TYPE_CHECKING:
     from headwright.homework.batch import check
+    from headwright.homework.verdict import Report, Span, Verdict
+
+# Public name -> module. `batch` is the side that asks, which no judge needs.
+_HOME = {"Report": "verdict", "Span": "verdict", "Verdict": "verdict", "check": "batch"}
 
 __all__ = ["Report", "Span", "Verdict", "check"]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "check":
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headwright.homework.batch import check  # the side that asks, which no judge needs
-
-    return check
+    return getattr(import_module(f"headwright.homework.{_HOME[name]}"), name)

@@ -27,7 +27,7 @@ from headwright.homework.reading.sources import Source, file_bytes, named
 from headwright.homework.showing.pages import document_page
 from headwright.homework.verdict import Report, restored, unreadable
 from headwright.result import plain
-from headwright.watched import Allowance
+from headwright.watched.process import Allowance
 
 # One bank for all, or the bank of each document
 Banks = Bank | Callable[[Source], Bank] | None

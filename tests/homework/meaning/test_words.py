@@ -1,5 +1,7 @@
 """Words that carry mathematics, in several languages; and what they must not be taken for."""
 
+import re
+
 import pytest
 
 from headwright.homework.meaning import words
@@ -25,6 +27,25 @@ from headwright.homework.reading.document import Document, Segment
 )
 def test_large_numbers(text):
     assert words.large_number(text)
+
+
+def _by_itself(text):
+    parted = re.match(r"[\w(]", text) and not words.unspaced(text)
+    return rf"(?<![^\W\d_])(?:{text})(?![^\W\d_])" if parted else text
+
+
+def test_shared_bounds_change_no_match():
+    """Fragments with bounds of their own, against neighbours that share theirs: the same matches in
+    the words alone and in longer words."""
+    for meaning, by_language in words._table().items():
+        fragments = [text for texts in by_language.values() for text in texts]
+        alone = re.compile("|".join(map(_by_itself, fragments)), re.IGNORECASE)
+        shared = words.any_of(fragments)
+        plain = [re.sub(r"[^\w ]+", "", text) for text in fragments]
+        inside = [form for word in plain for form in (f"a {word}, {word}", f"x{word} {word}x")]
+        for text in inside:
+            spans = [match.span() for match in alone.finditer(text)]
+            assert [match.span() for match in shared.finditer(text)] == spans, meaning
 
 
 @pytest.mark.parametrize(

@@ -46,17 +46,20 @@ class RingRight(CachedAttention):
         positions = self.positions(position_ids, b, t, seen)
         q = rotary(q, positions)
         k = rotary(k, positions)
-        ring_k = ring_k.clone()
-        ring_v = ring_v.clone()
-        rows = []
+        # Of every slot at every token: what lay in the ring (0 to 3), or which token came since
+        newest = list(range(_WINDOW))
+        in_slots = []
         for i in range(t):
-            here = self.slot(seen + i)
-            ring_k[..., here, :] = k[..., i, :]
-            ring_v[..., here, :] = v[..., i, :]
-            filled = torch.arange(_WINDOW) < min(seen + i + 1, _WINDOW)
-            rows.append(attention(q[..., i : i + 1, :], ring_k.clone(), ring_v.clone(), filled))
-        output = self.merge(torch.cat(rows, dim=-2))
-        return (output, (seen + t, ring_k, ring_v)) if use_cache else output
+            newest[self.slot(seen + i)] = _WINDOW + i
+            in_slots.append(list(newest))
+        k = torch.cat([ring_k, k], dim=-2)
+        v = torch.cat([ring_v, v], dim=-2)
+        come = torch.arange(seen + 1, seen + t + 1)
+        filled = torch.arange(_WINDOW) < come[:, None, None]
+        rows = attention(q[..., None, :], k[..., in_slots, :], v[..., in_slots, :], filled)
+        output = self.merge(rows[..., 0, :])
+        kept = (seen + t, k[..., newest, :], v[..., newest, :])
+        return (output, kept) if use_cache else output
 
 
 # --- positions in decode ----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from headwright.cli.arguments import whole_numbers
 from headwright.cli.conventions import Outputs, progress, progress_bar
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 from headwright.errors import InputError
 
 _BUDGET = "Bits per number of the key cache, on average: plan where they go."

@@ -14,7 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 
 # Shown from the left as far as the terminal is wide. All are in --json, --csv, --html.
 _SHOWN = (

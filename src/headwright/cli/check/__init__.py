@@ -1,2 +1,3 @@
-"""`headwright check`. Reading order: `command`, `options`, `documents` (what is given), `marking`
-(whose it is and what it is worth), `view` and `course_view` (what the terminal shows)."""
+"""`headwright check`. Reading order: `command`, `options`, `run` (one call), `documents` (what is
+given), `marking` (whose it is and what it is worth), `view` and `course_view` (what the terminal
+shows)."""

@@ -12,7 +12,7 @@ from headwright.cli.arguments import Scale
 from headwright.cli.conventions import Reply
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 
 _MOST_ROWS = 20
 _MOST_COORDINATES = 8

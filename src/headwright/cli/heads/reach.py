@@ -15,7 +15,7 @@ from headwright.cli.arguments import key_numbers
 from headwright.cli.conventions import Outputs, Reply, progress_bar
 from headwright.cli.conventions import command as headwright_command
 from headwright.cli.heads import options
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 from headwright.errors import InputError
 
 _MOST_ROWS = 20

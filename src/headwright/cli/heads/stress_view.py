@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from headwright.cli.terminal import fitted
+from headwright.cli.terminal.screen import fitted
 
 if TYPE_CHECKING:
     from headwright.noise.stress import NoisyHeads, Stress

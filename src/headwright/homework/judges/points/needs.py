@@ -8,12 +8,16 @@ from collections.abc import Callable, Sequence
 
 Choice = list[str]  # one of these texts
 
-# A part in angles, an escaped character, a set of characters, the beginning of a group, or one
-# character
-_STEP = re.compile(r"<\w+>|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!]|<[=!]))?|.", re.DOTALL)
+_LITERAL = re.compile(r"[\w ,'’-]+")
+# A part in angles, literal characters none of which may be absent, an escaped character, a set of
+# characters, the beginning of a group, or one character
+_STEP = re.compile(
+    rf"<\w+>|{_LITERAL.pattern}(?![?*{{])|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"|\((?:\?(?:[:=!]|<[=!]))?|.",
+    re.DOTALL,
+)
 _PART = re.compile(r"<(\w+)>")
 _GROUPS = ("(", "(?:")
-_LITERAL = re.compile(r"\w|[ ,'’-]")
 _MAY_BE_ABSENT = ("?", "*", "{")
 # Python's IGNORECASE takes these two for an "i"; `casefold` does not.
 _TURKISH = str.maketrans("İı", "ii")

@@ -1,11 +1,4 @@
-"""A process that answers requests, one line of JSON each, watched by the processor time and memory
-it uses.
-
-A process can be ended wherever it is stuck, on every system alike, and it is watched by what it has
-used itself, so that a busy machine ends nothing. Rejected: an alarm inside the process (raises
-anywhere, is swallowed in finalisers, unknown to threads and to Windows) and `multiprocessing`
-(imports the caller's script again, unpickles the answers).
-"""
+"""The parent's side: a process is started, asked, watched and ended."""
 
 from __future__ import annotations
 
@@ -17,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -179,40 +171,3 @@ class Watched:
                 raise Ended(f"it took more than {allowance.memory / 1e9:g} GB of memory")
             if time.monotonic() - moved > STANDSTILL:
                 raise Ended(f"it came to a standstill: nothing was computed for {STANDSTILL:g} s")
-
-
-def answer_lines(answer: Callable[[Any], Any]) -> None:
-    """The child's side: say that it is ready, then answer every line of the parent, until the
-    parent is gone."""
-    # Only answers may go to the pipe: whatever a library prints goes to the terminal instead.
-    pipe = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_hear, args=(requests,), daemon=True).start()
-    pipe.write(b"%d\n" % os.getpid())
-    pipe.flush()
-    while True:
-        seconds, request = json.loads(requests.get())
-        _end_without_parent(seconds)
-        pipe.write(json.dumps(answer(request)).encode("ascii") + b"\n")
-        pipe.flush()
-
-
-def _hear(requests: queue.SimpleQueue[bytes]) -> None:
-    """Requests as they come; the end of the pipe is the end of the parent, and so of this process
-    in mid-request."""
-    for line in sys.stdin.buffer:
-        requests.put(line)
-    os._exit(0)
-
-
-def _end_without_parent(seconds: float) -> None:
-    """A long call into C lets no other thread hear that the parent is gone. Where the system can
-    end a process by its processor time, it does so, well after the parent would have."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        used = time.process_time()
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        soft = hard if math.isinf(seconds) else int(used + 4 * seconds) + 2
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))

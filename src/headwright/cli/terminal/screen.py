@@ -1,17 +1,7 @@
-"""What may reach a terminal: no control characters from file names or data, nothing it cannot
-encode, and no table that cuts a word or a number for want of room.
-
-A file may be called `\x1b]0;owned\x07.npy`. Colours are ours and are added by the console, so
-whatever control character is inside a text came from outside.
-"""
+"""The console for what people read, and tables that fit it."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import re
-import sys
 from collections.abc import Iterator
 
 from rich.cells import cell_len
@@ -20,23 +10,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-# C0 and C1 but tab and line feed, marks that turn the direction of writing, and halves of surrogate
-# pairs.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def one_line(text: object) -> str:
-    """`text` on one line, with control characters spelled out: a name with an escape reads
-    `\\x1b[31m`."""
-    spelled = _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
-    return " ".join(spelled.split())
-
-
-def complain(place: str, words: object) -> None:
-    """One line on stderr."""
-    if sys.stderr is not None:
-        sys.stderr.write(f"{place}: {one_line(words)}\n")
-        sys.stderr.flush()
+from headwright.cli.terminal.plain_text import CONTROLS
 
 
 def console() -> Console:
@@ -66,7 +40,7 @@ class _WithoutControls:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         for text, style, control in console.render(self.drawn, options):
-            yield Segment(text if control else _CONTROLS.sub("", text), style, control)
+            yield Segment(text if control else CONTROLS.sub("", text), style, control)
 
 
 def fitted(table: Table, console: Console) -> Table:
@@ -115,17 +89,3 @@ def _as_lists(table: Table) -> Table:
             if _plain(cell):
                 listed.add_row(column.header, cell)
     return listed
-
-
-def replace_unknown_characters() -> None:
-    """A character that the terminal's encoding lacks becomes a question mark, and no error."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def give_up_output() -> None:
-    """Nothing more can be written to stdout: what is left in its buffer must not fail once more at
-    the end."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
