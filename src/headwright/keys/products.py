@@ -23,6 +23,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
+from headwright.blocks import blocks, in_threads
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Heads
 
@@ -33,6 +34,7 @@ _SMALLEST = 2.0**-1000
 _GRAIN = 2.0**-1070  # what is lost where a result is below the range of normal doubles
 _ROWS = 1 << 12  # rows converted at a time
 _LONG = 32  # entries of a row from which a product row by row is as fast as memory
+_PART = 1 << 16  # rows that a thread takes at a time: some milliseconds
 _ENTRIES = 1 << 16  # numbers in work at once in a compensated product: they stay in cache
 
 
@@ -65,10 +67,12 @@ def product(Q: Heads, rows: Float[Array, "m d"]) -> Float[Array, "h m"]:
         heads, d = Q.shape
         # One query is read from memory along with long rows: NumPy's product takes twice the time.
         if compat.is_numpy_array(rows) and heads == 1 and d >= _LONG:
-            return xp.vecdot(rows, Q)[None, :]
+            parts = blocks(len(rows), _PART, rows)
+            found = in_threads(lambda part: xp.vecdot(rows[part], Q), parts, rows)
+            return np.concatenate(list(found))[None, :]
         return Q @ rows.T
-    blocks = (rows[i : i + _ROWS, :] for i in range(0, int(rows.shape[0]), _ROWS))
-    return xp.concat([Q @ xp.astype(block, Q.dtype).T for block in blocks], axis=1)
+    some = (rows[i : i + _ROWS, :] for i in range(0, int(rows.shape[0]), _ROWS))
+    return xp.concat([Q @ xp.astype(block, Q.dtype).T for block in some], axis=1)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from headwright import inputs
+from headwright.blocks import blocks, in_threads
 from headwright.design.effect import measured
 from headwright.design.options import Options
 from headwright.design.proofs.certificate import examine
@@ -33,7 +34,6 @@ from headwright.design.storage import rounded
 from headwright.design.target import Target, Wanted
 from headwright.errors import InputError
 from headwright.keys import GaussianKeys
-from headwright.noise.many.blocks import blocks, in_threads
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Heads, Mix
 

@@ -15,9 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from headwright.arrays import like
+from headwright.blocks import blocks, in_threads
 from headwright.noise import budget
 from headwright.noise.head.nodes import Nodes, nodes
-from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.grid import Extent, Grid, Layout, Strips, make_layout, rows_of
 from headwright.noise.many.series import ORDER
 from headwright.result import to_numpy

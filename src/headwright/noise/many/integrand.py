@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
+from headwright.blocks import one_blas_thread
 from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR
 from headwright.noise.head.nodes import Nodes
-from headwright.noise.many.blocks import one_blas_thread
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.groups import Group, Picture
 from headwright.noise.many.polynomials import Terms, choose

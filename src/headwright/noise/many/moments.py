@@ -25,10 +25,10 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import like
+from headwright.blocks import on_host, one_blas_thread
 from headwright.inputs import finite
 from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, head_moments
-from headwright.noise.many.blocks import on_host, one_blas_thread
 from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import factorial
 
+from headwright.blocks import blocks, in_threads
 from headwright.noise import budget
-from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.series import ORDER, to_chebyshev, to_pieces, to_powers
 from headwright.types import Float, Int

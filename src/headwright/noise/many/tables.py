@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
+from headwright.blocks import blocks, in_threads
 from headwright.noise.head.lattice import lattice_effort, lattice_transform
 from headwright.noise.head.nodes import Nodes
-from headwright.noise.many.blocks import blocks, in_threads
 from headwright.noise.many.grid import Grid
 from headwright.noise.many.series import lagrange
 from headwright.types import Float, HostPerNode, Int

@@ -18,7 +18,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import dot, put
-from headwright.noise.many.blocks import blocks, in_threads
+from headwright.blocks import blocks, in_threads
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy

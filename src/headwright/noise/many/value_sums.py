@@ -17,7 +17,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import dot, put
-from headwright.noise.many.blocks import blocks, in_threads
+from headwright.blocks import blocks, in_threads
 from headwright.noise.many.transfer import Columns
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostCovariance, HostMean, Mean, PerKey, Values
