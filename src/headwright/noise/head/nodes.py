@@ -32,8 +32,10 @@ from headwright.types import Bool, Float, HostPerKey, HostPerLaw
 STEP = 1 / 3
 _UNIFORM = 120.0  # ranges up to this length are not graded
 # Distance from the right end at which a graded step has grown by the factor sqrt 2: at distance D
-# steps are a fifth of the least deviation there. Two heads need more (`tabulated`).
+# steps are a fifth of the least deviation there. Two heads need more (`tabulated`), and so do many
+# wide keys: the largest of n logits varies by a share of its distance that falls like 1 / ln n.
 _BEND = 5.5
+_BEND_OF_MANY = 1.1  # for every unit of ln n
 # A graded step at the right end, over a uniform one: what twice the step misses has to be small
 # enough for its square to say that the step itself misses nothing.
 _FINER = 0.84
@@ -117,7 +119,7 @@ def grid(
     """Nodes of several queries, whose ranges are all graded or none: `short` ones are graded too.
     Graded steps begin to grow at the distance `bend` from the right end."""
     if short or graded(ends).all():
-        return _graded(logits, ends, step, _BEND if bend is None else bend)
+        return _graded(logits, ends, step, max(bend or _BEND, _bend_of_many(logits)))
     longest = np.max(ends.length)
     before = step * np.arange(np.ceil(longest / step), -1.0, -1.0)
     u = ends.high[:, None] - before
@@ -140,6 +142,10 @@ def coarse(
     lowest = np.minimum.reduceat(m[order], first)
     widest = np.maximum.reduceat(s[order], first)
     return lowest, widest, np.add.reduceat(count[order], first)
+
+
+def _bend_of_many(logits: Logits) -> float:
+    return _BEND_OF_MANY * float(np.log(logits.count.sum(axis=1).max()))
 
 
 def most_nodes(m: HostPerKey, s: HostPerKey) -> int | None:
