@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from headwright import attention
+from headwright.blocks import blocks, in_threads
 from headwright.design.target import Bias
 from headwright.keys import GaussianKeys
 from headwright.noise.gradient.squared_error import squared_error
@@ -23,7 +24,7 @@ from headwright.result import to_numpy
 from headwright.types import Array, Float, Heads, Mix, Output, Values
 
 _SAMPLED_NUMBERS = 4e6  # key coordinates in the fixed sample
-_TOGETHER = 256  # draws taken at a time: their logits stay in cache
+_TOGETHER = 2048  # draws taken at a time: their logits stay in cache, and threads rarely meet
 _PATIENCE = 400
 # A start on the sphere itself would be infinitely far away in x.
 _OFF_THE_SPHERE = 0.999
@@ -120,7 +121,10 @@ def sampled_descent(
             by_mix += inner.sum(axis=1)
         return value, by_query, by_mix
 
-    ends = [_descend(objective, queries, mix, ball=ball, stop=lambda: False) for queries in starts]
+    def descend(one: slice) -> tuple[Heads, Mix]:
+        return _descend(objective, starts[one.start], mix, ball=ball, stop=lambda: False)
+
+    ends = in_threads(descend, blocks(len(starts), 1, aim.values), aim.values)
     return min(ends, key=lambda end: objective(*end)[0])
 
 
