@@ -33,6 +33,11 @@ def law_of(kind, rng, n=60, correlation=0.9):
         m = 0.7 * m
         s = np.abs(m)
         correlation = np.sign(m[0] * m[1])
+    elif kind == "one heavy":
+        # At the right end hardly anything of its phi is left, and rounding is all there is of eta.
+        m[:, 0] += 15.0
+        s = np.full((2, n), 0.1)
+        s[:, 0] = [0.01, 0.09]
     elif kind == "some alone":
         s = rng.uniform(0.3, 1.5, (2, n))
         correlation = correlation * (np.arange(n) % 3 == 0)
@@ -43,7 +48,16 @@ def law_of(kind, rng, n=60, correlation=0.9):
     return pair.PairLaw(m, s, correlation * s[0] * s[1])
 
 
-KINDS = ["isotropic", "any deviation", "narrow", "sharp", "radial", "some alone", "a few wide"]
+KINDS = [
+    "isotropic",
+    "any deviation",
+    "narrow",
+    "sharp",
+    "radial",
+    "one heavy",
+    "some alone",
+    "a few wide",
+]
 
 
 def both_routes(law, V):

@@ -27,6 +27,7 @@ _LEAST = 0.25  # of 1 + eta, for the terms to be of use
 # Steps for products of two functions, whose spectrum falls more slowly than that of either.
 _FINER = 0.5
 _POINTS = 1 << 19  # in work at once where one logit is given
+_KNOWN = 1e-15  # Phi of a logit given the other is known to some roundings of a number of size 1
 
 Grids = tuple[Nodes, Nodes]
 
@@ -94,14 +95,18 @@ def _given(block: Block, some: Int[np.ndarray, "k"]) -> KeyTables:
     d = left.mean_slope.reshape(shape)
 
     phis = first.logit.phi[some][:, :, None] * second.logit.phi[some][:, None, :]
+    phis = np.maximum(phis, TINY)
     r = first.logit.r[some][:, :, None]
     r_ = second.logit.r[some][:, None, :]
     p, dp = (_centred(table, points.root) for table in (points.q, points.slope))
     eta, by_u, by_w, by_both = (
         (rows @ columns) / phis for rows, columns in ((p, q), (dp, q), (p, d), (dp, d))
     )
+    # Where phi phi' is gone rounding is all there is of eta, and may leave less than nothing of
+    # Phi = phi phi' (1 + eta).
+    seen = np.maximum(eta, np.minimum(_KNOWN / phis, 1.0) - 1.0)
     return KeyTables(
-        eta, by_u + r * eta, by_w + r_ * eta, by_both + r * by_w + r_ * by_u + r * r_ * eta
+        seen, by_u + r * eta, by_w + r_ * eta, by_both + r * by_w + r_ * by_u + r * r_ * eta
     )
 
 
