@@ -12,7 +12,7 @@ from headwright.noise import budget
 from headwright.noise import exact as exact_route
 from headwright.noise.head import tabulated
 from headwright.noise.head.transform import expectations
-from headwright.noise.heads import between, block, groups, hermite, pair, rule, series, tables
+from headwright.noise.heads import between, block, groups, hermite, pair, rule, series, sums, tables
 
 U = np.arange(-26.0, 3.0, 0.45)
 
@@ -198,6 +198,39 @@ def test_what_is_left_out_is_stated(knobs, kind, rng, monkeypatch):
     off = apart(coarse, true, size)
     assert off <= coarse.error + true.error
     assert off >= 2 * apart(fine, true, size)
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "any deviation", "radial"])
+def test_what_few_nodes_miss_of_the_tables_is_stated(kind, rng, monkeypatch):
+    """Of all keys of the groups, most of which were not measured; the rest of what is left out of
+    the tables is far smaller."""
+    law = law_of(kind, rng, n=300)
+    for name, value in (("_FIRST", 8), ("_LOOSEST", 1e-3)):
+        monkeypatch.setattr(groups, name, value)
+    monkeypatch.setattr(budget, "PAIR_NODES", 1.0)
+    seen = []
+    original = series._summed
+
+    def watched(plan, shifted, values):
+        seen.append((plan, shifted, original(plan, shifted, values)))
+        return seen[-1][-1]
+
+    monkeypatch.setattr(series, "_summed", watched)
+    both_routes(law, rng.normal(size=(300, 3)))
+
+    ((plan, shifted, summed),) = seen
+    u = tuple(nodes.u for nodes in plan.grids)
+    missed = 0.0
+    for group in plan.groups:
+        if group.missed is None:
+            continue
+        some = block.Block.of(shifted, group.keys, u, longest=group.longest)
+        found, _ = tables.key_tables(some, some.expanded(plan.measure, 1e-9), share=1e-9)
+        pairs = np.ix_(group.nodes[0].places, group.nodes[1].places)
+        off = [table - sums.on_all_pairs(table[:, *pairs], group.nodes) for table in found]
+        missed += plan.measure.of_tables(np.stack([np.abs(table).sum(axis=0) for table in off]))
+    assert missed > 100 * budget.PAIR_TERMS
+    assert missed <= plan.measure.of_tables(summed.pairs.left_out.table)
 
 
 def test_blocks_of_any_size_change_nothing(rng, monkeypatch):
