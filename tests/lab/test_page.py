@@ -28,7 +28,9 @@ def state(page):
 
 
 def drag(page, selector, dx, dy):
-    box = page.locator(selector).bounding_box()
+    mark = page.locator(selector)
+    mark.hover()  # waits until it is drawn and lies still, as after a change of the address
+    box = mark.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
