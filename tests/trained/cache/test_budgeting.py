@@ -223,6 +223,12 @@ def test_what_cannot_be_planned_is_refused(model, few, asked):
         cache_plan(model, few, **asked)
 
 
+@pytest.mark.parametrize("per", ["direction", "channel"])
+def test_keys_that_never_move_have_no_negative_prediction(model, per):
+    plan = cache_plan(model, [[7] * 40, [7] * 40], bits=3, per=per, signal="fisher")
+    assert 0 <= plan.predicted_kl < SINGLE
+
+
 def test_an_encoder_has_no_cache():
     import transformers
 

@@ -157,7 +157,8 @@ def cache_plan(
     whole = len(parts) == len(rows)
     halves = seen if whole else look(parts, progress=progress)
     found = unseen(model, parts, lambda some: chosen(some, halves), whole=whole, progress=progress)
-    size = found.kl / plan.predicted_kl if plan.predicted_kl > 0 else 1.0
+    # Where nothing is lost, rounding may leave less than nothing: that says nothing of the size.
+    size = found.kl / plan.predicted_kl if min(found.kl, plan.predicted_kl) > 0 else 1.0
     return replace(plan.times(size), warning=found.warning)
 
 

@@ -19,8 +19,8 @@ from headwright.trained.measures.rotary import Rotation
 _KIND = "headwright cache plan"
 _NUMBERS = ("low", "high", "base", "damage")
 _KINDS = ("keys", "values")
-# Condition of a basis; those of `fitted` reach some hundreds, and beyond this the coordinates' last
-# bit would be larger than the numbers themselves.
+# Condition of a basis: at most sqrt(d) (d + 1) where half of the cost is a multiple of the
+# identity. Beyond this, single precision would leave a number one digit.
 _STEEPEST = 1e6
 
 

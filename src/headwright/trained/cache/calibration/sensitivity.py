@@ -17,9 +17,8 @@ import numpy as np
 from headwright.trained.cache.coding.basis import Basis, Matrices
 from headwright.trained.cache.coding.channels import PerChannel
 
-# The share of the form itself in a shrunken one. The squares of a few thousand gradients say little
-# of each of d * d numbers, and another text has others: with all of the form, plans did a quarter
-# more on foreign texts; from a quarter to three quarters it made little difference.
+# The share of the form itself in a shrunken one: a few thousand gradients say little of each of
+# d * d numbers, and another text has others. Halfway is a choice, not an optimum.
 _OWN = 0.5
 
 
