@@ -14,25 +14,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from benchmarks.key_laws import BENCHMARK_LAW, FAMILY
 from benchmarks.telling import as_they_come
 from benchmarks.ways_around import bridge, daunizeau, probit, samplers
 
 import headwright as hw
 from headwright.noise.gradient.squared_error import squared_error
 
-# How far the means of the logits are spread, and the law of their deviations: a million keys of
-# each, as likely in trained heads as in a hostile question.
-FAMILY: dict[str, tuple[float, Callable[[np.random.Generator, int], np.ndarray]]] = {
-    "equal deviations": (1.0, lambda rng, n: np.ones(n)),
-    "deviations in 0.5..2": (1.0, lambda rng, n: rng.uniform(0.5, 2, n)),
-    "deviations in 1..4.5": (1.0, lambda rng, n: rng.uniform(1, 4.5, n)),
-    "log deviations in 0.05..10": (1.0, lambda rng, n: 10 ** rng.uniform(-1.3, 1, n)),
-    "deviations in 0..10": (1.0, lambda rng, n: rng.uniform(0, 10, n)),
-    "deviations in 0.5..2, far means": (6.0, lambda rng, n: rng.uniform(0.5, 2, n)),
-    "log deviations, far means": (6.0, lambda rng, n: 10 ** rng.uniform(-1.3, 1, n)),
-    "deviations in 0..10, far means": (6.0, lambda rng, n: rng.uniform(0, 10, n)),
-}
-BENCHMARK_LAW = "deviations in 0.5..2"
 QUERIES = 1000  # of a batch
 # Sharpness, and the variances of the keys' noise, isotropic and along the first key: batches of
 # queries in random directions, no two laws of a query alike.

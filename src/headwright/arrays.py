@@ -11,10 +11,13 @@ from headwright.types import Array
 
 
 def put(array: Array, place: Any, values: Any) -> Array:
-    """`array[place] = values`, in place where the library can write."""
+    """`array[place] = values` in the precision of `array`, in place where the library can write."""
+    xp = compat.array_namespace(array)
     if compat.is_jax_array(array):
-        xp = compat.array_namespace(array)
         return array.at[place].set(xp.asarray(values, dtype=array.dtype))
+    # NumPy rounds on the way; PyTorch refuses other precisions where places are listed.
+    if compat.is_torch_array(values):
+        values = xp.astype(values, array.dtype, copy=False)
     array[place] = values
     return array
 

@@ -10,24 +10,33 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import array_api_compat as compat
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from headwright.arrays import like
 from headwright.types import Array
 
-_DEVICE = 1 << 20  # rows an accelerator takes at once
+_DEVICE = 1 << 27  # numbers an accelerator has in work at once
+_HOST = frozenset({"cpu"})  # devices whose memory is the processor's
 _T = TypeVar("_T")
 
 
-def blocks(count: int, size: int, like: Array, rows: int = 1) -> list[slice]:
-    """Slices of `size` items on the host; an accelerator takes a million rows at once, `rows` of
-    them in an item."""
-    size = size if on_host(like) else max(1, _DEVICE // rows)
+def blocks(count: int, size: int, like: Array, numbers: int = 8) -> list[slice]:
+    """Slices of `size` items on the host. An accelerator takes as many as it can: each launch
+    costs the same however much there is to do, and an item has about so many `numbers`."""
+    size = size if on_host(like) else max(1, _DEVICE // numbers)
     return [slice(i, min(i + size, count)) for i in range(0, count, size)]
 
 
 def on_host(array: Array) -> bool:
     """Is it in the memory of the processor?"""
-    return compat.is_numpy_array(array) or str(compat.device(array)) == "cpu"
+    return compat.is_numpy_array(array) or str(compat.device(array)) in _HOST
+
+
+def near(table: np.ndarray, keys: Array) -> Array:
+    """A host array where much work on it is cheap: beside the keys if they are on an accelerator,
+    else where it is."""
+    return table if on_host(keys) else like(np.require(table, requirements="W"), keys)
 
 
 def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> Iterator[_T]:

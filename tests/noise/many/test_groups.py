@@ -14,7 +14,14 @@ from headwright.noise.many.tables import tables
 
 # deviation of the means, smallest and largest deviation of the logits: few keys take most of the
 # weight
-SHARP = [(4.0, 0.0, 6.0), (6.0, 0.5, 2.0), (6.0, 0.0, 10.0), (30.0, 3.0, 8.0), (10.0, 0.0, 0.05)]
+SHARP = [
+    (4.0, 0.0, 6.0),
+    (6.0, 0.5, 2.0),
+    (6.0, 0.0, 10.0),
+    (30.0, 3.0, 8.0),
+    (10.0, 0.0, 0.05),
+    (3.0, 0.0, 200.0),
+]
 
 
 @pytest.fixture(autouse=True)

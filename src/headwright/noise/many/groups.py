@@ -22,7 +22,8 @@ import numpy as np
 
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.tables import PSI, R, Table, W
+from headwright.noise.many.device_table import AnyTable
+from headwright.noise.many.tables import PSI, R, W
 from headwright.types import Bool, Float, HostPerNode
 
 SINGLE = 1e-6  # relative error of single-precision sums of products
@@ -56,7 +57,7 @@ class Picture:
     spread: PerCell
 
 
-def picture(cells: Cells, table: Table) -> Picture:
+def picture(cells: Cells, table: AnyTable) -> Picture:
     """Every key in the middle of its cell, and every second node."""
     every_second = np.arange(0, cells.nodes.u.size, 2)
     psi, r, w = (table.read(function, every_second, cells.middle) for function in (PSI, R, W))

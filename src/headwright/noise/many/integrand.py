@@ -17,9 +17,10 @@ from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.cells import Cells
+from headwright.noise.many.device_table import AnyTable
 from headwright.noise.many.groups import Group, Picture
 from headwright.noise.many.polynomials import Terms, choose
-from headwright.noise.many.tables import PSI, R, Table
+from headwright.noise.many.tables import PSI, R
 from headwright.noise.many.transfer import Transfer
 from headwright.types import Float, HostPerNode, Int
 
@@ -42,7 +43,7 @@ class Integrand:
     and `missed` is what short polynomials miss of their sums."""
 
     nodes: Nodes
-    table: Table
+    table: AnyTable
     groups: list[Group]
     charges: list[OnGrid]
     missed: float
@@ -93,7 +94,7 @@ class Integrand:
 
 
 def make_integrand(
-    table: Table, seen: Picture, groups: list[Group], transfers: list[Transfer]
+    table: AnyTable, seen: Picture, groups: list[Group], transfers: list[Transfer]
 ) -> Integrand:
     """The keys as charges on the grid, each group by polynomials of its own."""
     share = 1.0 / len(groups)
@@ -104,7 +105,7 @@ def make_integrand(
     return Integrand(groups[0].cells.nodes, table, groups, charges, missed)
 
 
-def _terms(group: Group, table: Table, seen: Picture, share: float) -> Terms:
+def _terms(group: Group, table: AnyTable, seen: Picture, share: float) -> Terms:
     """How short the polynomials of psi and r may be.
 
     An error of Psi costs int e^Psi (sum r)^k |error| du, one of sum r costs int k e^Psi (sum

@@ -30,12 +30,14 @@ from headwright.inputs import finite
 from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.cells import Cells, make_cells
+from headwright.noise.many.columns import Columns, Weights
 from headwright.noise.many.cost import grid_pays, surely_by_itself
+from headwright.noise.many.device_table import DeviceTable
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
 from headwright.noise.many.integrand import Integrand, OnGrid, directions, errors, make_integrand
 from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.tables import R, W, tables
-from headwright.noise.many.transfer import Columns, Finish, Transfer, Weights
+from headwright.noise.many.transfer import Finish, Transfer
 from headwright.noise.many.value_sums import Stored, ValueSums, add_values
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, PerKey, Values
@@ -157,6 +159,8 @@ class _Carried:
 def _by_grid(V: Values, cells: Cells) -> HeadMoments:
     """A grid carries the keys."""
     table = tables(cells.grid, cells.nodes)
+    if not on_host(cells.m):
+        table = DeviceTable.of(table, cells.m)
     seen = picture(cells, table)
     groups = by_weight(cells, seen)
     transfers = [Transfer(group.cells) for group in groups]
@@ -165,7 +169,10 @@ def _by_grid(V: Values, cells: Cells) -> HeadMoments:
     triples = zip(groups, one.charges, transfers, strict=True)
     carried = [_carried(known, *triple, share=1.0 / len(groups)) for triple in triples]
 
-    single = [part.single for part in carried]
+    # An accelerator adds up a million rows at once, too many for single precision, and what takes
+    # its time is memory.
+    hosted = on_host(cells.m)
+    single = [hosted and part.single for part in carried]
     weights, values = _added(V, known, carried, single)
     if any(single) and not _SMALL <= values.farthest <= 1 / _SMALL:
         single = [False for _ in carried]
@@ -211,18 +218,21 @@ def _added(
     # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory first.
     mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
     weights = Weights(mean, square)
+    stored = 1 + len(known.h)
     of_groups = []
+    # One for all keys suits an accelerator, zeros for faint ones included.
+    of_all = None if on_host(m) else Columns.for_all(m, stored)
     for part, rounded in zip(carried, single, strict=True):
         faint = part.group.faint
-        count = 0 if faint else 1 + len(known.h)
-        columns = Columns.of(part.group.cells, count, xp.float32 if rounded else m.dtype)
+        dtype = xp.float32 if rounded else m.dtype
+        columns = of_all or Columns.of(part.group.cells, 0 if faint else stored, dtype)
         finish = _to_faint_keys if faint else _to_keys(known.common)
         weights = part.transfer.evaluate(
             part.functions, part.terms, finish, into=weights, columns=columns
         )
         if not faint:
             of_groups.append(columns)
-    return weights, add_values(V, Stored(weights.mean, of_groups))
+    return weights, add_values(V, Stored(weights.mean, [of_all] if of_all else of_groups))
 
 
 def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -> float:
@@ -253,18 +263,16 @@ def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
     ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
         xp = compat.array_namespace(first)
         A = xp.exp(first)
+        B = _square(first, others)
         a = xp.astype(A, others.dtype, copy=False)
-        ratio = xp.exp(others[:, 0, :])
-        left = ratio
+        D = xp.astype(B, others.dtype, copy=False)
         columns = []
         for j, constant in enumerate(common.tolist(), start=1):
             h = others[:, j, :]
-            g = h + constant
-            left = left - g * g
+            g = (h + constant) * a
+            D = D - g * g
             columns.append(h * a)
-        positive = xp.where(left > 0.0, left, 0.0)
-        D = positive * a * a
-        return A, A * A * ratio, [D, *columns]
+        return A, B, [xp.where(D > 0.0, D, 0.0), *columns]
 
     return finish
 
@@ -274,5 +282,12 @@ def _to_faint_keys(
 ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
     """From ln A and ln (B / A^2) to A and B."""
     xp = compat.array_namespace(first)
-    A = xp.exp(first)
-    return A, A * A * xp.exp(others[:, 0, :]), []
+    return xp.exp(first), _square(first, others), []
+
+
+def _square(first: Float[Array, "l w"], others: Float[Array, "l f w"]) -> Float[Array, "l w"]:
+    """B from ln A and ln (B / A^2). Of a key that rarely takes any weight B is about A, and B / A^2
+    is beyond single precision."""
+    xp = compat.array_namespace(first)
+    ratio = xp.astype(others[:, 0, :], first.dtype, copy=False)
+    return xp.exp(2.0 * first + ratio)

@@ -11,22 +11,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import array_api_compat as compat
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import factorial
 
-from headwright.blocks import blocks, in_threads
+from headwright.arrays import put
+from headwright.blocks import blocks, in_threads, near
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.series import ORDER, to_chebyshev, to_pieces, to_powers
-from headwright.types import Float, Int
+from headwright.result import to_numpy
+from headwright.types import Array, Float, Int
 
 _EPSILON = 2e-7  # relative error of a few roundings in single precision
 _ENTRIES = 1 << 16  # coefficients in work at once
 _RATIO = 0.5  # of one difference to the one before
 _TINY = 1e-300
 
-Functions = Float[np.ndarray, "f g"]
+Functions = Float[Array, "f g"]
 Cost = Float[np.ndarray, "a b"]
 
 
@@ -93,22 +95,25 @@ def _sizes(
 ) -> Float[np.ndarray, "f a b"]:
     """`sum_c weight |coefficient|` of the Chebyshev series of each function, cell by cell. Several
     cells read a lattice point: along s it is transformed once for all of them."""
-    along, across = to_chebyshev(cells.grid.chebyshev)
-    count = len(across)
-    on_lattice = functions.reshape(-1, count) @ across.T
-    on_lattice = on_lattice.reshape(len(functions), -1, count)
-    on_lattice = np.ascontiguousarray(np.swapaxes(on_lattice, 1, 2))
+    along, across = (near(x, cells.m) for x in to_chebyshev(cells.grid.chebyshev))
+    functions = near(functions, cells.m)
+    weight = near(weight, cells.m)
+    xp = compat.array_namespace(functions)
+    count = across.shape[0]
+    by_lattice = xp.reshape(functions, (functions.shape[0], -1, count))
+    on_lattice = across @ xp.permute_dims(by_lattice, (0, 2, 1))
     points = np.searchsorted(cells.read[::count], cells.columns[:, :, 0])
 
     def added(part: slice) -> Float[np.ndarray, "f b a"]:
         """Of some cells, whose coefficients stay in cache."""
-        values = np.take(on_lattice, points[part], axis=2)
-        found = values.reshape(-1, ORDER) @ along.T
-        sizes = np.abs(found, out=found).reshape(values.shape)
-        return (weight[:, None, None, part] @ sizes)[:, :, 0, :]
+        some = xp.asarray(points[part].ravel(), device=compat.device(functions))
+        values = xp.take(on_lattice, some, axis=2)
+        found = xp.abs(xp.reshape(values, (-1, ORDER)) @ along.T)
+        sizes = xp.reshape(found, (*on_lattice.shape[:2], -1, ORDER))
+        return to_numpy((weight[:, None, None, part] @ sizes)[:, :, 0, :])
 
-    at_once = max(1, _ENTRIES // on_lattice[:, :, :ORDER].size)
-    parts = blocks(len(points), at_once, functions)
+    numbers = int(functions.shape[0]) * count * ORDER
+    parts = blocks(len(points), max(1, _ENTRIES // numbers), functions, numbers)
     return np.swapaxes(sum(in_threads(added, parts, functions)), 1, 2)
 
 
@@ -192,24 +197,33 @@ class Pieces:
         along_m, along_s = cells.part.T
         return (cells.cell * cells.split + along_m) * cells.split + along_s
 
-    def powers(self, functions: Functions) -> Float[np.ndarray, "p f t"]:
-        """Coefficients of the powers on each piece."""
-        split = self.cells.split
+    def powers(self, functions: Functions) -> Float[Array, "p f t"]:
+        """Coefficients of the powers on each piece, where the functions are."""
+        xp = compat.array_namespace(functions)
+        device = compat.device(functions)
+        matrix = near(self.matrix, functions)
         values, width = self.matrix.shape
-        first = self.cells.columns[:, 0, 0]
-        read = sliding_window_view(functions, values, axis=1)
+        split = self.cells.split
         terms = width // split**2
-        found = np.empty((first.size, split**2, len(functions), terms))
+        count = int(functions.shape[0])
+        first = self.cells.columns[:, 0, 0]
+        shape = (first.size, split**2, count, terms)
+        found = xp.empty(shape, dtype=functions.dtype, device=device)
 
         def expand(part: slice) -> None:
             """Some cells: one large product."""
-            some = read[:, first[part]].reshape(-1, values) @ self.matrix
-            some = some.reshape(len(functions), -1, split**2, terms)
-            found[part] = some.transpose(1, 2, 0, 3)
+            nonlocal found
+            some = first[part, None] + np.arange(values)
+            read = xp.take(functions, xp.asarray(some.ravel(), device=device), axis=1)
+            powers = xp.reshape(read, (-1, values)) @ matrix
+            powers = xp.reshape(powers, (count, -1, split**2, terms))
+            found = put(found, part, xp.permute_dims(powers, (1, 2, 0, 3)))
 
-        at_once = max(1, _ENTRIES // found[:1].size)
-        list(in_threads(expand, blocks(first.size, at_once, functions), functions))
-        return np.take(found.reshape(-1, *found.shape[2:]), self.place, axis=0)
+        numbers = split**2 * count * terms
+        at_once = max(1, _ENTRIES // numbers)
+        list(in_threads(expand, blocks(first.size, at_once, functions, numbers), functions))
+        place = xp.asarray(self.place, device=device)
+        return xp.take(xp.reshape(found, (-1, count, terms)), place, axis=0)
 
     def charge(self, sums: Float[np.ndarray, "t p"]) -> Float[np.ndarray, "g"]:
         """From the sums of x^a y^b over the keys of each piece to a charge on each column of the

@@ -48,7 +48,7 @@ OnGrid = Float[np.ndarray, "g"]
 
 
 @dataclass(frozen=True)
-class _Strip:
+class Strip:
     """One strip: function f at node k, lattice point j and Chebyshev node c is `functions[f, per_u
     k + per_m j, c]`, for so many nodes and lattice points."""
 
@@ -127,7 +127,7 @@ class Table:
     """psi, r and w on a grid, by the strips that have keys."""
 
     grid: Grid
-    strips: list[_Strip]
+    strips: list[Strip]
 
     def read(
         self, function: int, nodes: Int[np.ndarray, "k"], columns: Int[np.ndarray, "n"]
@@ -143,7 +143,7 @@ class Table:
     def sums(self, function: int, charge: OnGrid) -> HostPerNode:
         """`f @ charge` at every node."""
 
-        def of_strip(strip: _Strip, here: slice) -> HostPerNode:
+        def of_strip(strip: Strip, here: slice) -> HostPerNode:
             """Its share."""
             mine = charge[here].reshape(strip.points, strip.chebyshev)
             return strip.sums(function, mine)
@@ -157,7 +157,7 @@ class Table:
         found = self._by_strip(lambda strip, _: strip.integrals(function, weights, power))
         return np.concatenate(found, axis=1)
 
-    def _by_strip(self, function: Callable[[_Strip, slice], np.ndarray]) -> list[np.ndarray]:
+    def _by_strip(self, function: Callable[[Strip, slice], np.ndarray]) -> list[np.ndarray]:
         """A function of each strip and of its columns, in order."""
         used = self.grid.used
         offsets = self.grid.offsets.tolist()
@@ -175,7 +175,7 @@ def tables(grid: Grid, nodes: Nodes) -> Table:
     """psi, r and w at every node u for every column of the grid."""
     used = grid.used
 
-    def fill(part: slice) -> list[_Strip]:
+    def fill(part: slice) -> list[Strip]:
         """Some strips."""
         return [_strip(grid, nodes, number) for number in used[part]]
 
@@ -190,20 +190,20 @@ def _parts(grid: Grid, nodes: int) -> list[slice]:
     return blocks(used, strips, grid.edges)
 
 
-def _strip(grid: Grid, nodes: Nodes, number: int) -> _Strip:
+def _strip(grid: Grid, nodes: Nodes, number: int) -> Strip:
     """One strip, from one lattice that u and m have in common if there is one."""
     m = grid.lattice(number)
     s = grid.deviations(number)
     if not nodes.uniform:
         entries = _graded(nodes.u, m, s).reshape(3, -1, s.size)
-        return _Strip(entries, nodes.u.size, m.size, m.size, 1)
+        return Strip(entries, nodes.u.size, m.size, m.size, 1)
     spacing = float(grid.spacing[number])
     finest = min(nodes.step, spacing)
     per_u = round(nodes.step / finest)
     per_m = round(spacing / finest)
     count = per_u * (nodes.u.size - 1) + per_m * (m.size - 1) + 1
     t = lattice_transform(nodes.u[0] + m[0], finest, count, s=s)
-    return _Strip(np.stack([t.psi, t.r, t.w]), nodes.u.size, m.size, per_u, per_m)
+    return Strip(np.stack([t.psi, t.r, t.w]), nodes.u.size, m.size, per_u, per_m)
 
 
 def _graded(u: HostPerNode, m: Lattice, s: Deviations) -> StripTable:

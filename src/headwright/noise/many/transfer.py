@@ -18,11 +18,12 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import dot, put
-from headwright.blocks import blocks, in_threads
+from headwright.blocks import blocks, in_threads, near, on_host
 from headwright.noise.many.cells import Cells
+from headwright.noise.many.columns import Columns, Places, Weights
 from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy
-from headwright.types import Array, Bool, Float, Int, PerKey
+from headwright.types import Array, Float, Int
 
 # Lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys.
 _LINES = 6
@@ -31,61 +32,13 @@ _LONGEST = 9
 # Keys in work at once on the host, and given to a thread.
 _BLOCK = 1 << 15
 _PART = 1 << 16
+_NUMBERS = 16  # in work for each key, about: its powers
 _PLANE = ((0, 0), (1, 0), (0, 1))  # powers that are never rounded
 _CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # and in sums
 
 LineNumbers = Int[np.ndarray, "l"]
-Places = Float[Array, "l w"]
 # From the first function and the others on some lines to A, to B and to what is stored of them.
 Finish = Callable[[Array, Array], tuple[Array, Array, list[Array]]]
-
-
-@dataclass(frozen=True)
-class Weights:
-    """A_i = E[alpha_i] and B_i = E[alpha_i^2], key by key."""
-
-    mean: PerKey
-    square: PerKey
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Numbers of some keys, column by column, in the order of all keys: whoever goes through these
-    one after the other reads them from end to end. `member` says which keys these are, and `upto`
-    how many there are up to each key; both are None if every key is one of them."""
-
-    arrays: list[Float[Array, "k"]]
-    member: Bool[Array, "n"] | None
-    upto: Int[Array, "n"] | None
-
-    @staticmethod
-    def of(cells: Cells, count: int, dtype: Any) -> Columns:
-        """Zeros for all keys of the cells."""
-        xp = compat.array_namespace(cells.m)
-        device = compat.device(cells.m)
-        some = int(cells.keys.shape[0])
-        arrays = [xp.zeros((some,), dtype=dtype, device=device) for _ in range(count)]
-        if some == cells.m.shape[0]:
-            return Columns(arrays, None, None)
-        member = put(xp.zeros(cells.m.shape, dtype=xp.bool, device=device), cells.keys, True)
-        return Columns(arrays, member, xp.cumulative_sum(member, dtype=xp.int64))
-
-    def store(self, keys: Int[Array, "l w"], numbers: list[Places]) -> None:
-        """Store what each column has for some keys."""
-        rows = keys
-        if self.upto is not None:
-            xp = compat.array_namespace(keys)
-            rows = xp.reshape(xp.take(self.upto, xp.reshape(keys, (-1,))), keys.shape) - 1
-        for j, column in enumerate(numbers):
-            self.arrays[j] = put(self.arrays[j], rows, column)
-
-    def within(self, block: slice) -> tuple[Int[Array, "c"] | None, slice]:
-        """Which keys of a block have numbers here (None for all of them), and where."""
-        if self.member is None or self.upto is None:
-            return None, block
-        chosen = compat.array_namespace(self.member).nonzero(self.member[block])[0]
-        last = int(self.upto[block.stop - 1])
-        return chosen, slice(last - int(chosen.shape[0]), last)
 
 
 @dataclass(frozen=True)
@@ -133,15 +86,15 @@ class Transfer:
         self.steps = self._array(np.arange(self.lines.length))
         self.x, self.y, self.key = self._places()
 
-    def _array(self, host: np.ndarray, dtype: Any = None) -> Array:
-        """A host array beside the keys."""
-        return self.xp.asarray(host, dtype=dtype, device=self.device)
+    def _array(self, array: Array, dtype: Any = None) -> Array:
+        """Brought beside the keys."""
+        return self.xp.asarray(array, dtype=dtype, device=self.device)
 
     def _blocks(self, keys: int = _BLOCK) -> list[slice]:
         """Lines of about so many keys."""
         length = self.lines.length
         size = max(1, keys // length)
-        return blocks(self.lines.piece.size, size, self.cells.m, length)
+        return blocks(self.lines.piece.size, size, self.cells.m, _NUMBERS * length)
 
     def _dtype(self, terms: Terms) -> Any:
         """The precision in which the terms are taken."""
@@ -204,15 +157,33 @@ class Transfer:
     def charges(self, terms: Terms) -> Float[np.ndarray, "g"]:
         """`sum_i f(i) = f @ charge` for functions f on the grid."""
         found = in_threads(lambda block: self._sums(block, terms), self._blocks(), self.x)
-        powers, cubic = (np.concatenate(x, axis=-1) for x in zip(*found, strict=True))
-        sums = powers.astype(float)
-        for pair, row in zip(_CUBIC, [self.lines.count, *cubic], strict=True):
-            sums[(terms.pairs == pair).all(axis=1)] = row
-        first_line = np.searchsorted(self.lines.piece, np.arange(self.cells.cell.size))
-        by_piece = np.add.reduceat(sums, first_line, axis=1)
-        return Pieces.of(self.cells, terms).charge(by_piece)
+        powers, cubic = zip(*found, strict=True)
+        xp = compat.array_namespace(powers[0])
+        powers, cubic = (xp.concat(x, axis=-1) for x in (powers, cubic))
+        sums = xp.astype(powers, cubic.dtype)
+        for pair, row in zip(_CUBIC, [near(self.lines.count, powers), *cubic], strict=True):
+            for t in np.flatnonzero((terms.pairs == pair).all(axis=1)).tolist():
+                sums = put(sums, t, row)
+        return Pieces.of(self.cells, terms).charge(self._by_piece(sums))
 
-    def _sums(self, block: slice, terms: Terms) -> tuple[np.ndarray, np.ndarray]:
+    def _by_piece(self, sums: Float[Array, "t l"]) -> Float[np.ndarray, "t p"]:
+        """Lines of a piece are neighbours and are added up."""
+        piece = self.lines.piece
+        first = np.searchsorted(piece, np.arange(self.cells.cell.size))
+        if isinstance(sums, np.ndarray):
+            return np.add.reduceat(sums, first, axis=1)
+        # Each with its neighbour, then two with the next two, and so on.
+        xp = compat.array_namespace(sums)
+        count = np.diff(first, append=piece.size)
+        to_the_end = self._array((first + count)[piece] - np.arange(piece.size))
+        step = 1
+        while step < count.max():
+            after = xp.where(to_the_end[:-step] > step, sums[:, step:], 0.0)
+            sums = put(sums, (slice(None), slice(None, -step)), sums[:, :-step] + after)
+            step *= 2
+        return to_numpy(xp.take(sums, self._array(first), axis=1))
+
+    def _sums(self, block: slice, terms: Terms) -> tuple[Array, Array]:
         """The sums of x^a y^b over each line: of all terms in their precision, and of those up to
         the third degree, but for the number of keys, in double precision."""
         xp = self.xp
@@ -231,19 +202,22 @@ class Transfer:
         pairs = ((x_real, x), (x_real, y), (y_real, y), (xx, x), (xx, y), (yy, x), (yy, y))
         products = [xp.vecdot(a, b) for a, b in pairs]
         cubic = xp.stack([x_real @ ones, y_real @ ones, *products])
-        return to_numpy(added), to_numpy(cubic)
+        if on_host(added):
+            return to_numpy(added), to_numpy(cubic)
+        return added, cubic
 
     def _coefficients(
-        self, functions: Functions, terms: Terms
+        self, functions: Float[np.ndarray, "f g"], terms: Terms
     ) -> tuple[Float[Array, "p 3"], Float[Array, "p f t"]]:
         """Coefficients of the powers on each piece: 1, x and y of the first function, and all
         others."""
-        mine = Pieces.of(self.cells, terms).powers(functions)
-        plane = np.zeros((len(mine), 3))
+        mine = Pieces.of(self.cells, terms).powers(near(functions, self.cells.m))
+        xp = compat.array_namespace(mine)
+        plane = xp.zeros((mine.shape[0], 3), dtype=mine.dtype, device=compat.device(mine))
         for k, pair in enumerate(_PLANE):
-            for t in np.flatnonzero((terms.pairs == pair).all(axis=1)):
-                plane[:, k] = mine[:, 0, t]
-                mine[:, 0, t] = 0.0
+            for t in np.flatnonzero((terms.pairs == pair).all(axis=1)).tolist():
+                plane = put(plane, (slice(None), k), mine[:, 0, t])
+                mine = put(mine, (slice(None), 0, t), 0.0)
         others = self._array(mine, self._dtype(terms))
         return self._array(plane, self.dtype), others
 

@@ -10,6 +10,7 @@ where S and T are the sums of D (v - c)(v - c)' and D (v - c).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,8 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import dot, put
-from headwright.blocks import blocks, in_threads
-from headwright.noise.many.transfer import Columns
+from headwright.blocks import blocks, in_threads, on_host
+from headwright.noise.many.columns import Columns
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostCovariance, HostMean, Mean, PerKey, Values
 
@@ -26,6 +27,9 @@ _CACHED = 1 << 12  # rows of values in work at once on the host
 _PARTS = 8  # of all rows, for threads
 _SOME = 500  # values from which their centre is found
 _ROUNDED = 1.2e-7  # relative, of a number in single precision
+
+# Over A v, over all columns of the groups, over these times v, and over D v v'.
+Sums = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -99,33 +103,20 @@ class _Part:
         values *= xp.sqrt(rest[0, :])[:, None]
         self.square = self.square + xp.astype(values.T @ values, double)
 
-    def on_host(self) -> tuple[np.ndarray, ...]:
+    def on_host(self) -> Sums:
         """The four sums."""
         return tuple(to_numpy(x) for x in (self.total, self.sums, self.linear, self.square))
 
 
 def add_values(V: Values, stored: Stored) -> ValueSums:
-    """Add up all values, a part of them in each thread."""
+    """Add up all values: a part of them in each thread, or as many at once as an accelerator
+    takes."""
     weights = stored.weights
     xp = compat.array_namespace(weights)
-    n = int(V.shape[0])
     centre = _centre(V, weights)
+    sums_of = _sums_in_threads if on_host(weights) else _sums_on_device
+    (total, sums, linear, square), farthest = sums_of(V, stored, centre)
 
-    @np.errstate(invalid="ignore", over="ignore")  # a thread has its own
-    def add_up(rows: slice) -> tuple[tuple[np.ndarray, ...], float]:
-        """The sums over some of the rows, block by block."""
-        part = _Part(stored, centre)
-        inner = blocks(rows.stop - rows.start, _CACHED, weights)
-        shape = (inner[0].stop, V.shape[1])
-        room = xp.empty(shape, dtype=stored.single, device=compat.device(weights))
-        for one in inner:
-            block = slice(rows.start + one.start, rows.start + one.stop)
-            part.add(block, V[block, :], room)
-        return part.on_host(), part.farthest
-
-    parts = blocks(n, max(_CACHED, -(-n // _PARTS)), weights)
-    found, farthest = zip(*in_threads(add_up, parts, weights), strict=True)
-    total, sums, linear, square = (np.sum(x, axis=0) for x in zip(*found, strict=True))
     weight = float(xp.sum(weights))
     d = total / weight
     R = linear[1:] - sums[1:, None] * d
@@ -137,8 +128,56 @@ def add_values(V: Values, stored: Stored) -> ValueSums:
         mean=d if centre is None else to_numpy(centre) + d,
         covariance=R.T @ R + S,
         R=R,
-        farthest=float(max(farthest) * (1 + _ROUNDED) + np.abs(d).max()),
+        farthest=float(farthest * (1 + _ROUNDED) + np.abs(d).max()),
     )
+
+
+def _sums_in_threads(V: Values, stored: Stored, centre: Mean | None) -> tuple[Sums, float]:
+    """The four sums, and the largest |v_i - centre|, by the processors."""
+    weights = stored.weights
+    xp = compat.array_namespace(weights)
+    n = int(V.shape[0])
+
+    @np.errstate(invalid="ignore", over="ignore")  # a thread has its own
+    def add_up(rows: slice) -> tuple[Sums, float]:
+        """Those over some of the rows, block by block."""
+        part = _Part(stored, centre)
+        inner = blocks(rows.stop - rows.start, _CACHED, weights)
+        shape = (inner[0].stop, V.shape[1])
+        room = xp.empty(shape, dtype=stored.single, device=compat.device(weights))
+        for one in inner:
+            block = slice(rows.start + one.start, rows.start + one.stop)
+            part.add(block, V[block, :], room)
+        return part.on_host(), part.farthest
+
+    parts = blocks(n, max(_CACHED, -(-n // _PARTS)), weights)
+    found, farthest = zip(*in_threads(add_up, parts, weights), strict=True)
+    return _added(found), max(farthest)
+
+
+def _sums_on_device(V: Values, stored: Stored, centre: Mean | None) -> tuple[Sums, float]:
+    """The same by an accelerator, which has one group of columns for all keys: one product serves
+    these and the weights."""
+    weights = stored.weights
+    xp = compat.array_namespace(weights)
+    (group,) = stored.groups
+    found = []
+    farthest = []
+    for block in blocks(int(V.shape[0]), _CACHED, weights, int(V.shape[1])):
+        values = xp.astype(V[block, :], weights.dtype, copy=False)
+        values = values if centre is None else values - centre
+        rest = xp.stack([column[block] for column in (weights, *group.arrays)])
+        linear = rest @ values
+        square = values.T @ (rest[1, :][:, None] * values)
+        found.append((linear[0, :], xp.sum(rest[1:, :], axis=1), linear[1:, :], square))
+        farthest.append(xp.linalg.vector_norm(values, ord=float("inf")))
+    on_host_now = [tuple(to_numpy(x) for x in sums) for sums in found]
+    return _added(on_host_now), max(float(x) for x in farthest)
+
+
+def _added(found: Sequence[Sums]) -> Sums:
+    """The sums over all rows from those over parts of them."""
+    return tuple(np.sum(x, axis=0) for x in zip(*found, strict=True))
 
 
 def _centre(V: Values, like: Array) -> Mean | None:
