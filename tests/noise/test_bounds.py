@@ -18,7 +18,8 @@ from headwright.noise.head.integral import head_moments
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.head.transform import transform
 from headwright.noise.heads import pair
-from headwright.noise.many import cells, grid, groups, polynomials, series, tables
+from headwright.noise.many import cells, grid, groups, polynomials, series
+from headwright.noise.many.table import host as tables
 from headwright.noise.problem import Request
 
 # deviation of the means, smallest and largest deviation of the logits

@@ -10,7 +10,9 @@ from headwright import blocks
 from headwright.noise import budget
 from headwright.noise import exact as exact_route
 from headwright.noise.head.integral import head_moments
-from headwright.noise.many import cells, device_table, tables, value_sums
+from headwright.noise.many import cells, value_sums
+from headwright.noise.many.table import host as tables
+from headwright.noise.many.table.device import DeviceTable
 from headwright.result import to_numpy
 
 # deviation of the means, smallest and largest deviation of the logits
@@ -89,7 +91,7 @@ def test_a_table_beside_the_keys_has_the_same_entries(law, rng):
     m, s, _ = problem(rng, law, n=300)
     some = cells.make_cells(m, s)
     host = tables.tables(some.grid, some.nodes)
-    beside = device_table.DeviceTable.of(host, torch.asarray(m))
+    beside = DeviceTable.of(host, torch.asarray(m))
 
     nodes = np.arange(0, some.nodes.u.size, 3)
     columns = rng.integers(0, some.grid.size, 50)

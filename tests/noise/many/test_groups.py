@@ -10,7 +10,7 @@ from headwright.noise import exact as exact_route
 from headwright.noise.head.integral import head_moments
 from headwright.noise.many import cells, groups
 from headwright.noise.many.grid import make_strips, rows_of
-from headwright.noise.many.tables import tables
+from headwright.noise.many.table.host import tables
 
 # deviation of the means, smallest and largest deviation of the logits: few keys take most of the
 # weight

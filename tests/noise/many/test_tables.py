@@ -5,8 +5,8 @@ import pytest
 from tests.tolerances import TRANSFORM
 
 from headwright.noise.head.transform import transform
-from headwright.noise.many import tables
 from headwright.noise.many.cells import make_cells
+from headwright.noise.many.table import host as tables
 
 # deviation of the means, smallest and largest deviation of the logits: lattices half as coarse as
 # the nodes, as coarse, three times as coarse; one Chebyshev node; and graded nodes, off any lattice

@@ -14,9 +14,10 @@ from headwright.noise import exact as exact_route
 from headwright.noise.head import blocks, integral, nodes, series, tabulated
 from headwright.noise.head.integral import head_moments
 from headwright.noise.heads import bivariate, pair
-from headwright.noise.many import cost, tables
+from headwright.noise.many import cost
 from headwright.noise.many import moments as many
 from headwright.noise.many.cells import make_cells
+from headwright.noise.many.table import host as tables
 
 GIGABYTE = 1e9
 WIDE = [1e1, 1e3, 1e7, 1e16, 1e100, 1e150]

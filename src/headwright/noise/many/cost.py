@@ -14,7 +14,7 @@ from headwright.noise.head.nodes import STEP, most_nodes
 from headwright.noise.head.series import series_effort
 from headwright.noise.head.uniform import nodes_effort
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.tables import table_cost
+from headwright.noise.many.table.host import table_cost
 from headwright.types import HostPerKey
 
 _START = 1e5  # for any grid at all

@@ -22,8 +22,8 @@ import numpy as np
 
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.device_table import AnyTable
-from headwright.noise.many.tables import PSI, R, W
+from headwright.noise.many.table.device import AnyTable
+from headwright.noise.many.table.host import PSI, R, W
 from headwright.types import Bool, Float, HostPerNode
 
 SINGLE = 1e-6  # relative error of single-precision sums of products

@@ -17,10 +17,10 @@ from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.device_table import AnyTable
 from headwright.noise.many.groups import Group, Picture
 from headwright.noise.many.polynomials import Terms, choose
-from headwright.noise.many.tables import PSI, R
+from headwright.noise.many.table.device import AnyTable
+from headwright.noise.many.table.host import PSI, R
 from headwright.noise.many.transfer import Transfer
 from headwright.types import Float, HostPerNode, Int
 

@@ -32,11 +32,11 @@ from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.columns import Columns, Weights
 from headwright.noise.many.cost import grid_pays, surely_by_itself
-from headwright.noise.many.device_table import DeviceTable
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
 from headwright.noise.many.integrand import Integrand, OnGrid, directions, errors, make_integrand
 from headwright.noise.many.polynomials import Functions, Terms, choose
-from headwright.noise.many.tables import R, W, tables
+from headwright.noise.many.table.device import DeviceTable
+from headwright.noise.many.table.host import R, W, tables
 from headwright.noise.many.transfer import Finish, Transfer
 from headwright.noise.many.value_sums import Stored, ValueSums, add_values
 from headwright.result import to_numpy

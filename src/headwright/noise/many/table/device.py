@@ -13,7 +13,7 @@ import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import like
-from headwright.noise.many.tables import Strip, Table
+from headwright.noise.many.table.host import Strip, Table
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostPerNode, Int, PerKey
 
