@@ -8,7 +8,7 @@ import sys
 import pytest
 
 PROGRAM = """
-import os, signal, weakref
+import os, signal, time, weakref
 import rich_click as click
 from headwright.cli.conventions import Reply, command, progress, progress_bar
 
@@ -33,6 +33,12 @@ def reported():
             step(len(done), 3)
     return done
 
+def waited():
+    # One step that takes long: nobody asks before it ends.
+    list(zip(steps(), range(1)))
+    for _ in range(600):
+        time.sleep(0.1)
+
 @command("lost")
 def lost():
     done = WAY()
@@ -43,11 +49,11 @@ lost()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl+C of Unix")
-@pytest.mark.parametrize("way", ["iterated", "reported"])
+@pytest.mark.parametrize("way", ["iterated", "reported", "waited"])
 def test_a_press_that_python_swallows_still_stops_the_work(way):
     program = PROGRAM.replace("WAY", way)
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30
     )
 
     assert done.returncode == 130

@@ -1,18 +1,21 @@
 """Ctrl+C that cannot get lost.
 
 Python raises KeyboardInterrupt wherever it happens to be. Inside a finaliser or the callback of a
-weak reference it is printed and forgotten, and the work goes on. So every press is noted as well,
-and long work asks between two steps.
+weak reference it is printed and forgotten, and the work goes on. So a press that was forgotten is
+made again a moment later; every press is noted as well, and long work asks between two steps.
 """
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
+
+_AGAIN = 0.05  # seconds, in which the finaliser or callback ends
 
 _pressed = threading.Event()
 
@@ -26,7 +29,14 @@ def noting_presses() -> Iterator[None]:
         yield
         return
     told = sys.unraisablehook
-    sys.unraisablehook = lambda lost: None if lost.exc_type is KeyboardInterrupt else told(lost)
+
+    def tell(lost: Any) -> None:
+        if lost.exc_type is KeyboardInterrupt:
+            threading.Timer(_AGAIN, _press_again).start()
+        else:
+            told(lost)
+
+    sys.unraisablehook = tell
     signal.signal(signal.SIGINT, _note)
     try:
         yield
@@ -39,6 +49,12 @@ def noting_presses() -> Iterator[None]:
 def _note(number: int, frame: Any) -> None:
     _pressed.set()
     raise KeyboardInterrupt
+
+
+def _press_again() -> None:
+    """Unless the work has stopped meanwhile."""
+    if _pressed.is_set():
+        _thread.interrupt_main()
 
 
 def raise_if_pressed() -> None:
