@@ -34,7 +34,7 @@ class Columns:
     upto: Int[Array, "n"] | None
 
     @staticmethod
-    def for_all(m: PerKey, count: int) -> Columns:
+    def all(m: PerKey, count: int) -> Columns:
         """Zeros for all keys."""
         xp = compat.array_namespace(m)
         return Columns([xp.zeros_like(m) for _ in range(count)], None, None)

@@ -38,7 +38,7 @@ from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.table.device import DeviceTable
 from headwright.noise.many.table.host import R, W, tables
 from headwright.noise.many.transfer import Finish, Transfer
-from headwright.noise.many.value_sums import Stored, ValueSums, add_values
+from headwright.noise.many.value_sums import Around, Stored, ValueSums, add_values, look
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, PerKey, Values
 
@@ -158,11 +158,15 @@ class _Carried:
 
 def _by_grid(V: Values, cells: Cells) -> HeadMoments:
     """A grid carries the keys."""
+    hosted = on_host(cells.m)
+    # What an accelerator can do without the tables it does while the host makes them.
+    around = look(V, cells.m)
     table = tables(cells.grid, cells.nodes)
-    if not on_host(cells.m):
+    if not hosted:
         table = DeviceTable.of(table, cells.m)
     seen = picture(cells, table)
-    groups = by_weight(cells, seen)
+    # One group suits an accelerator, which would wait for the host three times as often.
+    groups = by_weight(cells, seen) if hosted else [Group(cells, False)]
     transfers = [Transfer(group.cells) for group in groups]
     one = make_integrand(table, seen, groups, transfers)
     known = _on_grid(one)
@@ -171,12 +175,11 @@ def _by_grid(V: Values, cells: Cells) -> HeadMoments:
 
     # An accelerator adds up a million rows at once, too many for single precision, and what takes
     # its time is memory.
-    hosted = on_host(cells.m)
     single = [hosted and part.single for part in carried]
-    weights, values = _added(V, known, carried, single)
+    weights, values = _added(V, around, known, carried, single)
     if any(single) and not _SMALL <= values.farthest <= 1 / _SMALL:
         single = [False for _ in carried]
-        weights, values = _added(V, known, carried, single)
+        weights, values = _added(V, around, known, carried, single)
 
     first, second = errors(cells, one, known.A, known.B, weights=values.weight)
     missed = one.missed + sum(part.terms.cost for part in carried) * budget.POLYNOMIALS_MEAN
@@ -209,7 +212,7 @@ def _carried(
 
 
 def _added(
-    V: Values, known: _OnGrid, carried: list[_Carried], single: list[bool]
+    V: Values, around: Around, known: _OnGrid, carried: list[_Carried], single: list[bool]
 ) -> tuple[Weights, ValueSums]:
     """One pass over all keys, and one over their values."""
     m = carried[0].group.cells.m
@@ -219,20 +222,22 @@ def _added(
     mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
     weights = Weights(mean, square)
     stored = 1 + len(known.h)
+    hosted = on_host(m)
     of_groups = []
-    # One for all keys suits an accelerator, zeros for faint ones included.
-    of_all = None if on_host(m) else Columns.for_all(m, stored)
     for part, rounded in zip(carried, single, strict=True):
         faint = part.group.faint
         dtype = xp.float32 if rounded else m.dtype
-        columns = of_all or Columns.of(part.group.cells, 0 if faint else stored, dtype)
+        count = 0 if faint else stored
+        # An accelerator has one group: zeros for keys out of reach cost it less than a list of the
+        # others.
+        columns = Columns.of(part.group.cells, count, dtype) if hosted else Columns.all(m, count)
         finish = _to_faint_keys if faint else _to_keys(known.common)
         weights = part.transfer.evaluate(
             part.functions, part.terms, finish, into=weights, columns=columns
         )
         if not faint:
             of_groups.append(columns)
-    return weights, add_values(V, Stored(weights.mean, [of_all] if of_all else of_groups))
+    return weights, add_values(V, Stored(weights.mean, of_groups), around)
 
 
 def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -> float:

@@ -58,6 +58,28 @@ class ValueSums:
     farthest: float
 
 
+@dataclass(frozen=True)
+class Around:
+    """A point near the values, if zero is none; and the largest |v_i - centre| of blocks of them
+    where it is not found on the way."""
+
+    centre: Mean | None
+    farthest: list[Array]
+
+
+def look(V: Values, like: PerKey) -> Around:
+    """What can be known of the values before their weights are. An accelerator goes on with it
+    while the host does something else."""
+    around = Around(_centre(V, like), [])
+    if on_host(like):
+        return around
+    infinity = float("inf")
+    norm = compat.array_namespace(like).linalg.vector_norm
+    all_blocks = _device_blocks(V, like)
+    farthest = [norm(_counted(V, block, like, around), ord=infinity) for block in all_blocks]
+    return Around(around.centre, farthest)
+
+
 class _Part:
     """The sums over some of the rows: of A v, of all columns of the groups, of these times v, and
     of D v v'. All but the first are taken in the precision of each group."""
@@ -108,14 +130,14 @@ class _Part:
         return tuple(to_numpy(x) for x in (self.total, self.sums, self.linear, self.square))
 
 
-def add_values(V: Values, stored: Stored) -> ValueSums:
+def add_values(V: Values, stored: Stored, around: Around) -> ValueSums:
     """Add up all values: a part of them in each thread, or as many at once as an accelerator
     takes."""
     weights = stored.weights
     xp = compat.array_namespace(weights)
-    centre = _centre(V, weights)
+    centre = around.centre
     sums_of = _sums_in_threads if on_host(weights) else _sums_on_device
-    (total, sums, linear, square), farthest = sums_of(V, stored, centre)
+    (total, sums, linear, square), farthest = sums_of(V, stored, around)
 
     weight = float(xp.sum(weights))
     d = total / weight
@@ -132,7 +154,7 @@ def add_values(V: Values, stored: Stored) -> ValueSums:
     )
 
 
-def _sums_in_threads(V: Values, stored: Stored, centre: Mean | None) -> tuple[Sums, float]:
+def _sums_in_threads(V: Values, stored: Stored, around: Around) -> tuple[Sums, float]:
     """The four sums, and the largest |v_i - centre|, by the processors."""
     weights = stored.weights
     xp = compat.array_namespace(weights)
@@ -141,7 +163,7 @@ def _sums_in_threads(V: Values, stored: Stored, centre: Mean | None) -> tuple[Su
     @np.errstate(invalid="ignore", over="ignore")  # a thread has its own
     def add_up(rows: slice) -> tuple[Sums, float]:
         """Those over some of the rows, block by block."""
-        part = _Part(stored, centre)
+        part = _Part(stored, around.centre)
         inner = blocks(rows.stop - rows.start, _CACHED, weights)
         shape = (inner[0].stop, V.shape[1])
         room = xp.empty(shape, dtype=stored.single, device=compat.device(weights))
@@ -155,24 +177,33 @@ def _sums_in_threads(V: Values, stored: Stored, centre: Mean | None) -> tuple[Su
     return _added(found), max(farthest)
 
 
-def _sums_on_device(V: Values, stored: Stored, centre: Mean | None) -> tuple[Sums, float]:
+def _sums_on_device(V: Values, stored: Stored, around: Around) -> tuple[Sums, float]:
     """The same by an accelerator, which has one group of columns for all keys: one product serves
     these and the weights."""
     weights = stored.weights
     xp = compat.array_namespace(weights)
     (group,) = stored.groups
     found = []
-    farthest = []
-    for block in blocks(int(V.shape[0]), _CACHED, weights, int(V.shape[1])):
-        values = xp.astype(V[block, :], weights.dtype, copy=False)
-        values = values if centre is None else values - centre
+    for block in _device_blocks(V, weights):
+        values = _counted(V, block, weights, around)
         rest = xp.stack([column[block] for column in (weights, *group.arrays)])
         linear = rest @ values
         square = values.T @ (rest[1, :][:, None] * values)
         found.append((linear[0, :], xp.sum(rest[1:, :], axis=1), linear[1:, :], square))
-        farthest.append(xp.linalg.vector_norm(values, ord=float("inf")))
-    on_host_now = [tuple(to_numpy(x) for x in sums) for sums in found]
-    return _added(on_host_now), max(float(x) for x in farthest)
+    total = [to_numpy(sum(x)) for x in zip(*found, strict=True)]
+    return tuple(total), float(xp.max(xp.stack(around.farthest)))
+
+
+def _device_blocks(V: Values, like: PerKey) -> list[slice]:
+    """Rows of values that an accelerator takes at once."""
+    return blocks(int(V.shape[0]), _CACHED, like, int(V.shape[1]))
+
+
+def _counted(V: Values, block: slice, like: PerKey, around: Around) -> Values:
+    """Some values, counted from the centre, in the precision of the weights."""
+    xp = compat.array_namespace(like)
+    values = xp.astype(V[block, :], like.dtype, copy=False)
+    return values if around.centre is None else values - around.centre
 
 
 def _added(found: Sequence[Sums]) -> Sums:
