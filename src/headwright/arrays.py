@@ -28,6 +28,12 @@ def like(host: np.ndarray, array: Array) -> Array:
     return xp.asarray(host, dtype=array.dtype, device=compat.device(array))
 
 
+def beside(host: np.ndarray, array: Array) -> Array:
+    """A host array with the library and on the device of `array`."""
+    xp = compat.array_namespace(array)
+    return xp.asarray(np.require(host, requirements="W"), device=compat.device(array))
+
+
 def dot(a: Array, b: Array) -> Array:
     """`a @ b` while other threads run: NumPy's matmul holds the interpreter when its result is
     small."""

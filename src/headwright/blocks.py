@@ -13,7 +13,7 @@ import array_api_compat as compat
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from headwright.arrays import like
+from headwright.arrays import beside
 from headwright.types import Array
 
 _DEVICE = 1 << 27  # numbers an accelerator has in work at once
@@ -36,7 +36,7 @@ def on_host(array: Array) -> bool:
 def near(table: np.ndarray, keys: Array) -> Array:
     """A host array where much work on it is cheap: beside the keys if they are on an accelerator,
     else where it is."""
-    return table if on_host(keys) else like(np.require(table, requirements="W"), keys)
+    return table if on_host(keys) else beside(table, keys)
 
 
 def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> Iterator[_T]:

@@ -45,6 +45,9 @@ PerHeadAndKey = Float[Array, "h n"]
 Mean = Float[Array, "v"]
 Covariance = Float[Array, "v v"]
 
+# Inside the engine of many keys: g columns of a grid, on the host or beside keys on an accelerator.
+OnGrid = Float[Array, "g"]
+
 # On the host, inside the engines of `noise`: u nodes of an integral, k distinct laws among keys.
 HostPerHead = Float[np.ndarray, "h"]
 HostPerKey = Float[np.ndarray, "n"]
@@ -60,6 +63,6 @@ __all__ = [
     "Array", "Bool", "Covariance", "Float", "HeadOutputs", "HeadWeights", "Heads",
     "HostCovariance", "HostMean", "HostPairOfLogits", "HostPerHead", "HostPerKey", "HostPerLaw",
     "HostPerNode", "HostTable", "HostValues", "Int", "Keys", "Logits", "Mask", "Mean", "Mix",
-    "Output", "PerHead", "PerHeadAndKey", "PerKey", "Queries", "Query", "Shaped", "Values",
+    "OnGrid", "Output", "PerHead", "PerHeadAndKey", "PerKey", "Queries", "Query", "Shaped", "Values",
     "Weights",
 ]  # fmt: skip

@@ -105,7 +105,9 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
     weight = some.count[None, :].astype(float)
     terms = polynomials.choose(some, function, weight * 1e9, sums=True)  # what is known is kept
     along, across = series.to_chebyshev(some.grid.chebyshev)
-    values = function[0, np.searchsorted(some.read, some.columns)]
+    first = np.searchsorted(some.read, some.first)
+    values = function[0, first[:, None] + np.arange(order * some.grid.chebyshev)]
+    values = values.reshape(first.size, order, -1)
     polynomial = np.einsum("al,clk,bk->cab", along, values, across)
     place = some.grid.spacing[some.strip] * (some.interval + 0.5), some.grid.edges[some.strip]
     middle = 0.5 * (some.grid.edges[some.strip] + some.grid.edges[some.strip + 1])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from headwright.noise.head.transform import (
+    LARGEST_EXPONENT,
     Transform,
     effort,
     expectations,
@@ -19,7 +20,7 @@ from headwright.noise.head.transform import (
 from headwright.types import Bool, Float, HostPerKey
 
 # Deviations between these pay for a lattice.
-_NARROW = 0.05
+NARROW = 0.05
 _WIDE = 8.0
 # Steps of the lattice and how far it goes, as in the rule of `transform`: in deviations, and at
 # most.
@@ -29,7 +30,6 @@ _REACH = 8.5
 _BLOCK = 1 << 18  # points x their neighbours on the lattice in work at once
 _LOW = -1.0  # points below it are low: 1 - phi is the smaller one
 _MULTIPLY = 1 / 30  # what a product costs beside an exponential
-_LARGEST_EXPONENT = 300.0  # of e^y, see `transform`
 
 # Gap, and a_0 .. a_top, key after key.
 KeyByKey = tuple[Float[np.ndarray, "n x"], Float[np.ndarray, "k n x"]]
@@ -59,7 +59,7 @@ def lattice_transform(
 
 def _on_lattice(start: float, step: float, count: int, s: HostPerKey, *, top: int) -> KeyByKey:
     """Gap and a_0 .. a_top, key after key, at x = start + step * (0 .. count - 1)."""
-    finer, left, right = _neighbours(step, s)
+    finer, left, right = neighbours(step, s)
     h = step / finer
     apart = h * np.arange(-left, right + 1)
     weight = _weights(apart[:, None], s).T
@@ -89,17 +89,17 @@ def lattice_effort(step: float, s: HostPerKey) -> float:
     if single.all():
         return cost
     together = s[~single]
-    finer, left, right = _neighbours(step, together)
+    finer, left, right = neighbours(step, together)
     products = 4 * (left + right) * float(together.size)
     return cost + finer + _MULTIPLY * products
 
 
 def _one_by_one(s: HostPerKey) -> Bool[np.ndarray, "n"]:
     """Too narrow or too wide for a lattice."""
-    return (s < _NARROW) | (s >= _WIDE)
+    return (s < NARROW) | (s >= _WIDE)
 
 
-def _neighbours(step: float, s: HostPerKey) -> tuple[int, int, int]:
+def neighbours(step: float, s: HostPerKey) -> tuple[int, int, int]:
     """How much finer than `step` the lattice of x + s g is, and its points to the left and to the
     right of x: steps no larger than in the rule of `transform`, and as far as it goes."""
     widest = s.max()
@@ -119,7 +119,7 @@ def _weights(apart: Float[np.ndarray, "w _k"], s: HostPerKey) -> Float[np.ndarra
 
 def _functions(y: Float[np.ndarray, "y"], top: int) -> Float[np.ndarray, "f y"]:
     """-expm1(-e^y), and e^{ky} exp(-e^y) for k = 0 .. top"""
-    e = np.exp(np.minimum(y, _LARGEST_EXPONENT))
+    e = np.exp(np.minimum(y, LARGEST_EXPONENT))
     powers = np.cumprod([np.exp(-e), *[e] * top], axis=0)
     gap = -np.expm1(-e)
     return np.concatenate([gap[None, :], powers])

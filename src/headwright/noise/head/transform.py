@@ -33,8 +33,8 @@ _CHUNK = 1 << 16  # nodes x points per temporary: stays in cache
 _UNDERFLOW = 750.0
 _SIGMAS = 39.0
 _NORMAL_LAW = 2.5  # what a normal law with its density costs beside an exponential
-_LARGEST_EXPONENT = 300.0  # of e^y: exp(-e^y) has long been zero, and e^{2y} is still a number
-_SMALLEST_PHI = 1e-300
+LARGEST_EXPONENT = 300.0  # of e^y: exp(-e^y) has long been zero, and e^{2y} is still a number
+SMALLEST_PHI = 1e-300
 # Relative error of every expectation below (tests confront it with 30 digits).
 ACCURACY = 1e-13
 _ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
@@ -72,20 +72,20 @@ def transform(x: HostTable, s: HostPerKey, *, top: int = 2) -> Transform:
 
 def logarithmic(gap: HostTable, a: Ratios) -> Transform:
     """ln phi and the ratios a_k / phi from the expectations."""
-    phi = np.maximum(a[0], _SMALLEST_PHI)
+    phi = np.maximum(a[0], SMALLEST_PHI)
     # ln(1 - gap) where gap is small and well known, ln(phi) where phi is.
     from_gap = np.log1p(-np.minimum(gap, 0.5))
     psi = np.where(gap < 0.5, from_gap, np.log(phi))
     # Where phi underflows the product of all phi is zero as well: such a point carries no weight.
-    inverse = np.where(a[0] > _SMALLEST_PHI, 1.0 / phi, 0.0)
+    inverse = np.where(a[0] > SMALLEST_PHI, 1.0 / phi, 0.0)
     return Transform(psi=psi, ratios=tuple(a[1:] * inverse))
 
 
 def effort(s: HostPerKey) -> HostPerKey:
     """What one point costs at each deviation, in exponentials."""
-    narrow = [float(_normal_rule(c)[0].size) for c in range(_NARROW)]
+    narrow = [float(normal_rule(c)[0].size) for c in range(_NARROW)]
     wide = [_NORMAL_LAW * gumbel_rule(step)[0].size for step in _WIDE_STEPS]
-    return np.array(narrow + wide)[_class_of(s)]
+    return np.array(narrow + wide)[class_of(s)]
 
 
 def seen(s: Float[np.ndarray, "*n"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
@@ -95,7 +95,7 @@ def seen(s: Float[np.ndarray, "*n"]) -> tuple[Float[np.ndarray, "*n"], Float[np.
     return left, right
 
 
-def _class_of(s: np.ndarray) -> np.ndarray:
+def class_of(s: np.ndarray) -> np.ndarray:
     """Which rule serves each deviation."""
     return np.searchsorted(_CLASSES, s, side="left")
 
@@ -109,7 +109,7 @@ def expectations(x: np.ndarray, s: np.ndarray, *, top: int = 2) -> tuple[np.ndar
     a = np.zeros((top + 1, *x.shape))
     a[0] = 1.0 - gap
 
-    which = _class_of(s)
+    which = class_of(s)
     for c in np.flatnonzero(np.bincount(which.ravel())).tolist():
         mine = undecided & (which == c)
         deviations = np.broadcast_to(s, x.shape)[mine]
@@ -122,7 +122,7 @@ def expectations(x: np.ndarray, s: np.ndarray, *, top: int = 2) -> tuple[np.ndar
 def _in_chunks(x: Points, s: Points, c: int, top: int) -> Float[np.ndarray, "k p"]:
     """Gap and a_0 .. a_top, one after the other, at points (x, s) of one class."""
     narrow = c < _NARROW
-    rule = _normal_rule(c) if narrow else gumbel_rule(_WIDE_STEPS[c - _NARROW])
+    rule = normal_rule(c) if narrow else gumbel_rule(_WIDE_STEPS[c - _NARROW])
     by_rule = _by_logit if narrow else _by_gumbel
     found = np.empty((top + 2, x.size))
     size = max(1, _CHUNK // len(rule[0]))
@@ -133,7 +133,7 @@ def _in_chunks(x: Points, s: Points, c: int, top: int) -> Float[np.ndarray, "k p
 
 
 @lru_cache(maxsize=_NARROW)
-def _normal_rule(c: int) -> Rule:
+def normal_rule(c: int) -> Rule:
     """Trapezoid nodes and weights for g ~ N(0, 1), fine enough for every s of class c."""
     widest = _CLASSES[c]
     if widest == 0:
@@ -153,7 +153,7 @@ def _by_logit(x: Column, s: Column, rule: Rule, found: Float[np.ndarray, "k p"])
     g, weight = rule
     e = s * g
     e += x
-    np.minimum(e, _LARGEST_EXPONENT, out=e)
+    np.minimum(e, LARGEST_EXPONENT, out=e)
     np.exp(e, out=e)
     np.negative(e, out=e)
     f = np.expm1(e)

@@ -53,26 +53,37 @@ class Cells:
     lost: float  # bound on the weight of all keys out of reach
 
     @cached_property
-    def columns(self) -> Int[np.ndarray, "c l b"]:
-        """The `ORDER * chebyshev` neighbouring columns of the grid that the keys of each cell
-        read."""
+    def points(self) -> Int[np.ndarray, "c l"]:
+        """The `ORDER` neighbouring lattice points of the grid that the keys of each cell read; a
+        point is a column of the grid for each node of its strip."""
         before = ORDER // 2 - 1
-        lattice = self.interval - before - self.grid.first[self.strip]
-        first = self.grid.offsets[self.strip] + lattice * self.grid.chebyshev
-        neighbours = np.arange(ORDER * self.grid.chebyshev).reshape(ORDER, -1)
-        return first[:, None, None] + neighbours
+        first = self.grid.offsets[self.strip] // self.grid.chebyshev
+        in_strip = self.interval - before - self.grid.first[self.strip]
+        return (first + in_strip)[:, None] + np.arange(ORDER)
+
+    @cached_property
+    def read_points(self) -> Int[np.ndarray, "l"]:
+        """Those that any of the keys read."""
+        some = np.zeros(self.grid.size // self.grid.chebyshev, dtype=bool)
+        some[self.points] = True
+        return np.flatnonzero(some)
 
     @cached_property
     def read(self) -> Int[np.ndarray, "r"]:
         """The columns of the grid that any of the keys read."""
-        some = np.zeros(self.grid.size, dtype=bool)
-        some[self.columns] = True
-        return np.flatnonzero(some)
+        count = self.grid.chebyshev
+        return (count * self.read_points[:, None] + np.arange(count)).ravel()
+
+    @property
+    def first(self) -> CellNumbers:
+        """The first column of the grid that the keys of each cell read; the others follow."""
+        return self.grid.chebyshev * self.points[:, 0]
 
     @property
     def middle(self) -> CellNumbers:
         """The column of the grid near the middle of each cell."""
-        return self.columns[:, ORDER // 2 - 1, self.grid.chebyshev // 2]
+        count = self.grid.chebyshev
+        return count * self.points[:, ORDER // 2 - 1] + count // 2
 
     def only(self, chosen: Bool[np.ndarray, "c"]) -> Cells:
         """Some of the cells, with their pieces and their keys."""

@@ -18,12 +18,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import beside, like
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.table.device import AnyTable
 from headwright.noise.many.table.host import PSI, R, W
+from headwright.result import to_numpy
 from headwright.types import Bool, Float, HostPerNode
 
 SINGLE = 1e-6  # relative error of single-precision sums of products
@@ -61,18 +64,22 @@ def picture(cells: Cells, table: AnyTable) -> Picture:
     """Every key in the middle of its cell, and every second node."""
     every_second = np.arange(0, cells.nodes.u.size, 2)
     psi, r, w = (table.read(function, every_second, cells.middle) for function in (PSI, R, W))
-    psi_sum = psi @ cells.count
-    r_sum = r @ cells.count
+    xp = compat.array_namespace(psi)
+    count = like(cells.count, psi)
+    psi_sum = to_numpy(psi @ count)
+    r_sum = to_numpy(r @ count)
     density = cells.nodes.weight[::2] * np.exp(np.minimum(psi_sum, 0.0))
     density /= max(float(density @ r_sum), _TINY)
-
-    A = np.maximum(density @ r, _TINY)
-    own = density @ (r * r)
-    cross = (density * r_sum) @ r
     everything = float(density @ (r_sum * r_sum))
+
+    at_nodes = beside(np.stack([density, density * r_sum]), psi)
+    A, cross = at_nodes @ r
+    A = xp.clip(A, min=_TINY)
+    own = at_nodes[0, :] @ (r * r)
     square = own / A / A - 2 * cross / A + everything
-    spread = np.sqrt(np.maximum(square, 0.0))
-    return Picture(psi_sum, r_sum, A, density @ w, spread)
+    spread = xp.sqrt(xp.clip(square, min=0.0))
+    B = at_nodes[0, :] @ w
+    return Picture(psi_sum, r_sum, *(to_numpy(x) for x in (A, B, spread)))
 
 
 def by_weight(cells: Cells, seen: Picture) -> list[Group]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import array_api_compat as compat
 import numpy as np
 
+from headwright.arrays import beside, like, put
 from headwright.blocks import one_blas_thread
 from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR
@@ -22,7 +24,8 @@ from headwright.noise.many.polynomials import Terms, choose
 from headwright.noise.many.table.device import AnyTable
 from headwright.noise.many.table.host import PSI, R
 from headwright.noise.many.transfer import Transfer
-from headwright.types import Float, HostPerNode, Int
+from headwright.result import to_numpy
+from headwright.types import Array, Float, HostPerNode, Int, OnGrid
 
 # Polynomials are tried on so many nodes, among those with so much of the largest weight.
 _TRIED = 10
@@ -34,13 +37,12 @@ _FEW = (12, 40)  # functions phi that are tried first, and next
 _ROUNDED = 4e-15  # relative error of an integral of r^2
 _SOME = 500  # columns from which phi is found
 
-OnGrid = Float[np.ndarray, "g"]
-
 
 @dataclass(frozen=True)
 class Integrand:
-    """`table` holds psi, r and w, `charges` the keys of each group,
-    and `missed` is what short polynomials miss of their sums."""
+    """`table` holds psi, r and w, `charges` the keys of each group, and `missed` is what short
+    polynomials miss of their sums. What is known of each node is on the host, what is known of each
+    column of the grid where the table is."""
 
     nodes: Nodes
     table: AnyTable
@@ -51,22 +53,19 @@ class Integrand:
     @cached_property
     def charge(self) -> OnGrid:
         """Of all keys."""
-        return np.sum(self.charges, axis=0)
+        return _sum(self.charges)
 
     @cached_property
     def counted(self) -> OnGrid:
         """Of all keys that are not faint."""
         pairs = zip(self.groups, self.charges, strict=True)
-        return np.sum([charge for group, charge in pairs if not group.faint], axis=0)
+        return _sum([charge for group, charge in pairs if not group.faint])
 
     @cached_property
     def columns(self) -> Int[np.ndarray, "k"]:
         """Those of the grid that keys read which are not faint."""
-        read = np.zeros(self.charge.size, dtype=bool)
-        for group in self.groups:
-            if not group.faint:
-                read[group.cells.read] = True
-        return np.flatnonzero(read)
+        counted = [group.cells.read for group in self.groups if not group.faint]
+        return counted[0] if len(counted) == 1 else np.unique(np.concatenate(counted))
 
     @cached_property
     def total(self) -> HostPerNode:
@@ -86,11 +85,16 @@ class Integrand:
     @cached_property
     def own(self) -> OnGrid:
         """int r^2 e^Psi du"""
-        return self.table.integrals(R, self.density[None, :], power=2)[0]
+        return self.table.integrals(R, self.density[None, :], power=2)[0, :]
 
     def integral(self, function: int) -> OnGrid:
         """int f e^Psi du"""
-        return self.table.integrals(function, self.density[None, :])[0]
+        return self.table.integrals(function, self.density[None, :])[0, :]
+
+
+def _sum(charges: list[OnGrid]) -> OnGrid:
+    """Of one group or more."""
+    return sum(charges[1:], start=charges[0])
 
 
 def make_integrand(
@@ -124,44 +128,56 @@ def _terms(group: Group, table: AnyTable, seen: Picture, share: float) -> Terms:
     by_psi = first + second
     by_r = (first + 2 * second) / seen.r[tried]
     columns = group.cells.read
-    functions = np.concatenate([table.read(f, 2 * tried, columns) for f in (PSI, R)])
-    costs = np.concatenate([by_psi, by_r])[:, None] * group.cells.count
+    read = [table.read(f, 2 * tried, columns) for f in (PSI, R)]
+    functions = compat.array_namespace(read[0]).concat(read)
+    costs = like(np.concatenate([by_psi, by_r])[:, None], functions)
+    costs = costs * like(group.cells.count, functions)
     return choose(group.cells, functions, costs, sums=True, allowed=share)
 
 
-def directions(one: Integrand) -> tuple[Float[np.ndarray, "j g"], float]:
+def directions(one: Integrand) -> tuple[Float[Array, "j g"], float]:
     """g_j = int r phi_j e^Psi du on the grid, where keys read it that are not faint, for as few j
     as will do, and what the others would add to the covariance at most."""
-    columns = one.columns
-    charge = np.abs(one.counted)
+    xp = compat.array_namespace(one.charge)
+    charge = xp.abs(one.counted)
     size = np.sqrt(one.density) * one.table.sums(R, charge)
     seen = np.flatnonzero(size > _RARE * size.max())
     seen = np.arange(seen[0], seen[-1] + 1)
     root = np.sqrt(one.density[seen])
-    # Neighbouring columns are much alike: some decide on phi, all on what it misses.
-    some = columns[:: max(1, columns.size // _SOME)]
-    with one_blas_thread():
-        decisive = root[:, None] * one.table.read(R, seen, some) * charge[some]
-        triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
-        phi = np.linalg.svd(triangle.T)[0].T
+    phi = _principal(one, charge, seen, root)
 
-    own = one.own[columns]
-    charge = charge[columns]
+    columns = beside(one.columns, charge)
+    own = xp.take(one.own, columns)
+    charge = xp.take(charge, columns)
     for most in (*_FEW, len(phi)):  # the first few nearly always do
         weights = np.zeros((len(phi[:most]), one.density.size))
         weights[:, seen] = phi[:most] * root
-        found = one.table.integrals(R, weights)[:, columns]
+        found = xp.take(one.table.integrals(R, weights), columns, axis=1)
         # What g_1 .. g_j leave of int r^2 e^Psi du, the nodes that do not decide included.
-        left = own - np.cumsum(found * found, axis=0)
-        rest = np.sqrt(np.maximum(left, 0.0) + _ROUNDED * own) @ charge
-        squared = rest**2
+        left = own - xp.cumulative_sum(found * found, axis=0)
+        rest = xp.sqrt(xp.clip(left, min=0.0) + _ROUNDED * own) @ charge
+        squared = to_numpy(rest) ** 2
         if squared[-1] <= budget.DIRECTIONS:
             break
     allowed = max(budget.DIRECTIONS, squared[-1])
     few = int(np.argmax(squared <= allowed)) + 1
-    g = np.zeros((few, one.charge.size))
-    g[:, columns] = found[:few]
-    return g, float(squared[few - 1])
+    shape = (few, one.charge.shape[0])
+    g = xp.zeros(shape, dtype=charge.dtype, device=compat.device(charge))
+    return put(g, (slice(None), columns), found[:few, :]), float(squared[few - 1])
+
+
+def _principal(
+    one: Integrand, charge: OnGrid, seen: Int[np.ndarray, "k"], root: HostPerNode
+) -> Float[np.ndarray, "j k"]:
+    """phi at the nodes that decide, the first the most important. Neighbouring columns are much
+    alike: some decide on phi, all on what it misses."""
+    xp = compat.array_namespace(charge)
+    some = one.columns[:: max(1, one.columns.size // _SOME)]
+    of_some = xp.take(charge, beside(some, charge))
+    decisive = root[:, None] * to_numpy(one.table.read(R, seen, some) * of_some)
+    with one_blas_thread():
+        triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
+        return np.linalg.svd(triangle.T)[0].T
 
 
 def errors(
@@ -174,9 +190,10 @@ def errors(
     all_weights = density @ one.r_sum
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
-    all_pairs = one.table.integrals(R, (density * one.r_sum)[None, :])[0]
+    all_pairs = one.table.integrals(R, (density * one.r_sum)[None, :])[0, :]
     unmatched = all_pairs + B - one.own - A
-    pairs = float(np.abs(one.charge) @ np.abs(unmatched))
+    xp = compat.array_namespace(A)
+    pairs = float(xp.abs(one.charge) @ xp.abs(unmatched))
     known = FLOOR + ends + identity + cells.lost
 
     first = one.nodes.alias(1)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import like
+from headwright.arrays import beside, like
 from headwright.blocks import on_host, one_blas_thread
 from headwright.inputs import finite
 from headwright.noise import budget
@@ -33,7 +33,7 @@ from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.columns import Columns, Weights
 from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
-from headwright.noise.many.integrand import Integrand, OnGrid, directions, errors, make_integrand
+from headwright.noise.many.integrand import Integrand, directions, errors, make_integrand
 from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.table.device import DeviceTable
 from headwright.noise.many.table.host import R, W, tables
@@ -105,37 +105,41 @@ class _OnGrid:
 
     A: OnGrid
     B: OnGrid
-    h: Float[np.ndarray, "j g"]
+    h: Float[Array, "j g"]
     common: Float[np.ndarray, "j"]
     beyond: float
 
     def functions(self, *, faint: bool) -> Functions:
         """ln A, ln (B / A^2) and, but for faint keys, h_j: what is interpolated."""
-        log = np.log(self.A)
-        log_ratio = np.log(self.B / self.A) - log
-        two = np.stack([log, log_ratio])
-        return two if faint else np.concatenate([two, self.h])
+        xp = compat.array_namespace(self.A)
+        log = xp.log(self.A)
+        log_ratio = xp.log(self.B / self.A) - log
+        two = xp.stack([log, log_ratio])
+        return two if faint else xp.concat([two, self.h])
 
-    def costs(self, group: Group) -> Float[np.ndarray, "f c"]:
+    def costs(self, group: Group) -> Float[Array, "f c"]:
         """What an error of each of them costs, in shares of the budget, on each cell."""
-        cells = group.cells
-        A, B = cells.count * np.stack([self.A, self.B])[:, cells.middle]
-        of_B = B / budget.POLYNOMIALS_COVARIANCE
+        xp = compat.array_namespace(self.A)
+        count = like(group.cells.count, self.A)
+        middle = beside(group.cells.middle, self.A)
+        A = count * xp.take(self.A, middle)
+        of_B = count * xp.take(self.B, middle) / budget.POLYNOMIALS_COVARIANCE
         first = A / budget.POLYNOMIALS_MEAN
         if group.faint:
-            return np.stack([first, of_B])
+            return xp.stack([first, of_B])
         second = A / budget.POLYNOMIALS_COVARIANCE
-        return np.stack([first, of_B, *[second] * len(self.h)])
+        return xp.stack([first, of_B, *[second] * self.h.shape[0]])
 
 
 def _on_grid(one: Integrand) -> _OnGrid:
     """From integrals over u, column by column."""
-    A = np.maximum(one.integral(R), _TINY)
-    B = np.maximum(one.integral(W), _TINY)
+    xp = compat.array_namespace(one.charge)
+    A = xp.clip(one.integral(R), min=_TINY)
+    B = xp.clip(one.integral(W), min=_TINY)
     g, beyond = directions(one)
-    common = g @ one.counted / (A @ one.counted)
+    common = (g @ one.counted) / (A @ one.counted)
     h = g / A - common[:, None]
-    return _OnGrid(A, B, h, common, beyond)
+    return _OnGrid(A, B, h, to_numpy(common), beyond)
 
 
 @dataclass(frozen=True)
@@ -161,9 +165,11 @@ def _by_grid(V: Values, cells: Cells) -> HeadMoments:
     hosted = on_host(cells.m)
     # What an accelerator can do without the tables it does while the host makes them.
     around = look(V, cells.m)
-    table = tables(cells.grid, cells.nodes)
-    if not hosted:
-        table = DeviceTable.of(table, cells.m)
+    table = (
+        tables(cells.grid, cells.nodes)
+        if hosted
+        else DeviceTable.of(cells.grid, cells.nodes, cells.m)
+    )
     seen = picture(cells, table)
     # One group suits an accelerator, which would wait for the host three times as often.
     groups = by_weight(cells, seen) if hosted else [Group(cells, False)]
@@ -206,7 +212,8 @@ def _carried(
     costs = known.costs(group)
     # Of faint keys anything would be good enough for the sums, but their weights are asked for too.
     wanted = budget.FAINT_WEIGHTS if group.faint else None
-    read = functions[:, group.cells.read]
+    xp = compat.array_namespace(functions)
+    read = xp.take(functions, beside(group.cells.read, functions), axis=1)
     terms = choose(group.cells, read, costs, rounded=rounded, allowed=share, wanted=wanted)
     return _Carried(group, charge, transfer, functions, terms, squares)
 
@@ -221,7 +228,7 @@ def _added(
     # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory first.
     mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
     weights = Weights(mean, square)
-    stored = 1 + len(known.h)
+    stored = 1 + known.h.shape[0]
     hosted = on_host(m)
     of_groups = []
     for part, rounded in zip(carried, single, strict=True):
@@ -250,7 +257,8 @@ def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -
         return polynomials + FAINT_COST * abs(float(known.A @ part.charge))
     if not single:
         return polynomials
-    sizes = np.abs(known.A * known.h) @ np.abs(part.charge)
+    xp = compat.array_namespace(known.A)
+    sizes = to_numpy(xp.abs(known.A * known.h) @ xp.abs(part.charge))
     largest = np.abs(values.R).max(axis=1)
     common = float(2 * largest @ sizes) / max(values.farthest, _TINY)
     return polynomials + SINGLE * (part.squares + common)

@@ -15,8 +15,8 @@ import array_api_compat as compat
 import numpy as np
 from scipy.special import factorial
 
-from headwright.arrays import put
-from headwright.blocks import blocks, in_threads, near
+from headwright.arrays import beside, put
+from headwright.blocks import blocks, in_threads
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.series import ORDER, to_chebyshev, to_pieces, to_powers
@@ -51,8 +51,8 @@ class Terms:
 
 def choose(
     cells: Cells,
-    functions: Float[np.ndarray, "f r"],
-    weight: Float[np.ndarray, "f c"],
+    functions: Float[Array, "f r"],
+    weight: Float[Array, "f c"],
     *,
     sums: bool = False,
     rounded: float = 0.0,
@@ -71,7 +71,8 @@ def choose(
     kept = _worth_keeping(cost, allowed)
     if wanted is not None:
         share = cells.count / cells.count.sum()
-        on_average = _sizes(cells, functions, np.broadcast_to(share, weight.shape)).sum(axis=0)
+        of_each = np.broadcast_to(share, tuple(weight.shape))
+        on_average = _sizes(cells, functions, beside(of_each, functions)).sum(axis=0)
         kept |= _worth_keeping(along @ on_average @ across.T, wanted)
 
     rounds = _in_powers(kept * (along @ whole @ across.T))
@@ -91,18 +92,16 @@ def choose(
 
 
 def _sizes(
-    cells: Cells, functions: Float[np.ndarray, "f r"], weight: Float[np.ndarray, "f c"]
+    cells: Cells, functions: Float[Array, "f r"], weight: Float[Array, "f c"]
 ) -> Float[np.ndarray, "f a b"]:
     """`sum_c weight |coefficient|` of the Chebyshev series of each function, cell by cell. Several
     cells read a lattice point: along s it is transformed once for all of them."""
-    along, across = (near(x, cells.m) for x in to_chebyshev(cells.grid.chebyshev))
-    functions = near(functions, cells.m)
-    weight = near(weight, cells.m)
+    along, across = (beside(x, functions) for x in to_chebyshev(cells.grid.chebyshev))
     xp = compat.array_namespace(functions)
     count = across.shape[0]
     by_lattice = xp.reshape(functions, (functions.shape[0], -1, count))
     on_lattice = across @ xp.permute_dims(by_lattice, (0, 2, 1))
-    points = np.searchsorted(cells.read[::count], cells.columns[:, :, 0])
+    points = np.searchsorted(cells.read_points, cells.points)
 
     def added(part: slice) -> Float[np.ndarray, "f b a"]:
         """Of some cells, whose coefficients stay in cache."""
@@ -201,12 +200,12 @@ class Pieces:
         """Coefficients of the powers on each piece, where the functions are."""
         xp = compat.array_namespace(functions)
         device = compat.device(functions)
-        matrix = near(self.matrix, functions)
+        matrix = beside(self.matrix, functions)
         values, width = self.matrix.shape
         split = self.cells.split
         terms = width // split**2
         count = int(functions.shape[0])
-        first = self.cells.columns[:, 0, 0]
+        first = self.cells.first
         shape = (first.size, split**2, count, terms)
         found = xp.empty(shape, dtype=functions.dtype, device=device)
 
@@ -214,7 +213,7 @@ class Pieces:
             """Some cells: one large product."""
             nonlocal found
             some = first[part, None] + np.arange(values)
-            read = xp.take(functions, xp.asarray(some.ravel(), device=device), axis=1)
+            read = xp.take(functions, beside(some.ravel(), functions), axis=1)
             powers = xp.reshape(read, (-1, values)) @ matrix
             powers = xp.reshape(powers, (count, -1, split**2, terms))
             found = put(found, part, xp.permute_dims(powers, (1, 2, 0, 3)))
@@ -222,16 +221,27 @@ class Pieces:
         numbers = split**2 * count * terms
         at_once = max(1, _ENTRIES // numbers)
         list(in_threads(expand, blocks(first.size, at_once, functions, numbers), functions))
-        place = xp.asarray(self.place, device=device)
+        place = beside(self.place, functions)
         return xp.take(xp.reshape(found, (-1, count, terms)), place, axis=0)
 
-    def charge(self, sums: Float[np.ndarray, "t p"]) -> Float[np.ndarray, "g"]:
+    def charge(self, sums: Float[Array, "t p"]) -> Float[Array, "g"]:
         """From the sums of x^a y^b over the keys of each piece to a charge on each column of the
         grid: the same way back."""
+        xp = compat.array_namespace(sums)
+        device = compat.device(sums)
         cells = self.cells
-        by_piece = np.zeros((cells.count.size * cells.split**2, len(sums)))
-        by_piece[self.place] = sums.T
-        on_grid = by_piece.reshape(cells.count.size, -1) @ self.matrix.T
-        return np.bincount(
-            cells.columns.ravel(), weights=on_grid.ravel(), minlength=cells.grid.size
-        )
+        count = cells.grid.chebyshev
+        shape = (cells.count.size * cells.split**2, sums.shape[0])
+        room = xp.zeros(shape, dtype=sums.dtype, device=device)
+        by_piece = put(room, beside(self.place, sums), sums.T)
+        by_cell = xp.reshape(by_piece, (cells.count.size, -1)) @ beside(self.matrix.T, sums)
+        by_point = xp.reshape(by_cell, (-1, ORDER, count))
+
+        # No two cells have the same first lattice point, nor the same second one, and so on.
+        points = beside(cells.points.T, sums)
+        charge = xp.zeros((cells.grid.size // count, count), dtype=sums.dtype, device=device)
+        for k in range(ORDER):
+            mine = points[k, ...]
+            before = xp.take(charge, mine, axis=0)
+            charge = put(charge, mine, before + by_point[:, k, :])
+        return xp.reshape(charge, (-1,))

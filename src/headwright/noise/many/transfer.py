@@ -23,7 +23,7 @@ from headwright.noise.many.cells import Cells
 from headwright.noise.many.columns import Columns, Places, Weights
 from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy
-from headwright.types import Array, Float, Int
+from headwright.types import Array, Float, Int, OnGrid
 
 # Lines in a piece, about, so that few have empty ends; a line has 2^4 to 2^9 keys.
 _LINES = 6
@@ -36,7 +36,7 @@ _NUMBERS = 16  # in work for each key, about: its powers
 _PLANE = ((0, 0), (1, 0), (0, 1))  # powers that are never rounded
 _CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # and in sums
 
-LineNumbers = Int[np.ndarray, "l"]
+LineNumbers = Int[Array, "l"]
 # From the first function and the others on some lines to A, to B and to what is stored of them.
 Finish = Callable[[Array, Array], tuple[Array, Array, list[Array]]]
 
@@ -44,32 +44,45 @@ Finish = Callable[[Array, Array], tuple[Array, Array, list[Array]]]
 @dataclass(frozen=True)
 class Lines:
     """Lines of keys: the piece of a cell each lies in, its first key in `cells.keys` order, and how
-    many it has."""
+    many it has. Lines of a piece are neighbours: `first_line` is the first of each piece, and there
+    are at most `most` of them. Arrays of the host, or beside keys on an accelerator."""
 
     piece: LineNumbers
     first: LineNumbers
     count: LineNumbers
+    first_line: Int[Array, "p"]
     length: int
+    most: int
 
     @staticmethod
     def of(cells: Cells) -> Lines:
         """Cut the keys of each piece into lines of one length."""
-        count = cells.piece_count
-        wanted = np.rint(np.log2(count.mean() / _LINES))
+        wanted = np.rint(np.log2(cells.piece_count.mean() / _LINES))
         length = 2 ** int(np.clip(wanted, _SHORTEST, _LONGEST))
+        count = near(cells.piece_count, cells.m)
+        xp = compat.array_namespace(count)
+        device = compat.device(count)
+
         per_piece = -(-count // length)
-        piece = np.repeat(np.arange(per_piece.size), per_piece)
-        first_line = np.cumsum(per_piece) - per_piece
-        in_piece = np.arange(piece.size) - first_line[piece]
+        first_line = xp.cumulative_sum(per_piece) - per_piece
+        piece = xp.repeat(xp.arange(count.shape[0], device=device), per_piece)
+        in_piece = xp.arange(piece.shape[0], device=device) - xp.take(first_line, piece)
         before = in_piece * length
-        first_key = np.cumsum(count) - count
-        in_line = np.minimum(length, count[piece] - before)
-        return Lines(piece, first_key[piece] + before, in_line, length)
+        first_key = xp.cumulative_sum(count) - count
+        left = xp.take(count, piece) - before
+        return Lines(
+            piece=piece,
+            first=xp.take(first_key, piece) + before,
+            count=xp.where(left < length, left, length),
+            first_line=first_line,
+            length=length,
+            most=-(-int(cells.piece_count.max()) // length),
+        )
 
     @property
-    def slots(self) -> int:
-        """Places for keys, empty ends included."""
-        return self.piece.size * self.length
+    def total(self) -> int:
+        """Lines of all pieces."""
+        return int(self.piece.shape[0])
 
 
 class Transfer:
@@ -94,7 +107,7 @@ class Transfer:
         """Lines of about so many keys."""
         length = self.lines.length
         size = max(1, keys // length)
-        return blocks(self.lines.piece.size, size, self.cells.m, _NUMBERS * length)
+        return blocks(self.lines.total, size, self.cells.m, _NUMBERS * length)
 
     def _dtype(self, terms: Terms) -> Any:
         """The precision in which the terms are taken."""
@@ -106,8 +119,10 @@ class Transfer:
         cells = self.cells
         lines = self.lines
         first = self._array(lines.first[:, None])
-        middle, per_unit = (self._array(x[lines.piece], self.dtype) for x in cells.pieces())
-        shape = (lines.piece.size, lines.length)
+        piece = self._array(lines.piece)
+        of_pieces = (self._array(x, self.dtype) for x in cells.pieces())
+        middle, per_unit = (xp.take(x, piece, axis=0) for x in of_pieces)
+        shape = (lines.total, lines.length)
         x = xp.empty(shape, dtype=self.dtype, device=self.device)
         y = xp.empty(shape, dtype=self.dtype, device=self.device)
         key = xp.empty(shape, dtype=xp.int64, device=self.device)
@@ -154,34 +169,36 @@ class Transfer:
             here = here + count
         return powers
 
-    def charges(self, terms: Terms) -> Float[np.ndarray, "g"]:
-        """`sum_i f(i) = f @ charge` for functions f on the grid."""
+    def charges(self, terms: Terms) -> OnGrid:
+        """`sum_i f(i) = f @ charge` for functions f on the grid, on the host or beside keys on an
+        accelerator."""
         found = in_threads(lambda block: self._sums(block, terms), self._blocks(), self.x)
         powers, cubic = zip(*found, strict=True)
         xp = compat.array_namespace(powers[0])
         powers, cubic = (xp.concat(x, axis=-1) for x in (powers, cubic))
         sums = xp.astype(powers, cubic.dtype)
-        for pair, row in zip(_CUBIC, [near(self.lines.count, powers), *cubic], strict=True):
+        of_lines = [xp.astype(self.lines.count, sums.dtype), *cubic]
+        for pair, row in zip(_CUBIC, of_lines, strict=True):
             for t in np.flatnonzero((terms.pairs == pair).all(axis=1)).tolist():
                 sums = put(sums, t, row)
         return Pieces.of(self.cells, terms).charge(self._by_piece(sums))
 
-    def _by_piece(self, sums: Float[Array, "t l"]) -> Float[np.ndarray, "t p"]:
+    def _by_piece(self, sums: Float[Array, "t l"]) -> Float[Array, "t p"]:
         """Lines of a piece are neighbours and are added up."""
-        piece = self.lines.piece
-        first = np.searchsorted(piece, np.arange(self.cells.cell.size))
+        lines = self.lines
         if isinstance(sums, np.ndarray):
-            return np.add.reduceat(sums, first, axis=1)
+            return np.add.reduceat(sums, lines.first_line, axis=1)
         # Each with its neighbour, then two with the next two, and so on.
         xp = compat.array_namespace(sums)
-        count = np.diff(first, append=piece.size)
-        to_the_end = self._array((first + count)[piece] - np.arange(piece.size))
+        number = xp.arange(lines.total, device=self.device)
+        next_piece = xp.concat([lines.first_line[1:], number[-1:] + 1])
+        to_the_end = xp.take(next_piece, lines.piece) - number
         step = 1
-        while step < count.max():
+        while step < lines.most:
             after = xp.where(to_the_end[:-step] > step, sums[:, step:], 0.0)
             sums = put(sums, (slice(None), slice(None, -step)), sums[:, :-step] + after)
             step *= 2
-        return to_numpy(xp.take(sums, self._array(first), axis=1))
+        return xp.take(sums, lines.first_line, axis=1)
 
     def _sums(self, block: slice, terms: Terms) -> tuple[Array, Array]:
         """The sums of x^a y^b over each line: of all terms in their precision, and of those up to
@@ -207,11 +224,11 @@ class Transfer:
         return added, cubic
 
     def _coefficients(
-        self, functions: Float[np.ndarray, "f g"], terms: Terms
+        self, functions: Functions, terms: Terms
     ) -> tuple[Float[Array, "p 3"], Float[Array, "p f t"]]:
         """Coefficients of the powers on each piece: 1, x and y of the first function, and all
         others."""
-        mine = Pieces.of(self.cells, terms).powers(near(functions, self.cells.m))
+        mine = Pieces.of(self.cells, terms).powers(functions)
         xp = compat.array_namespace(mine)
         plane = xp.zeros((mine.shape[0], 3), dtype=mine.dtype, device=compat.device(mine))
         for k, pair in enumerate(_PLANE):

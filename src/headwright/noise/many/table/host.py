@@ -20,7 +20,7 @@ from headwright.noise.head.lattice import lattice_effort, lattice_transform
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.grid import Grid
 from headwright.noise.many.series import lagrange
-from headwright.types import Float, HostPerNode, Int
+from headwright.types import Float, HostPerNode, Int, OnGrid
 
 # The functions of a table.
 PSI = 0
@@ -44,7 +44,6 @@ _TOGETHER = 16  # lattice points that share one matrix in an integral over u
 Lattice = Float[np.ndarray, "j"]
 Deviations = Float[np.ndarray, "c"]
 StripTable = Float[np.ndarray, "3 u j c"]
-OnGrid = Float[np.ndarray, "g"]
 
 
 @dataclass(frozen=True)
@@ -190,24 +189,42 @@ def _parts(grid: Grid, nodes: int) -> list[slice]:
     return blocks(used, strips, grid.edges)
 
 
+@dataclass(frozen=True)
+class Shared:
+    """One lattice that u and m have in common: `start + step * (0 .. count - 1)`, with so many
+    steps for each of u and of m."""
+
+    start: float
+    step: float
+    count: int
+    per_u: int
+    per_m: int
+
+    @staticmethod
+    def of(grid: Grid, nodes: Nodes, number: int) -> Shared:
+        """That of a strip, for uniform nodes."""
+        m = grid.lattice(number)
+        spacing = float(grid.spacing[number])
+        finest = min(nodes.step, spacing)
+        per_u = round(nodes.step / finest)
+        per_m = round(spacing / finest)
+        count = per_u * (nodes.u.size - 1) + per_m * (m.size - 1) + 1
+        return Shared(float(nodes.u[0] + m[0]), finest, count, per_u, per_m)
+
+
 def _strip(grid: Grid, nodes: Nodes, number: int) -> Strip:
     """One strip, from one lattice that u and m have in common if there is one."""
     m = grid.lattice(number)
     s = grid.deviations(number)
     if not nodes.uniform:
-        entries = _graded(nodes.u, m, s).reshape(3, -1, s.size)
-        return Strip(entries, nodes.u.size, m.size, m.size, 1)
-    spacing = float(grid.spacing[number])
-    finest = min(nodes.step, spacing)
-    per_u = round(nodes.step / finest)
-    per_m = round(spacing / finest)
-    count = per_u * (nodes.u.size - 1) + per_m * (m.size - 1) + 1
-    t = lattice_transform(nodes.u[0] + m[0], finest, count, s=s)
-    return Strip(np.stack([t.psi, t.r, t.w]), nodes.u.size, m.size, per_u, per_m)
+        return Strip(graded(nodes.u, m, s).reshape(3, -1, s.size), nodes.u.size, m.size, m.size, 1)
+    one = Shared.of(grid, nodes, number)
+    t = lattice_transform(one.start, one.step, one.count, s=s)
+    return Strip(np.stack([t.psi, t.r, t.w]), nodes.u.size, m.size, one.per_u, one.per_m)
 
 
-def _graded(u: HostPerNode, m: Lattice, s: Deviations) -> StripTable:
-    """The same off the lattice: tabulated `_FINER` times as finely as m is and interpolated, with
+def graded(u: HostPerNode, m: Lattice, s: Deviations) -> StripTable:
+    """Every entry of a strip off the lattice: tabulated `_FINER` times as finely as m is and interpolated, with
     the same weights for all m. All three functions are zero where they are negligible, to the left;
     where phi underflows, to the right, no weight is left: psi is -`_GONE` there. So the table is as
     long as the strip's keys reach, whatever the range of u."""
