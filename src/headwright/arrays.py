@@ -22,16 +22,20 @@ def put(array: Array, place: Any, values: Any) -> Array:
     return array
 
 
-def like(host: np.ndarray, array: Array) -> Array:
-    """A host array with the library, the device and the dtype of `array`."""
-    xp = compat.array_namespace(array)
-    return xp.asarray(host, dtype=array.dtype, device=compat.device(array))
-
-
 def beside(host: np.ndarray, array: Array) -> Array:
     """A host array with the library and on the device of `array`."""
     xp = compat.array_namespace(array)
-    return xp.asarray(np.require(host, requirements="W"), device=compat.device(array))
+    host = np.require(host, requirements="W")
+    if compat.is_torch_array(array):
+        # `asarray` with a device would wait until all that was asked of the device before is done.
+        return xp.asarray(host).to(compat.device(array), non_blocking=True)
+    return xp.asarray(host, device=compat.device(array))
+
+
+def like(host: np.ndarray, array: Array) -> Array:
+    """The same in the dtype of `array`."""
+    xp = compat.array_namespace(array)
+    return xp.astype(beside(host, array), array.dtype, copy=False)
 
 
 def dot(a: Array, b: Array) -> Array:

@@ -63,6 +63,6 @@ __all__ = [
     "Array", "Bool", "Covariance", "Float", "HeadOutputs", "HeadWeights", "Heads",
     "HostCovariance", "HostMean", "HostPairOfLogits", "HostPerHead", "HostPerKey", "HostPerLaw",
     "HostPerNode", "HostTable", "HostValues", "Int", "Keys", "Logits", "Mask", "Mean", "Mix",
-    "OnGrid", "Output", "PerHead", "PerHeadAndKey", "PerKey", "Queries", "Query", "Shaped", "Values",
-    "Weights",
+    "OnGrid", "Output", "PerHead", "PerHeadAndKey", "PerKey", "Queries", "Query", "Shaped",
+    "Values", "Weights",
 ]  # fmt: skip

@@ -3,7 +3,6 @@ values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import array_api_compat as compat
@@ -15,49 +14,47 @@ from headwright.types import Array, Bool, Float, Int, PerKey
 Places = Float[Array, "l w"]
 
 
-@dataclass(frozen=True)
 class Weights:
     """A_i = E[alpha_i] and B_i = E[alpha_i^2], key by key."""
 
-    mean: PerKey
-    square: PerKey
+    def __init__(self, m: PerKey) -> None:
+        xp = compat.array_namespace(m)
+        kind = {"dtype": m.dtype, "device": compat.device(m)}
+        # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory
+        # first.
+        self.mean = xp.zeros(m.shape, **kind)
+        self.square = xp.zeros(m.shape, **kind)
 
 
-@dataclass(frozen=True)
 class Columns:
     """Numbers of some keys, column by column, in the order of all keys: whoever goes through these
     one after the other reads them from end to end. `member` says which keys these are, and `upto`
-    how many there are up to each key; both are None if every key is one of them."""
+    how many there are up to each key; both are None if every key is one of them. The weights of all
+    keys are shared with other groups."""
 
-    arrays: list[Float[Array, "k"]]
-    member: Bool[Array, "n"] | None
-    upto: Int[Array, "n"] | None
-
-    @staticmethod
-    def all(m: PerKey, count: int) -> Columns:
-        """Zeros for all keys."""
-        xp = compat.array_namespace(m)
-        return Columns([xp.zeros_like(m) for _ in range(count)], None, None)
-
-    @staticmethod
-    def of(cells: Cells, count: int, dtype: Any) -> Columns:
-        """Zeros for all keys of the cells."""
+    def __init__(self, cells: Cells, weights: Weights, count: int, dtype: Any) -> None:
         xp = compat.array_namespace(cells.m)
         device = compat.device(cells.m)
         some = int(cells.keys.shape[0])
-        arrays = [xp.zeros((some,), dtype=dtype, device=device) for _ in range(count)]
-        if some == cells.m.shape[0]:
-            return Columns(arrays, None, None)
-        member = put(xp.zeros(cells.m.shape, dtype=xp.bool, device=device), cells.keys, True)
-        return Columns(arrays, member, xp.cumulative_sum(member, dtype=xp.int64))
+        self.weights = weights
+        self.arrays = [xp.zeros((some,), dtype=dtype, device=device) for _ in range(count)]
+        self.member: Bool[Array, "n"] | None = None
+        self.upto: Int[Array, "n"] | None = None
+        if some < cells.m.shape[0]:
+            nobody = xp.zeros(cells.m.shape, dtype=xp.bool, device=device)
+            self.member = put(nobody, cells.keys, True)
+            self.upto = xp.cumulative_sum(self.member, dtype=xp.int64)
 
-    def store(self, keys: Int[Array, "l w"], numbers: list[Places]) -> None:
-        """Store what each column has for some keys."""
+    def store(self, keys: Int[Array, "l w"], A: Places, B: Places, others: list[Places]) -> None:
+        """Both weights of some keys, and what each column has for them."""
+        weights = self.weights
+        weights.mean = put(weights.mean, keys, A)
+        weights.square = put(weights.square, keys, B)
         rows = keys
         if self.upto is not None:
             xp = compat.array_namespace(keys)
             rows = xp.reshape(xp.take(self.upto, xp.reshape(keys, (-1,))), keys.shape) - 1
-        for j, column in enumerate(numbers):
+        for j, column in enumerate(others):
             self.arrays[j] = put(self.arrays[j], rows, column)
 
     def within(self, block: slice) -> tuple[Int[Array, "c"] | None, slice]:
@@ -67,3 +64,31 @@ class Columns:
         chosen = compat.array_namespace(self.member).nonzero(self.member[block])[0]
         last = int(self.upto[block.stop - 1])
         return chosen, slice(last - int(chosen.shape[0]), last)
+
+
+class Rows:
+    """The same for all keys of an accelerator, row by row: what is written to memory at a time has
+    to be about as long as a row. Keys out of reach have zeros."""
+
+    def __init__(self, m: PerKey, count: int) -> None:
+        xp = compat.array_namespace(m)
+        shape = (m.shape[0], 2 + count)
+        self.array = xp.zeros(shape, dtype=m.dtype, device=compat.device(m))
+
+    def store(self, keys: Int[Array, "l w"], A: Places, B: Places, others: list[Places]) -> None:
+        """Both weights of some keys, and the other columns."""
+        rows = compat.array_namespace(A).stack([A, B, *others], axis=-1)
+        self.array = put(self.array, keys, rows)
+
+    @property
+    def mean(self) -> PerKey:
+        return self._column(0)
+
+    @property
+    def square(self) -> PerKey:
+        return self._column(1)
+
+    def _column(self, k: int) -> PerKey:
+        """A copy: whoever keeps one column does not keep all of them."""
+        xp = compat.array_namespace(self.array)
+        return xp.asarray(self.array[:, k], copy=True)

@@ -30,7 +30,7 @@ from headwright.inputs import finite
 from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.cells import Cells, make_cells
-from headwright.noise.many.columns import Columns, Weights
+from headwright.noise.many.columns import Columns, Rows, Weights
 from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
 from headwright.noise.many.integrand import Integrand, directions, errors, make_integrand
@@ -38,7 +38,7 @@ from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.table.device import DeviceTable
 from headwright.noise.many.table.host import R, W, tables
 from headwright.noise.many.transfer import Finish, Transfer
-from headwright.noise.many.value_sums import Around, Stored, ValueSums, add_values, look
+from headwright.noise.many.value_sums import Around, ValueSums, add_values, look
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, PerKey, Values
 
@@ -220,31 +220,28 @@ def _carried(
 
 def _added(
     V: Values, around: Around, known: _OnGrid, carried: list[_Carried], single: list[bool]
-) -> tuple[Weights, ValueSums]:
+) -> tuple[Weights | Rows, ValueSums]:
     """One pass over all keys, and one over their values."""
     m = carried[0].group.cells.m
     xp = compat.array_namespace(m)
-    n = int(m.shape[0])
-    # Unlike `zeros_like`, `zeros` leaves it to the threads that write to touch the memory first.
-    mean, square = (xp.zeros((n,), dtype=m.dtype, device=compat.device(m)) for _ in range(2))
-    weights = Weights(mean, square)
     stored = 1 + known.h.shape[0]
-    hosted = on_host(m)
+    if not on_host(m):
+        (part,) = carried
+        rows = Rows(m, stored)
+        part.transfer.evaluate(part.functions, part.terms, _to_keys(known.common), into=rows)
+        return rows, add_values(V, rows, around)
+
+    weights = Weights(m)
     of_groups = []
     for part, rounded in zip(carried, single, strict=True):
         faint = part.group.faint
         dtype = xp.float32 if rounded else m.dtype
-        count = 0 if faint else stored
-        # An accelerator has one group: zeros for keys out of reach cost it less than a list of the
-        # others.
-        columns = Columns.of(part.group.cells, count, dtype) if hosted else Columns.all(m, count)
+        columns = Columns(part.group.cells, weights, 0 if faint else stored, dtype)
         finish = _to_faint_keys if faint else _to_keys(known.common)
-        weights = part.transfer.evaluate(
-            part.functions, part.terms, finish, into=weights, columns=columns
-        )
+        part.transfer.evaluate(part.functions, part.terms, finish, into=columns)
         if not faint:
             of_groups.append(columns)
-    return weights, add_values(V, Stored(weights.mean, of_groups), around)
+    return weights, add_values(V, of_groups, around)
 
 
 def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -> float:

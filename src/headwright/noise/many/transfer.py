@@ -17,10 +17,10 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import dot, put
+from headwright.arrays import beside, dot, put
 from headwright.blocks import blocks, in_threads, near, on_host
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.columns import Columns, Places, Weights
+from headwright.noise.many.columns import Columns, Places, Rows
 from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int, OnGrid
@@ -101,7 +101,8 @@ class Transfer:
 
     def _array(self, array: Array, dtype: Any = None) -> Array:
         """Brought beside the keys."""
-        return self.xp.asarray(array, dtype=dtype, device=self.device)
+        array = beside(array, self.cells.m) if isinstance(array, np.ndarray) else array
+        return array if dtype is None else self.xp.astype(array, dtype, copy=False)
 
     def _blocks(self, keys: int = _BLOCK) -> list[slice]:
         """Lines of about so many keys."""
@@ -239,19 +240,16 @@ class Transfer:
         return self._array(plane, self.dtype), others
 
     def evaluate(
-        self, functions: Functions, terms: Terms, finish: Finish, *, into: Weights, columns: Columns
-    ) -> Weights:
-        """Bring functions to the keys: `finish` makes A and B of each key, which go `into` the
-        weights, and what is stored in `columns`, from the first function and from the others."""
+        self, functions: Functions, terms: Terms, finish: Finish, *, into: Columns | Rows
+    ) -> None:
+        """Bring functions to the keys: `finish` makes what is stored of each key from the first
+        function and from the others."""
         xp = self.xp
         all_planes, all_rests = self._coefficients(functions, terms)
-        weights = into.mean
-        squares = into.square
 
         @np.errstate(over="ignore", invalid="ignore")  # a thread has its own
         def carry(block: slice) -> None:
             """To the keys of some lines."""
-            nonlocal weights, squares
             pieces = self._array(self.lines.piece[block])
             plane = xp.take(all_planes, pieces, axis=0)
             rest = xp.take(all_rests, pieces, axis=0)
@@ -261,15 +259,9 @@ class Transfer:
             first += self.y[block, :] * plane[:, 2:]
             first += plane[:, :1]
             first += values[:, 0, :]
-
-            A, B, others = finish(first, values[:, 1:, :])
-            keys = self.key[block, :]
-            weights = put(weights, keys, A)
-            squares = put(squares, keys, B)
-            columns.store(keys, others)
+            into.store(self.key[block, :], *finish(first, values[:, 1:, :]))
 
         list(in_threads(carry, self._blocks(), self.x))
-        return Weights(weights, squares)
 
 
 def _powers_in_a_list(x: Places, y: Places, one: Places, rows: list[int]) -> list[Places]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from headwright.arrays import dot, put
 from headwright.blocks import blocks, in_threads, on_host
-from headwright.noise.many.columns import Columns
+from headwright.noise.many.columns import Columns, Rows
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostCovariance, HostMean, Mean, PerKey, Values
 
@@ -30,21 +30,6 @@ _ROUNDED = 1.2e-7  # relative, of a number in single precision
 
 # Over A v, over all columns of the groups, over these times v, and over D v v'.
 Sums = tuple[np.ndarray, ...]
-
-
-@dataclass(frozen=True)
-class Stored:
-    """`weights` are A of all keys; `groups` have (D, A h_1, ..) of those that are not faint."""
-
-    weights: PerKey
-    groups: list[Columns]
-
-    @property
-    def single(self) -> Any:
-        """Single precision, if a group has it, else double precision."""
-        xp = compat.array_namespace(self.weights)
-        dtypes = [group.arrays[0].dtype for group in self.groups]
-        return xp.float32 if xp.float32 in dtypes else self.weights.dtype
 
 
 @dataclass(frozen=True)
@@ -84,8 +69,8 @@ class _Part:
     """The sums over some of the rows: of A v, of all columns of the groups, of these times v, and
     of D v v'. All but the first are taken in the precision of each group."""
 
-    def __init__(self, stored: Stored, centre: Mean | None) -> None:
-        self.stored = stored
+    def __init__(self, groups: list[Columns], centre: Mean | None) -> None:
+        self.groups = groups
         self.centre = centre
         self.total: Any = 0.0
         self.sums: Any = 0.0
@@ -96,7 +81,7 @@ class _Part:
     def add(self, block: slice, values: Array, room: Array) -> None:
         """One block of rows; `room` is where their values are brought to another precision."""
         xp = compat.array_namespace(room)
-        weight = self.stored.weights[block]
+        weight = self.groups[0].weights.mean[block]
         values = xp.astype(values, weight.dtype, copy=False)
         values = values if self.centre is None else values - self.centre
         # The first to read them, as it is fast where they come from far.
@@ -106,7 +91,7 @@ class _Part:
         self.farthest = max(self.farthest, largest, -smallest)
         self.total = self.total + dot(weight, values)
 
-        for group in self.stored.groups:
+        for group in self.groups:
             dtype = group.arrays[0].dtype
             mine = rounded if dtype == rounded.dtype else values
             chosen, here = group.within(block)
@@ -130,15 +115,18 @@ class _Part:
         return tuple(to_numpy(x) for x in (self.total, self.sums, self.linear, self.square))
 
 
-def add_values(V: Values, stored: Stored, around: Around) -> ValueSums:
-    """Add up all values: a part of them in each thread, or as many at once as an accelerator
-    takes."""
-    weights = stored.weights
-    xp = compat.array_namespace(weights)
+def add_values(V: Values, stored: list[Columns] | Rows, around: Around) -> ValueSums:
+    """Add up all values: a part of them in each thread, with the columns of each group that is not
+    faint, or as many at once as an accelerator takes."""
     centre = around.centre
-    sums_of = _sums_in_threads if on_host(weights) else _sums_on_device
-    (total, sums, linear, square), farthest = sums_of(V, stored, around)
+    if isinstance(stored, Rows):
+        weights = stored.array[:, 0]
+        (total, sums, linear, square), farthest = _sums_on_device(V, stored, around)
+    else:
+        weights = stored[0].weights.mean
+        (total, sums, linear, square), farthest = _sums_in_threads(V, stored, around)
 
+    xp = compat.array_namespace(weights)
     weight = float(xp.sum(weights))
     d = total / weight
     R = linear[1:] - sums[1:, None] * d
@@ -154,19 +142,22 @@ def add_values(V: Values, stored: Stored, around: Around) -> ValueSums:
     )
 
 
-def _sums_in_threads(V: Values, stored: Stored, around: Around) -> tuple[Sums, float]:
+def _sums_in_threads(V: Values, groups: list[Columns], around: Around) -> tuple[Sums, float]:
     """The four sums, and the largest |v_i - centre|, by the processors."""
-    weights = stored.weights
+    weights = groups[0].weights.mean
     xp = compat.array_namespace(weights)
     n = int(V.shape[0])
+    # Single precision, if a group has it.
+    dtypes = [group.arrays[0].dtype for group in groups]
+    lowest = xp.float32 if xp.float32 in dtypes else weights.dtype
 
     @np.errstate(invalid="ignore", over="ignore")  # a thread has its own
     def add_up(rows: slice) -> tuple[Sums, float]:
         """Those over some of the rows, block by block."""
-        part = _Part(stored, around.centre)
+        part = _Part(groups, around.centre)
         inner = blocks(rows.stop - rows.start, _CACHED, weights)
         shape = (inner[0].stop, V.shape[1])
-        room = xp.empty(shape, dtype=stored.single, device=compat.device(weights))
+        room = xp.empty(shape, dtype=lowest, device=compat.device(weights))
         for one in inner:
             block = slice(rows.start + one.start, rows.start + one.stop)
             part.add(block, V[block, :], room)
@@ -177,29 +168,28 @@ def _sums_in_threads(V: Values, stored: Stored, around: Around) -> tuple[Sums, f
     return _added(found), max(farthest)
 
 
-def _sums_on_device(V: Values, stored: Stored, around: Around) -> tuple[Sums, float]:
-    """The same by an accelerator, which has one group of columns for all keys: one product serves
-    these and the weights."""
-    weights = stored.weights
-    xp = compat.array_namespace(weights)
-    (group,) = stored.groups
+def _sums_on_device(V: Values, stored: Rows, around: Around) -> tuple[Sums, float]:
+    """The same by an accelerator: one product serves all columns and the weights."""
+    rows = stored.array
+    xp = compat.array_namespace(rows)
     found = []
-    for block in _device_blocks(V, weights):
-        values = _counted(V, block, weights, around)
-        rest = xp.stack([column[block] for column in (weights, *group.arrays)])
-        linear = rest @ values
-        square = values.T @ (rest[1, :][:, None] * values)
-        found.append((linear[0, :], xp.sum(rest[1:, :], axis=1), linear[1:, :], square))
+    for block in _device_blocks(V, rows):
+        values = _counted(V, block, rows, around)
+        mine = rows[block, :]
+        # A, B, D, A h_1, ..
+        linear = mine.T @ values
+        square = values.T @ (mine[:, 2:3] * values)
+        found.append((linear[0, :], xp.sum(mine[:, 2:], axis=0), linear[2:, :], square))
     total = [to_numpy(sum(x)) for x in zip(*found, strict=True)]
     return tuple(total), float(xp.max(xp.stack(around.farthest)))
 
 
-def _device_blocks(V: Values, like: PerKey) -> list[slice]:
+def _device_blocks(V: Values, like: Array) -> list[slice]:
     """Rows of values that an accelerator takes at once."""
     return blocks(int(V.shape[0]), _CACHED, like, int(V.shape[1]))
 
 
-def _counted(V: Values, block: slice, like: PerKey, around: Around) -> Values:
+def _counted(V: Values, block: slice, like: Array, around: Around) -> Values:
     """Some values, counted from the centre, in the precision of the weights."""
     xp = compat.array_namespace(like)
     values = xp.astype(V[block, :], like.dtype, copy=False)

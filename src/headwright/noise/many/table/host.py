@@ -224,10 +224,10 @@ def _strip(grid: Grid, nodes: Nodes, number: int) -> Strip:
 
 
 def graded(u: HostPerNode, m: Lattice, s: Deviations) -> StripTable:
-    """Every entry of a strip off the lattice: tabulated `_FINER` times as finely as m is and interpolated, with
-    the same weights for all m. All three functions are zero where they are negligible, to the left;
-    where phi underflows, to the right, no weight is left: psi is -`_GONE` there. So the table is as
-    long as the strip's keys reach, whatever the range of u."""
+    """Every entry of a strip off the lattice: tabulated `_FINER` times as finely as m is and
+    interpolated, with the same weights for all m. All three functions are zero where they are
+    negligible, to the left; where phi underflows, to the right, no weight is left: psi is -`_GONE`
+    there. So the table is as long as the strip's keys reach, whatever the range of u."""
     out = np.zeros((3, u.size, m.size, s.size))
     step = (m[1] - m[0]) / _FINER
     here = _served(u, m, s)
