@@ -1,17 +1,21 @@
-"""Numbers of each key, stored as they are found: its two weights, and columns for the pass over the
-values."""
+"""Numbers of each key, made of the functions that were brought to it and stored as they are found:
+its two weights, and columns for the pass over the values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import array_api_compat as compat
+import numpy as np
 
 from headwright.arrays import put
 from headwright.noise.many.cells import Cells
 from headwright.types import Array, Bool, Float, Int, PerKey
 
 Places = Float[Array, "l w"]
+# From the first function and the others on some lines to A, to B and to what is stored of them.
+Finish = Callable[[Array, Array], tuple[Array, Array, list[Array]]]
 
 
 class Weights:
@@ -92,3 +96,45 @@ class Rows:
         """A copy: whoever keeps one column does not keep all of them."""
         xp = compat.array_namespace(self.array)
         return xp.asarray(self.array[:, k], copy=True)
+
+
+def to_keys(common: Float[np.ndarray, "j"]) -> Finish:
+    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, B, and (D, A h_1, ..) with D
+    = B - sum_j g_j^2.
+
+    As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without
+    cancellation."""
+
+    def finish(
+        first: Float[Array, "l w"], others: Float[Array, "l f w"]
+    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
+        xp = compat.array_namespace(first)
+        A = xp.exp(first)
+        B = _square(first, others)
+        a = xp.astype(A, others.dtype, copy=False)
+        D = xp.astype(B, others.dtype, copy=False)
+        columns = []
+        for j, constant in enumerate(common.tolist(), start=1):
+            h = others[:, j, :]
+            g = (h + constant) * a
+            D = D - g * g
+            columns.append(h * a)
+        return A, B, [xp.where(D > 0.0, D, 0.0), *columns]
+
+    return finish
+
+
+def to_faint_keys(
+    first: Float[Array, "l w"], others: Float[Array, "l f w"]
+) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
+    """From ln A and ln (B / A^2) to A and B."""
+    xp = compat.array_namespace(first)
+    return xp.exp(first), _square(first, others), []
+
+
+def _square(first: Float[Array, "l w"], others: Float[Array, "l f w"]) -> Float[Array, "l w"]:
+    """B from ln A and ln (B / A^2). Of a key that rarely takes any weight B is about A, and B / A^2
+    is beyond single precision."""
+    xp = compat.array_namespace(first)
+    ratio = xp.astype(others[:, 0, :], first.dtype, copy=False)
+    return xp.exp(2.0 * first + ratio)

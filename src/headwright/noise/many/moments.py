@@ -30,17 +30,17 @@ from headwright.inputs import finite
 from headwright.noise import budget
 from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.cells import Cells, make_cells
-from headwright.noise.many.columns import Columns, Rows, Weights
+from headwright.noise.many.columns import Columns, Rows, Weights, to_faint_keys, to_keys
 from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
 from headwright.noise.many.integrand import Integrand, directions, errors, make_integrand
 from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.table.device import DeviceTable
 from headwright.noise.many.table.host import R, W, tables
-from headwright.noise.many.transfer import Finish, Transfer
+from headwright.noise.many.transfer import Transfer
 from headwright.noise.many.value_sums import Around, ValueSums, add_values, look
 from headwright.result import to_numpy
-from headwright.types import Array, Float, HostMean, PerKey, Values
+from headwright.types import Array, Float, HostMean, OnGrid, PerKey, Values
 
 # Values of this size or its inverse: their squares leave the range of single precision.
 _SMALL = 1e-8
@@ -228,7 +228,7 @@ def _added(
     if not on_host(m):
         (part,) = carried
         rows = Rows(m, stored)
-        part.transfer.evaluate(part.functions, part.terms, _to_keys(known.common), into=rows)
+        part.transfer.evaluate(part.functions, part.terms, to_keys(known.common), into=rows)
         return rows, add_values(V, rows, around)
 
     weights = Weights(m)
@@ -237,7 +237,7 @@ def _added(
         faint = part.group.faint
         dtype = xp.float32 if rounded else m.dtype
         columns = Columns(part.group.cells, weights, 0 if faint else stored, dtype)
-        finish = _to_faint_keys if faint else _to_keys(known.common)
+        finish = to_faint_keys if faint else to_keys(known.common)
         part.transfer.evaluate(part.functions, part.terms, finish, into=columns)
         if not faint:
             of_groups.append(columns)
@@ -259,45 +259,3 @@ def _left_out(part: _Carried, known: _OnGrid, values: ValueSums, single: bool) -
     largest = np.abs(values.R).max(axis=1)
     common = float(2 * largest @ sizes) / max(values.farthest, _TINY)
     return polynomials + SINGLE * (part.squares + common)
-
-
-def _to_keys(common: Float[np.ndarray, "j"]) -> Finish:
-    """From ln A, and ln (B / A^2) and h_j = g_j / A - common_j, to A, B, and (D, A h_1, ..) with D
-    = B - sum_j g_j^2.
-
-    As sum_i A_i (v_i - mean) = 0, A h_j adds the values up to the same R_j as g_j, and without
-    cancellation."""
-
-    def finish(
-        first: Float[Array, "l w"], others: Float[Array, "l f w"]
-    ) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
-        xp = compat.array_namespace(first)
-        A = xp.exp(first)
-        B = _square(first, others)
-        a = xp.astype(A, others.dtype, copy=False)
-        D = xp.astype(B, others.dtype, copy=False)
-        columns = []
-        for j, constant in enumerate(common.tolist(), start=1):
-            h = others[:, j, :]
-            g = (h + constant) * a
-            D = D - g * g
-            columns.append(h * a)
-        return A, B, [xp.where(D > 0.0, D, 0.0), *columns]
-
-    return finish
-
-
-def _to_faint_keys(
-    first: Float[Array, "l w"], others: Float[Array, "l f w"]
-) -> tuple[Float[Array, "l w"], Float[Array, "l w"], list[Float[Array, "l w"]]]:
-    """From ln A and ln (B / A^2) to A and B."""
-    xp = compat.array_namespace(first)
-    return xp.exp(first), _square(first, others), []
-
-
-def _square(first: Float[Array, "l w"], others: Float[Array, "l f w"]) -> Float[Array, "l w"]:
-    """B from ln A and ln (B / A^2). Of a key that rarely takes any weight B is about A, and B / A^2
-    is beyond single precision."""
-    xp = compat.array_namespace(first)
-    ratio = xp.astype(others[:, 0, :], first.dtype, copy=False)
-    return xp.exp(2.0 * first + ratio)

@@ -10,7 +10,6 @@ nothing is done key by key.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 from headwright.arrays import beside, dot, put
 from headwright.blocks import blocks, in_threads, near, on_host
 from headwright.noise.many.cells import Cells
-from headwright.noise.many.columns import Columns, Places, Rows
+from headwright.noise.many.columns import Columns, Finish, Places, Rows
 from headwright.noise.many.polynomials import Functions, Pieces, Terms
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Int, OnGrid
@@ -37,8 +36,6 @@ _PLANE = ((0, 0), (1, 0), (0, 1))  # powers that are never rounded
 _CUBIC = (*_PLANE, (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))  # and in sums
 
 LineNumbers = Int[Array, "l"]
-# From the first function and the others on some lines to A, to B and to what is stored of them.
-Finish = Callable[[Array, Array], tuple[Array, Array, list[Array]]]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from headwright.arrays import beside, like
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.grid import Grid
 from headwright.noise.many.table.device_lattice import device_transform
-from headwright.noise.many.table.host import Shared, Table, graded
+from headwright.noise.many.table.graded import graded
+from headwright.noise.many.table.host import Table
+from headwright.noise.many.table.strip import Shared
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostPerNode, Int, OnGrid, PerKey
 
