@@ -22,6 +22,14 @@ def put(array: Array, place: Any, values: Any) -> Array:
     return array
 
 
+def picked(array: Array, places: Array, axis: int = 0) -> Array:
+    """`take` of places that are not negative. PyTorch would look for negative ones, in three passes
+    over the places."""
+    if compat.is_torch_array(array):
+        return array.index_select(axis, places)
+    return compat.array_namespace(array).take(array, places, axis=axis)
+
+
 def beside(host: np.ndarray, array: Array) -> Array:
     """A host array with the library and on the device of `array`."""
     xp = compat.array_namespace(array)

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from headwright.arrays import beside
 from headwright.types import Array
 
-_DEVICE = 1 << 27  # numbers an accelerator has in work at once
+_DEVICE = 1 << 28  # numbers an accelerator has in work at once
 _HOST = frozenset({"cpu"})  # devices whose memory is the processor's
 _T = TypeVar("_T")
 

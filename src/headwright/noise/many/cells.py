@@ -14,7 +14,7 @@ import array_api_compat as compat
 import numpy as np
 from scipy import sparse
 
-from headwright.arrays import like
+from headwright.arrays import like, picked
 from headwright.blocks import blocks, in_threads
 from headwright.noise import budget
 from headwright.noise.head.nodes import Nodes, nodes
@@ -128,7 +128,7 @@ def make_cells(m: PerKey, s: PerKey) -> Cells:
     # Only differences of logits count, and a lattice cannot be laid around means of 1e20. Where a
     # wide key has the largest mean, the others would lose their digits if they were counted from
     # it: they are from the surest key.
-    m = m - _extent(m, s).floor
+    m = m - _surest(m, s)
     extent = _extent(m, s)
     out_of_reach = _out_of_reach(m, s, extent)
     if out_of_reach is not None:
@@ -141,24 +141,41 @@ def make_cells(m: PerKey, s: PerKey) -> Cells:
     return _cells(m, s, layout, order, count)
 
 
+def _surest(m: PerKey, s: PerKey) -> float:
+    """The largest m - `REACH` s."""
+    xp = compat.array_namespace(m)
+
+    @np.errstate(over="ignore")  # a thread has its own
+    def of_some(part: slice) -> float:
+        """Of some keys."""
+        return float(xp.max(m[part] - budget.REACH * s[part]))
+
+    return max(in_threads(of_some, _parts(m), m))
+
+
 def _extent(m: PerKey, s: PerKey) -> Extent:
     """One pass over the keys."""
     xp = compat.array_namespace(m)
 
     @np.errstate(over="ignore")  # a thread has its own
-    def ends(part: slice) -> tuple[list[float], list[float]]:
-        """Of some keys."""
+    def ends(part: slice) -> Float[np.ndarray, "5"]:
+        """Of some keys, brought to the host together."""
         means = m[part]
         deviations = s[part]
         sure = means - budget.REACH * deviations
-        largest = [float(xp.max(x)) for x in (sure, means, deviations)]
-        return largest, [float(xp.min(x)) for x in (means, deviations)]
+        largest = [xp.max(x) for x in (sure, means, deviations)]
+        smallest = [xp.min(x) for x in (means, deviations)]
+        return to_numpy(xp.stack([*largest, *smallest]))
 
-    all_blocks = blocks(int(m.shape[0]), _PART, m)
-    largest, smallest = zip(*in_threads(ends, all_blocks, m), strict=True)
-    floor, m_high, s_high = np.max(largest, axis=0)
-    m_low, s_low = np.min(smallest, axis=0)
+    found = np.stack(list(in_threads(ends, _parts(m), m)))
+    floor, m_high, s_high = found[:, :3].max(axis=0)
+    m_low, s_low = found[:, 3:].min(axis=0)
     return Extent(floor, m_low, m_high, s_low, s_high)
+
+
+def _parts(m: PerKey) -> list[slice]:
+    """Keys given to a thread at a time."""
+    return blocks(int(m.shape[0]), _PART, m)
 
 
 def _out_of_reach(m: PerKey, s: PerKey, extent: Extent) -> Bool[Array, "n"] | None:
@@ -193,8 +210,8 @@ def _numbers(
         if out_of_reach is not None:
             deviations = xp.where(out_of_reach[block], s_low, deviations)
         row = row_of(deviations)
-        found = xp.floor(m[block] * xp.take(per_m, row))
-        found += xp.take(before, row)
+        found = xp.floor(m[block] * picked(per_m, row))
+        found += picked(before, row)
         if out_of_reach is not None:
             found = xp.where(out_of_reach[block], float(layout.last), found)
         return xp.astype(found, xp.int32)
@@ -217,7 +234,7 @@ def _sorted(numbers: Array, last: int) -> tuple[Array, np.ndarray]:
         return by_row.indices, np.diff(by_row.indptr)[:last]
     order = xp.argsort(numbers, stable=True)
     edge = xp.arange(last + 1, dtype=numbers.dtype, device=compat.device(numbers))
-    count = np.diff(to_numpy(xp.searchsorted(xp.take(numbers, order), edge)))
+    count = np.diff(to_numpy(xp.searchsorted(picked(numbers, order), edge)))
     return order, count
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import put
+from headwright.arrays import picked, put
 from headwright.noise.many.cells import Cells
 from headwright.types import Array, Bool, Float, Int, PerKey
 
@@ -57,7 +57,7 @@ class Columns:
         rows = keys
         if self.upto is not None:
             xp = compat.array_namespace(keys)
-            rows = xp.reshape(xp.take(self.upto, xp.reshape(keys, (-1,))), keys.shape) - 1
+            rows = xp.reshape(picked(self.upto, xp.reshape(keys, (-1,))), keys.shape) - 1
         for j, column in enumerate(others):
             self.arrays[j] = put(self.arrays[j], rows, column)
 

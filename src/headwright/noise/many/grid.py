@@ -15,7 +15,7 @@ from functools import cached_property
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import like
+from headwright.arrays import like, picked
 from headwright.noise import budget
 from headwright.noise.head.nodes import STEP
 from headwright.noise.many.series import chebyshev_nodes
@@ -218,7 +218,7 @@ def _looked_up(
     def find(s: Array) -> Int[Array, "b"]:
         """Of some deviations."""
         step = xp.astype((s - low) * per_s, xp.int64)
-        beyond = s >= xp.take(next_row, step)
-        return xp.take(row, step) + xp.astype(beyond, xp.int64)
+        beyond = s >= picked(next_row, step)
+        return picked(row, step) + xp.astype(beyond, xp.int64)
 
     return find

@@ -13,7 +13,7 @@ from functools import cached_property
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import beside, like, put
+from headwright.arrays import beside, like, picked, put
 from headwright.blocks import one_blas_thread
 from headwright.noise import budget
 from headwright.noise.head.integral import FLOOR
@@ -147,12 +147,12 @@ def directions(one: Integrand) -> tuple[Float[Array, "j g"], float]:
     phi = _principal(one, charge, seen, root)
 
     columns = beside(one.columns, charge)
-    own = xp.take(one.own, columns)
-    charge = xp.take(charge, columns)
+    own = picked(one.own, columns)
+    charge = picked(charge, columns)
     for most in (*_FEW, len(phi)):  # the first few nearly always do
         weights = np.zeros((len(phi[:most]), one.density.size))
         weights[:, seen] = phi[:most] * root
-        found = xp.take(one.table.integrals(R, weights), columns, axis=1)
+        found = picked(one.table.integrals(R, weights), columns, axis=1)
         # What g_1 .. g_j leave of int r^2 e^Psi du, the nodes that do not decide included.
         left = own - xp.cumulative_sum(found * found, axis=0)
         rest = xp.sqrt(xp.clip(left, min=0.0) + _ROUNDED * own) @ charge
@@ -171,9 +171,8 @@ def _principal(
 ) -> Float[np.ndarray, "j k"]:
     """phi at the nodes that decide, the first the most important. Neighbouring columns are much
     alike: some decide on phi, all on what it misses."""
-    xp = compat.array_namespace(charge)
     some = one.columns[:: max(1, one.columns.size // _SOME)]
-    of_some = xp.take(charge, beside(some, charge))
+    of_some = picked(charge, beside(some, charge))
     decisive = root[:, None] * to_numpy(one.table.read(R, seen, some) * of_some)
     with one_blas_thread():
         triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))

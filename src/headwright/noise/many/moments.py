@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import beside, like
+from headwright.arrays import beside, like, picked
 from headwright.blocks import on_host, one_blas_thread
 from headwright.inputs import finite
 from headwright.noise import budget
@@ -68,11 +68,10 @@ def many_moments(m: PerKey, s: PerKey, V: Values) -> HeadMoments:
 
 def _by_themselves(m: PerKey, s: PerKey, V: Values, cells: Cells) -> HeadMoments:
     """Every key by itself, but for those that are out of reach and have no weight."""
-    xp = compat.array_namespace(m)
     keys = cells.keys
     values = to_numpy(V[keys, :]).astype(float, copy=False)
-    means = to_numpy(xp.take(m, keys))
-    deviations = to_numpy(xp.take(s, keys))
+    means = to_numpy(picked(m, keys))
+    deviations = to_numpy(picked(s, keys))
     few = head_moments(means, deviations, values)
 
     reached = to_numpy(keys)
@@ -122,8 +121,8 @@ class _OnGrid:
         xp = compat.array_namespace(self.A)
         count = like(group.cells.count, self.A)
         middle = beside(group.cells.middle, self.A)
-        A = count * xp.take(self.A, middle)
-        of_B = count * xp.take(self.B, middle) / budget.POLYNOMIALS_COVARIANCE
+        A = count * picked(self.A, middle)
+        of_B = count * picked(self.B, middle) / budget.POLYNOMIALS_COVARIANCE
         first = A / budget.POLYNOMIALS_MEAN
         if group.faint:
             return xp.stack([first, of_B])
@@ -212,8 +211,7 @@ def _carried(
     costs = known.costs(group)
     # Of faint keys anything would be good enough for the sums, but their weights are asked for too.
     wanted = budget.FAINT_WEIGHTS if group.faint else None
-    xp = compat.array_namespace(functions)
-    read = xp.take(functions, beside(group.cells.read, functions), axis=1)
+    read = picked(functions, beside(group.cells.read, functions), axis=1)
     terms = choose(group.cells, read, costs, rounded=rounded, allowed=share, wanted=wanted)
     return _Carried(group, charge, transfer, functions, terms, squares)
 

@@ -15,7 +15,7 @@ import array_api_compat as compat
 import numpy as np
 from scipy.special import factorial
 
-from headwright.arrays import beside, put
+from headwright.arrays import beside, picked, put
 from headwright.blocks import blocks, in_threads
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
@@ -106,7 +106,7 @@ def _sizes(
     def added(part: slice) -> Float[np.ndarray, "f b a"]:
         """Of some cells, whose coefficients stay in cache."""
         some = xp.asarray(points[part].ravel(), device=compat.device(functions))
-        values = xp.take(on_lattice, some, axis=2)
+        values = picked(on_lattice, some, axis=2)
         found = xp.abs(xp.reshape(values, (-1, ORDER)) @ along.T)
         sizes = xp.reshape(found, (*on_lattice.shape[:2], -1, ORDER))
         return to_numpy((weight[:, None, None, part] @ sizes)[:, :, 0, :])
@@ -213,7 +213,7 @@ class Pieces:
             """Some cells: one large product."""
             nonlocal found
             some = first[part, None] + np.arange(values)
-            read = xp.take(functions, beside(some.ravel(), functions), axis=1)
+            read = picked(functions, beside(some.ravel(), functions), axis=1)
             powers = xp.reshape(read, (-1, values)) @ matrix
             powers = xp.reshape(powers, (count, -1, split**2, terms))
             found = put(found, part, xp.permute_dims(powers, (1, 2, 0, 3)))
@@ -222,7 +222,7 @@ class Pieces:
         at_once = max(1, _ENTRIES // numbers)
         list(in_threads(expand, blocks(first.size, at_once, functions, numbers), functions))
         place = beside(self.place, functions)
-        return xp.take(xp.reshape(found, (-1, count, terms)), place, axis=0)
+        return picked(xp.reshape(found, (-1, count, terms)), place, axis=0)
 
     def charge(self, sums: Float[Array, "t p"]) -> Float[Array, "g"]:
         """From the sums of x^a y^b over the keys of each piece to a charge on each column of the
@@ -242,6 +242,6 @@ class Pieces:
         charge = xp.zeros((cells.grid.size // count, count), dtype=sums.dtype, device=device)
         for k in range(ORDER):
             mine = points[k, ...]
-            before = xp.take(charge, mine, axis=0)
+            before = picked(charge, mine, axis=0)
             charge = put(charge, mine, before + by_point[:, k, :])
         return xp.reshape(charge, (-1,))

@@ -16,7 +16,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import beside, dot, put
+from headwright.arrays import beside, dot, picked, put
 from headwright.blocks import blocks, in_threads, near, on_host
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.columns import Columns, Finish, Places, Rows
@@ -63,13 +63,13 @@ class Lines:
         per_piece = -(-count // length)
         first_line = xp.cumulative_sum(per_piece) - per_piece
         piece = xp.repeat(xp.arange(count.shape[0], device=device), per_piece)
-        in_piece = xp.arange(piece.shape[0], device=device) - xp.take(first_line, piece)
+        in_piece = xp.arange(piece.shape[0], device=device) - picked(first_line, piece)
         before = in_piece * length
         first_key = xp.cumulative_sum(count) - count
-        left = xp.take(count, piece) - before
+        left = picked(count, piece) - before
         return Lines(
             piece=piece,
-            first=xp.take(first_key, piece) + before,
+            first=picked(first_key, piece) + before,
             count=xp.where(left < length, left, length),
             first_line=first_line,
             length=length,
@@ -119,7 +119,7 @@ class Transfer:
         first = self._array(lines.first[:, None])
         piece = self._array(lines.piece)
         of_pieces = (self._array(x, self.dtype) for x in cells.pieces())
-        middle, per_unit = (xp.take(x, piece, axis=0) for x in of_pieces)
+        middle, per_unit = (picked(x, piece, axis=0) for x in of_pieces)
         shape = (lines.total, lines.length)
         x = xp.empty(shape, dtype=self.dtype, device=self.device)
         y = xp.empty(shape, dtype=self.dtype, device=self.device)
@@ -130,9 +130,9 @@ class Transfer:
             nonlocal x, y, key
             step = xp.minimum(self.steps, self.count[block] - 1)
             numbers = xp.reshape(first[block] + step, (-1,))
-            keys = xp.take(cells.keys, numbers)
-            m = xp.reshape(xp.take(cells.m, keys), step.shape)
-            s = xp.reshape(xp.take(cells.s, keys), step.shape)
+            keys = picked(cells.keys, numbers)
+            m = xp.reshape(picked(cells.m, keys), step.shape)
+            s = xp.reshape(picked(cells.s, keys), step.shape)
             m_apart = m - middle[block, :1]
             s_apart = s - middle[block, 1:]
             x = put(x, block, m_apart * per_unit[block, :1])
@@ -190,13 +190,13 @@ class Transfer:
         xp = compat.array_namespace(sums)
         number = xp.arange(lines.total, device=self.device)
         next_piece = xp.concat([lines.first_line[1:], number[-1:] + 1])
-        to_the_end = xp.take(next_piece, lines.piece) - number
+        to_the_end = picked(next_piece, lines.piece) - number
         step = 1
         while step < lines.most:
             after = xp.where(to_the_end[:-step] > step, sums[:, step:], 0.0)
             sums = put(sums, (slice(None), slice(None, -step)), sums[:, :-step] + after)
             step *= 2
-        return xp.take(sums, lines.first_line, axis=1)
+        return picked(sums, lines.first_line, axis=1)
 
     def _sums(self, block: slice, terms: Terms) -> tuple[Array, Array]:
         """The sums of x^a y^b over each line: of all terms in their precision, and of those up to
@@ -248,8 +248,8 @@ class Transfer:
         def carry(block: slice) -> None:
             """To the keys of some lines."""
             pieces = self._array(self.lines.piece[block])
-            plane = xp.take(all_planes, pieces, axis=0)
-            rest = xp.take(all_rests, pieces, axis=0)
+            plane = picked(all_planes, pieces, axis=0)
+            rest = picked(all_rests, pieces, axis=0)
             powers = self._powers(block, 1.0, terms)
             values = rest @ xp.permute_dims(powers, (1, 0, 2))
             first = self.x[block, :] * plane[:, 1:2]

@@ -17,7 +17,7 @@ from typing import Any
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import dot, put
+from headwright.arrays import dot, picked, put
 from headwright.blocks import blocks, in_threads, on_host
 from headwright.noise.many.columns import Columns, Rows
 from headwright.result import to_numpy
@@ -96,7 +96,7 @@ class _Part:
             mine = rounded if dtype == rounded.dtype else values
             chosen, here = group.within(block)
             if chosen is not None:
-                mine = xp.take(mine, chosen, axis=0)
+                mine = picked(mine, chosen, axis=0)
             if here.start < here.stop:
                 self._add_group(xp.stack([column[here] for column in group.arrays]), mine)
 

@@ -2,7 +2,8 @@
 
 There a product with a whole matrix takes less time than the launches that shorter tables need. What
 it is asked for each column stays there; what for each node, a hundred numbers, comes to the host.
-(Rejected: tables made on the host; a third of the time of ten million keys went into them.)
+(Rejected: tables made on the host, into which a third of the time of ten million keys went, and
+strip by strip, in twenty launches each.)
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ from dataclasses import dataclass
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import beside, like
+from headwright.arrays import beside, like, picked
 from headwright.noise.head.nodes import Nodes
 from headwright.noise.many.grid import Grid
 from headwright.noise.many.table.device_lattice import device_transform
-from headwright.noise.many.table.graded import graded
-from headwright.noise.many.table.host import Table
+from headwright.noise.many.table.host import Table, tables
 from headwright.noise.many.table.strip import Shared
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostPerNode, Int, OnGrid, PerKey
@@ -32,17 +32,19 @@ class DeviceTable:
     @staticmethod
     def of(grid: Grid, nodes: Nodes, keys: PerKey) -> DeviceTable:
         """psi, r and w at every node u for every column of the grid, beside the keys."""
-        xp = compat.array_namespace(keys)
-        strips = [_strip(grid, nodes, number, keys) for number in grid.used]
-        return DeviceTable(xp.concat(strips, axis=2))
+        if nodes.uniform:
+            return DeviceTable(_on_lattices(grid, nodes, keys))
+        # Where deviations are that wide, tables of narrow keys are short.
+        strips = tables(grid, nodes).strips
+        entries = [strip.functions.reshape(3, nodes.u.size, -1) for strip in strips]
+        return DeviceTable(like(np.concatenate(entries, axis=2), keys))
 
     def read(
         self, function: int, nodes: Int[np.ndarray, "k"], columns: Int[np.ndarray, "n"]
     ) -> Float[Array, "k n"]:
         """One function at some nodes, in some columns of the grid."""
-        xp = compat.array_namespace(self.functions)
-        rows = xp.take(self.functions[function, ...], beside(nodes, self.functions), axis=0)
-        return xp.take(rows, beside(columns, self.functions), axis=1)
+        rows = picked(self.functions[function, ...], beside(nodes, self.functions), axis=0)
+        return picked(rows, beside(columns, self.functions), axis=1)
 
     def sums(self, function: int, charge: OnGrid) -> HostPerNode:
         """`f @ charge` at every node."""
@@ -61,19 +63,25 @@ class DeviceTable:
 AnyTable = Table | DeviceTable
 
 
-def _strip(grid: Grid, nodes: Nodes, number: int, keys: PerKey) -> Float[Array, "3 u columns"]:
-    """All entries of a strip. Those of graded nodes come from the host: where deviations are that
-    wide, tables of narrow keys are short."""
-    s = grid.deviations(number)
-    m = grid.lattice(number)
-    if not nodes.uniform:
-        return like(graded(nodes.u, m, s).reshape(3, nodes.u.size, -1), keys)
+def _on_lattices(grid: Grid, nodes: Nodes, keys: PerKey) -> Float[Array, "3 u g"]:
+    """The entries of all strips, read from the lattice that u and m have in common on each."""
     xp = compat.array_namespace(keys)
-    device = compat.device(keys)
-    one = Shared.of(grid, nodes, number)
-    functions = device_transform(one.start, one.step, one.count, s=s, keys=keys)
-    node = xp.arange(nodes.u.size, device=device)
-    point = xp.arange(m.size, device=device)
-    place = one.per_u * node[:, None] + one.per_m * point
-    found = xp.take(functions, xp.reshape(place, (-1,)), axis=1)
-    return xp.reshape(found, (3, nodes.u.size, -1))
+    used = grid.used
+    lattices = [Shared.of(grid, nodes, number) for number in used]
+    s = np.stack([grid.deviations(number) for number in used])
+    functions = device_transform(lattices, s, keys)
+
+    # Lattice point after lattice point of the grid: where it begins, and how far a node is from the
+    # next.
+    longest = functions.shape[2]
+    firsts = []
+    steps = []
+    for k, (one, number) in enumerate(zip(lattices, used, strict=True)):
+        points = np.arange(grid.count[number])
+        firsts.append(k * longest + one.per_m * points)
+        steps.append(np.full(points.size, one.per_u))
+    first, step = (beside(np.concatenate(x), keys) for x in (firsts, steps))
+    node = xp.arange(nodes.u.size, device=compat.device(keys))
+    place = xp.reshape(first + step * node[:, None], (-1,))
+    in_a_row = xp.reshape(functions, (3, -1, grid.chebyshev))
+    return xp.reshape(picked(in_a_row, place, axis=1), (3, nodes.u.size, -1))

@@ -1,19 +1,21 @@
-"""psi, r and w of some logits on one lattice of points, by an accelerator: `head.lattice` in few
+"""psi, r and w on the lattices of all strips at once, by an accelerator: `head.lattice` in few
 launches.
 
-All terms of a sum over neighbours are copied beside each other, which would be too much for a
-processor's cache, and both 1 - phi and phi are added up, so that no point is treated differently
-from the next.
+The functions of every neighbour of every point are computed, where a processor computes those of a
+finer lattice once and reads each of them many times. Both 1 - phi and phi are added up, so that no
+point is treated differently from the next.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import array_api_compat as compat
 import numpy as np
 
 from headwright.arrays import like
+from headwright.blocks import blocks
 from headwright.noise.head.lattice import NARROW, neighbours
 from headwright.noise.head.transform import (
     LARGEST_EXPONENT,
@@ -21,21 +23,34 @@ from headwright.noise.head.transform import (
     class_of,
     normal_rule,
 )
+from headwright.noise.many.table.strip import Shared
 from headwright.types import Array, Float, PerKey
 
-Deviations = Float[np.ndarray, "c"]
+_NUMBERS = 8  # in work for each point and neighbour
+
+Deviations = Float[np.ndarray, "k c"]
+Points = Float[Array, "k x"]
+Expectations = Float[Array, "4 k x c"]
 
 
 def device_transform(
-    start: float, step: float, count: int, *, s: Deviations, keys: PerKey
-) -> Float[Array, "3 x c"]:
-    """psi, r and w at x = start + step * (0 .. count - 1), beside the keys."""
-    point_by_point = s.min() < NARROW
-    expectations = _point_by_point if point_by_point else _on_lattice
-    gap, phi, a_1, a_2 = expectations(start, step, count, s, keys)
+    lattices: list[Shared], s: Deviations, keys: PerKey
+) -> Float[Array, "3 k x c"]:
+    """psi, r and w beside the keys: for every lattice, of whose strip `s` are the deviations, at as
+    many points as the longest has."""
+    xp = compat.array_namespace(keys)
+    start = np.array([[one.start] for one in lattices])
+    step = np.array([[one.step] for one in lattices])
+    longest = max(one.count for one in lattices)
+    x = like(start + step * np.arange(longest), keys)
+    narrow = int(np.count_nonzero(s.min(axis=1) < NARROW))
+    found = []
+    if narrow:
+        found.append(_point_by_point(x[:narrow, :], s[:narrow]))
+    found += _by_neighbours(x[narrow:, :], step[narrow:, 0], s[narrow:])
+    gap, phi, a_1, a_2 = xp.unstack(xp.concat(found, axis=1))
 
     # psi = ln phi = ln(1 - gap), r = a_1 / phi, w = a_2 / phi; see `head.transform`
-    xp = compat.array_namespace(keys)
     safe = xp.clip(phi, min=SMALLEST_PHI)
     from_gap = xp.log1p(-xp.clip(gap, max=0.5))
     psi = xp.where(gap < 0.5, from_gap, xp.log(safe))
@@ -43,44 +58,39 @@ def device_transform(
     return xp.stack([psi, a_1 * inverse, a_2 * inverse])
 
 
-def _on_lattice(
-    start: float, step: float, count: int, s: Deviations, keys: PerKey
-) -> tuple[Array, ...]:
-    """1 - phi, phi, a_1 and a_2 of wide logits: sums over the neighbours of each point."""
-    xp = compat.array_namespace(keys)
-    device = compat.device(keys)
-    finer, left, right = neighbours(step, s)
-    h = step / finer
-    place = xp.arange(-left, finer * (count - 1) + right + 1, device=device)
-    functions = _functions(start + h * xp.astype(place, keys.dtype), xp)
-
-    # N(g) of the neighbours at distances s g
-    apart = h * xp.astype(xp.arange(-left, right + 1, device=device), keys.dtype)
-    weight = xp.exp(-0.5 * (apart[:, None] / like(s, keys)) ** 2)
-    weight = weight / xp.sum(weight, axis=0)
-
-    point = finer * xp.arange(count, device=device)
-    around = point[:, None] + xp.arange(left + right + 1, device=device)
-    terms = xp.take(functions, xp.reshape(around, (-1,)), axis=1)
-    found = xp.reshape(terms, (4, count, -1)) @ weight
-    return tuple(found[k, ...] for k in range(4))
+def _point_by_point(x: Points, s: Deviations) -> Expectations:
+    """1 - phi, phi, a_1 and a_2 of narrow logits, of which a few neighbours are enough: each by
+    itself, with the rule of the widest."""
+    g, weight = (like(rule, x) for rule in normal_rule(int(class_of(s).max())))
+    y = x[:, :, None, None] + like(s, x)[:, None, :, None] * g
+    return _functions(y) @ weight
 
 
-def _point_by_point(
-    start: float, step: float, count: int, s: Deviations, keys: PerKey
-) -> tuple[Array, ...]:
-    """The same of narrow logits, of which a few neighbours are enough: each by itself, with the
-    rule of the widest."""
-    xp = compat.array_namespace(keys)
-    g, weight = (like(x, keys) for x in normal_rule(int(class_of(s).max())))
-    x = start + step * xp.astype(xp.arange(count, device=compat.device(keys)), keys.dtype)
-    y = x[:, None, None] + like(s, keys)[:, None] * g
-    found = _functions(y, xp) @ weight
-    return tuple(found[k, ...] for k in range(4))
+def _by_neighbours(
+    x: Points, step: Float[np.ndarray, "k"], s: Deviations
+) -> Iterator[Expectations]:
+    """The same of wide logits, some strips at a time: all deviations of a strip share neighbours.
+    Where another strip has more of them, those further away have no weight."""
+    rules = [neighbours(*one) for one in zip(step.tolist(), s, strict=True)]
+    finer, left, right = np.array(rules, dtype=int).reshape(-1, 3).T
+    most = int((left + right).max(initial=0)) + 1
+    apart = (step / finer)[:, None] * (np.arange(most) - left[:, None])
+    numbers = _NUMBERS * most * int(x.shape[1])
+    for part in blocks(len(s), len(s), x, numbers):
+        distance = like(apart[part], x)
+        yield _functions(x[part, :, None] + distance[:, None, :]) @ _weights(distance, s[part])
 
 
-def _functions(y: Array, xp: Any) -> Array:
+def _weights(distance: Float[Array, "k n"], s: Deviations) -> Float[Array, "k n c"]:
+    """N(g) of the neighbours at distances s g."""
+    xp = compat.array_namespace(distance)
+    weight = xp.exp(-0.5 * (distance[:, :, None] / like(s, distance)[:, None, :]) ** 2)
+    return weight / xp.sum(weight, axis=1, keepdims=True)
+
+
+def _functions(y: Any) -> Any:
     """-expm1(-e^y), and e^{ky} exp(-e^y) for k = 0, 1, 2"""
+    xp = compat.array_namespace(y)
     e = xp.exp(xp.clip(y, max=LARGEST_EXPONENT))
     alive = xp.exp(-e)
     first = e * alive
