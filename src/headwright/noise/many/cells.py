@@ -245,13 +245,18 @@ def _cells(m: PerKey, s: PerKey, layout: Layout, order: Array, count: np.ndarray
     strip = np.searchsorted(layout.offset, pieces, side="right") - 1
     in_strip = pieces - layout.offset[strip].astype(int)
     row, lattice = np.divmod(in_strip, layout.length[strip].astype(int))
-    interval = lattice // layout.split + layout.first[strip].astype(int)
 
-    _, leader, cell = np.unique(strip + 1j * interval, return_index=True, return_inverse=True)
-    strip = strip[leader]
-    interval = interval[leader]
-    cell_count = np.bincount(cell, weights=count[pieces]).astype(int)
-    part = np.stack([lattice % layout.split, row], axis=1)
+    # Cells are numbered strip by strip, as those with keys are counted.
+    in_cell, within = np.divmod(lattice, layout.split)
+    before = np.cumsum(np.append(0, layout.intervals)).astype(int)
+    number = before[strip] + in_cell
+    keys = np.bincount(number, weights=count[pieces])
+    used = np.flatnonzero(keys)
+    cell = np.searchsorted(used, number)
+    strip = np.searchsorted(before, used, side="right") - 1
+    interval = used - before[strip] + layout.first[strip].astype(int)
+    cell_count = keys[used].astype(int)
+    part = np.stack([within, row], axis=1)
     out_of_reach = int(m.shape[0]) - reached
     lost = out_of_reach * float(np.exp(-budget.DEEP))
     grid = _grid(layout.strips, strip, interval)
