@@ -61,11 +61,12 @@ def test_a_device_equals_every_key_by_itself(law, shift, rng, monkeypatch, devic
 
 
 @pytest.mark.parametrize("where", ["host", "device"])
-def test_as_many_keys_as_single_precision_is_for(where, rng, monkeypatch, request):
+@pytest.mark.parametrize("law", LAWS[:2])
+def test_as_many_keys_as_single_precision_is_for(law, where, rng, monkeypatch, request):
     """200,000 keys, whose values are positive, so that what rounding does to their sums adds up.
-    Were they added up in single precision all at once, it would be a hundred times what is
-    stated."""
-    m, s, V = problem(rng, LAWS[0], n=200_000)
+    Under the second law few keys take the weight: the sums of these in single precision, in any
+    order, are off by several times what is stated."""
+    m, s, V = problem(rng, law, n=200_000)
     V = V**2
     with monkeypatch.context() as precise:
         for name in ("SINGLE_POLYNOMIALS", "SINGLE_SUMS", "FAINT"):
