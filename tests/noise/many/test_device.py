@@ -65,7 +65,7 @@ def test_a_device_equals_every_key_by_itself(law, shift, rng, monkeypatch, devic
 def test_as_many_keys_as_single_precision_is_for(law, where, rng, monkeypatch, request):
     """200,000 keys, whose values are positive, so that what rounding does to their sums adds up.
     Under the second law few keys take the weight: the sums of these in single precision, in any
-    order, are off by several times what is stated."""
+    order, are off by ten times what is stated and more."""
     m, s, V = problem(rng, law, n=200_000)
     V = V**2
     with monkeypatch.context() as precise:
