@@ -99,9 +99,9 @@ def test_the_tail_of_a_series_alone(law, order, monkeypatch):
     some = cells.make_cells(m, s)
     table = tables.tables(some.grid, some.nodes)
     everywhere = np.arange(some.nodes.u.size)
-    psi, r = (table.read(f, everywhere, some.middle) @ some.count for f in (tables.PSI, tables.R))
+    psi, r = (x @ some.count for x in table.read((tables.PSI, tables.R), everywhere, some.middle))
     at = int(np.argmax(np.exp(psi) * r))  # where most of the mass is
-    function = table.read(tables.PSI, np.array([at]), some.read)
+    (function,) = table.read((tables.PSI,), np.array([at]), some.read)
     weight = some.count[None, :].astype(float)
     terms = polynomials.choose(some, function, weight * 1e9, sums=True)  # what is known is kept
     along, across = series.to_chebyshev(some.grid.chebyshev)

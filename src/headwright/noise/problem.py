@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import array_api_compat as compat
@@ -94,8 +94,13 @@ def as_given(array: Array, values: Values) -> Array:
 
 def has_double(array: Array) -> bool:
     """Has its library double precision?"""
-    info = compat.array_namespace(array).__array_namespace_info__()
-    return "float64" in info.dtypes(kind="real floating")
+    return _has_double(compat.array_namespace(array))
+
+
+@lru_cache(maxsize=8)
+def _has_double(xp: Any) -> bool:
+    """PyTorch tries every precision to say which it has."""
+    return "float64" in xp.__array_namespace_info__().dtypes(kind="real floating")
 
 
 def _scores_in_double(problem: Problem) -> Scores:

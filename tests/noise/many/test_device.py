@@ -98,8 +98,8 @@ def test_a_table_beside_the_keys_has_the_same_entries(law, rng):
     charge = rng.normal(size=some.grid.size)
     weights = rng.normal(size=(3, some.nodes.u.size))
     for f in (tables.PSI, tables.R, tables.W):
-        entries = host.read(f, nodes, columns)
-        found = to_numpy(beside.read(f, nodes, columns))
+        (entries,) = host.read((f,), nodes, columns)
+        found = to_numpy(beside.read((f,), nodes, columns)[0])
         np.testing.assert_allclose(found, entries, rtol=TRANSFORM, atol=TRANSFORM_ABSOLUTE)
         sums = host.sums(f, charge)
         found = beside.sums(f, torch.asarray(charge))

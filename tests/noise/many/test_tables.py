@@ -20,7 +20,7 @@ def made(law, n=300):
     table = tables.tables(cells.grid, cells.nodes)
     nodes = np.arange(cells.nodes.u.size)
     columns = np.arange(cells.grid.size)
-    entries = [table.read(f, nodes, columns) for f in (tables.PSI, tables.R, tables.W)]
+    entries = table.read((tables.PSI, tables.R, tables.W), nodes, columns)
     return cells, table, np.stack(entries)
 
 

@@ -63,7 +63,7 @@ class Picture:
 def picture(cells: Cells, table: AnyTable) -> Picture:
     """Every key in the middle of its cell, and every second node."""
     every_second = np.arange(0, cells.nodes.u.size, 2)
-    psi, r, w = (table.read(function, every_second, cells.middle) for function in (PSI, R, W))
+    psi, r, w = table.read((PSI, R, W), every_second, cells.middle)
     xp = compat.array_namespace(psi)
     count = like(cells.count, psi)
     psi_sum = to_numpy(psi @ count)

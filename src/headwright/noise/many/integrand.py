@@ -128,7 +128,7 @@ def _terms(group: Group, table: AnyTable, seen: Picture, share: float) -> Terms:
     by_psi = first + second
     by_r = (first + 2 * second) / seen.r[tried]
     columns = group.cells.read
-    read = [table.read(f, 2 * tried, columns) for f in (PSI, R)]
+    read = table.read((PSI, R), 2 * tried, columns)
     functions = compat.array_namespace(read[0]).concat(read)
     costs = like(np.concatenate([by_psi, by_r])[:, None], functions)
     costs = costs * like(group.cells.count, functions)
@@ -173,26 +173,31 @@ def _principal(
     alike: some decide on phi, all on what it misses."""
     some = one.columns[:: max(1, one.columns.size // _SOME)]
     of_some = picked(charge, beside(some, charge))
-    decisive = root[:, None] * to_numpy(one.table.read(R, seen, some) * of_some)
+    (r,) = one.table.read((R,), seen, some)
+    decisive = root[:, None] * to_numpy(r * of_some)
     with one_blas_thread():
         triangle = np.asarray(np.linalg.qr(decisive.T, mode="r"))
         return np.linalg.svd(triangle.T)[0].T
 
 
+def unmatched(one: Integrand, A: OnGrid, B: OnGrid) -> Float[Array, ""]:
+    """What the identity of all pairs of keys misses: asked for before the pass over the values, so
+    that an accelerator has it by then."""
+    xp = compat.array_namespace(A)
+    all_pairs = one.table.integrals(R, (one.density * one.r_sum)[None, :])[0, :]
+    return xp.abs(one.charge) @ xp.abs(all_pairs + B - one.own - A)
+
+
 def errors(
-    cells: Cells, one: Integrand, A: OnGrid, B: OnGrid, *, weights: float
+    cells: Cells, one: Integrand, pairs: Float[Array, ""], *, weights: float
 ) -> tuple[float, float]:
-    """Ends, rule and the two identities, as in `head.integral.errors`; `weights` is `sum_i A_i`
-    over the keys."""
+    """Ends, rule and the two identities, as in `head.integral.errors`: `pairs` is what that of all
+    pairs misses, `weights` is `sum_i A_i` over the keys."""
     density = one.density
     ends = _beyond_the_ends(one.total, one.r_sum)
     all_weights = density @ one.r_sum
     on_grid = abs(float(all_weights) - 1.0)
     identity = on_grid + abs(weights - 1.0)
-    all_pairs = one.table.integrals(R, (density * one.r_sum)[None, :])[0, :]
-    unmatched = all_pairs + B - one.own - A
-    xp = compat.array_namespace(A)
-    pairs = float(xp.abs(one.charge) @ xp.abs(unmatched))
     known = FLOOR + ends + identity + cells.lost
 
     first = one.nodes.alias(1)
@@ -203,7 +208,7 @@ def errors(
         rule = 3 * abs(half - all_weights) ** 2
         first = max(first, rule)
         second = max(second, rule)
-    return float(known + first), float(known + pairs + second)
+    return float(known + first), float(known + float(pairs) + second)
 
 
 def _beyond_the_ends(total: HostPerNode, r_sum: HostPerNode) -> float:

@@ -33,7 +33,13 @@ from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.columns import Columns, Rows, Weights, to_faint_keys, to_keys
 from headwright.noise.many.cost import grid_pays, surely_by_itself
 from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
-from headwright.noise.many.integrand import Integrand, directions, errors, make_integrand
+from headwright.noise.many.integrand import (
+    Integrand,
+    directions,
+    errors,
+    make_integrand,
+    unmatched,
+)
 from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.table.device import DeviceTable
 from headwright.noise.many.table.host import R, W, tables
@@ -100,13 +106,15 @@ def _farthest(V: Values, mean: HostMean) -> float:
 @dataclass(frozen=True)
 class _OnGrid:
     """What the keys want to know, as functions on the grid: A, B, and h_j = g_j / A - common_j.
-    `beyond` is what the directions left out would add to the covariance."""
+    `beyond` is what the directions left out would add to the covariance, `pairs` what the identity
+    of all pairs of keys misses."""
 
     A: OnGrid
     B: OnGrid
     h: Float[Array, "j g"]
     common: Float[np.ndarray, "j"]
     beyond: float
+    pairs: Float[Array, ""]
 
     def functions(self, *, faint: bool) -> Functions:
         """ln A, ln (B / A^2) and, but for faint keys, h_j: what is interpolated."""
@@ -138,7 +146,7 @@ def _on_grid(one: Integrand) -> _OnGrid:
     g, beyond = directions(one)
     common = (g @ one.counted) / (A @ one.counted)
     h = g / A - common[:, None]
-    return _OnGrid(A, B, h, to_numpy(common), beyond)
+    return _OnGrid(A, B, h, to_numpy(common), beyond, unmatched(one, A, B))
 
 
 @dataclass(frozen=True)
@@ -186,7 +194,7 @@ def _by_grid(V: Values, cells: Cells) -> HeadMoments:
         single = [False for _ in carried]
         weights, values = _added(V, around, known, carried, single)
 
-    first, second = errors(cells, one, known.A, known.B, weights=values.weight)
+    first, second = errors(cells, one, known.pairs, weights=values.weight)
     missed = one.missed + sum(part.terms.cost for part in carried) * budget.POLYNOMIALS_MEAN
     pairs = zip(carried, single, strict=True)
     of_groups = [_left_out(part, known, values, rounded) for part, rounded in pairs]

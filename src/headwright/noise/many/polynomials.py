@@ -237,11 +237,11 @@ class Pieces:
         by_cell = xp.reshape(by_piece, (cells.count.size, -1)) @ beside(self.matrix.T, sums)
         by_point = xp.reshape(by_cell, (-1, ORDER, count))
 
-        # No two cells have the same first lattice point, nor the same second one, and so on.
-        points = beside(cells.points.T, sums)
-        charge = xp.zeros((cells.grid.size // count, count), dtype=sums.dtype, device=device)
-        for k in range(ORDER):
-            mine = points[k, ...]
-            before = picked(charge, mine, axis=0)
-            charge = put(charge, mine, before + by_point[:, k, :])
-        return xp.reshape(charge, (-1,))
+        # No two cells have the same first lattice point. What they give to their k-th one is put
+        # where their first one is; rows that are shorter by one move the k-th row k points on.
+        points = cells.grid.size // count
+        room = xp.zeros((ORDER, points + 1, count), dtype=sums.dtype, device=device)
+        where = (slice(None), beside(cells.points[:, 0], sums))
+        room = put(room, where, xp.permute_dims(by_point, (1, 0, 2)))
+        in_a_row = xp.reshape(room, (-1,))[: ORDER * points * count]
+        return xp.sum(xp.reshape(in_a_row, (ORDER, -1)), axis=0)

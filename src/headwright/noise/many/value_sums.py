@@ -28,8 +28,8 @@ _PARTS = 8  # of all rows, for threads
 _SOME = 500  # values from which their centre is found
 _ROUNDED = 1.2e-7  # relative, of a number in single precision
 
-# Over A v, over all columns of the groups, over these times v, and over D v v'.
-Sums = tuple[np.ndarray, ...]
+# Over A, A v, all columns of the groups, these times v, and over D v v'.
+Sums = list[Array]
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,13 @@ def look(V: Values, like: PerKey) -> Around:
 
 
 class _Part:
-    """The sums over some of the rows: of A v, of all columns of the groups, of these times v, and
-    of D v v'. All but the first are taken in the precision of each group."""
+    """The sums over some of the rows: of A, of A v, of all columns of the groups, of these times v,
+    and of D v v'. All but the first two are taken in the precision of each group."""
 
     def __init__(self, groups: list[Columns], centre: Mean | None) -> None:
         self.groups = groups
         self.centre = centre
+        self.weight: Any = 0.0
         self.total: Any = 0.0
         self.sums: Any = 0.0
         self.linear: Any = 0.0
@@ -89,6 +90,7 @@ class _Part:
         largest = float(xp.max(rounded))
         smallest = float(xp.min(rounded))
         self.farthest = max(self.farthest, largest, -smallest)
+        self.weight = self.weight + xp.sum(weight)
         self.total = self.total + dot(weight, values)
 
         for group in self.groups:
@@ -111,30 +113,25 @@ class _Part:
         self.square = self.square + xp.astype(values.T @ values, double)
 
     def on_host(self) -> Sums:
-        """The four sums."""
-        return tuple(to_numpy(x) for x in (self.total, self.sums, self.linear, self.square))
+        """The five sums."""
+        sums = (self.weight, self.total, self.sums, self.linear, self.square)
+        return [to_numpy(x) for x in sums]
 
 
 def add_values(V: Values, stored: list[Columns] | Rows, around: Around) -> ValueSums:
     """Add up all values: a part of them in each thread, with the columns of each group that is not
     faint, or as many at once as an accelerator takes."""
     centre = around.centre
-    if isinstance(stored, Rows):
-        weights = stored.array[:, 0]
-        (total, sums, linear, square), farthest = _sums_on_device(V, stored, around)
-    else:
-        weights = stored[0].weights.mean
-        (total, sums, linear, square), farthest = _sums_in_threads(V, stored, around)
-
-    xp = compat.array_namespace(weights)
-    weight = float(xp.sum(weights))
+    on_device = isinstance(stored, Rows)
+    found = _sums_on_device(V, stored, around) if on_device else _sums_in_threads(V, stored, around)
+    (weight, total, sums, linear, square), farthest = found
     d = total / weight
     R = linear[1:] - sums[1:, None] * d
     T = linear[0]
     S = square - np.outer(d, T) - np.outer(T, d)
     S = S + np.outer(d, d) * sums[0]
     return ValueSums(
-        weight=weight,
+        weight=float(weight),
         mean=d if centre is None else to_numpy(centre) + d,
         covariance=R.T @ R + S,
         R=R,
@@ -143,7 +140,7 @@ def add_values(V: Values, stored: list[Columns] | Rows, around: Around) -> Value
 
 
 def _sums_in_threads(V: Values, groups: list[Columns], around: Around) -> tuple[Sums, float]:
-    """The four sums, and the largest |v_i - centre|, by the processors."""
+    """The five sums, and the largest |v_i - centre|, by the processors."""
     weights = groups[0].weights.mean
     xp = compat.array_namespace(weights)
     n = int(V.shape[0])
@@ -169,19 +166,29 @@ def _sums_in_threads(V: Values, groups: list[Columns], around: Around) -> tuple[
 
 
 def _sums_on_device(V: Values, stored: Rows, around: Around) -> tuple[Sums, float]:
-    """The same by an accelerator: one product serves all columns and the weights."""
+    """The same by an accelerator: one product serves all columns and the weights, and all numbers
+    come to the host together."""
     rows = stored.array
     xp = compat.array_namespace(rows)
     found = []
     for block in _device_blocks(V, rows):
         values = _counted(V, block, rows, around)
-        mine = rows[block, :]
         # A, B, D, A h_1, ..
-        linear = mine.T @ values
-        square = values.T @ (mine[:, 2:3] * values)
-        found.append((linear[0, :], xp.sum(mine[:, 2:], axis=0), linear[2:, :], square))
-    total = [to_numpy(sum(x)) for x in zip(*found, strict=True)]
-    return tuple(total), float(xp.max(xp.stack(around.farthest)))
+        mine = rows[block, :]
+        # Both factors of the scatter are one array: the product reads half as much.
+        rooted = xp.sqrt(mine[:, 2:3]) * values
+        sums = (xp.sum(mine, axis=0), mine.T @ values, rooted.T @ rooted)
+        found.append(xp.concat([xp.reshape(x, (-1,)) for x in sums]))
+
+    farthest = xp.max(xp.stack(around.farthest))
+    together = [sum(found[1:], start=found[0]), xp.reshape(farthest, (1,))]
+    numbers = to_numpy(xp.concat(together))
+    k = int(rows.shape[1])
+    v = int(V.shape[1])
+    each, linear, square = np.split(numbers[:-1], [k, k + k * v])
+    linear = linear.reshape(k, v)
+    all_sums = [each[0], linear[0], each[2:], linear[2:], square.reshape(v, v)]
+    return all_sums, float(numbers[-1])
 
 
 def _device_blocks(V: Values, like: Array) -> list[slice]:
@@ -198,7 +205,7 @@ def _counted(V: Values, block: slice, like: Array, around: Around) -> Values:
 
 def _added(found: Sequence[Sums]) -> Sums:
     """The sums over all rows from those over parts of them."""
-    return tuple(np.sum(x, axis=0) for x in zip(*found, strict=True))
+    return [np.sum(x, axis=0) for x in zip(*found, strict=True)]
 
 
 def _centre(V: Values, like: Array) -> Mean | None:

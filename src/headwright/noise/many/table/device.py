@@ -8,6 +8,7 @@ strip by strip, in twenty launches each.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import array_api_compat as compat
@@ -40,11 +41,15 @@ class DeviceTable:
         return DeviceTable(like(np.concatenate(entries, axis=2), keys))
 
     def read(
-        self, function: int, nodes: Int[np.ndarray, "k"], columns: Int[np.ndarray, "n"]
-    ) -> Float[Array, "k n"]:
-        """One function at some nodes, in some columns of the grid."""
-        rows = picked(self.functions[function, ...], beside(nodes, self.functions), axis=0)
-        return picked(rows, beside(columns, self.functions), axis=1)
+        self,
+        functions: Sequence[int],
+        nodes: Int[np.ndarray, "k"],
+        columns: Int[np.ndarray, "n"],
+    ) -> list[Float[Array, "k n"]]:
+        """Some functions at some nodes, in some columns of the grid: all are looked up together."""
+        rows = picked(self.functions, beside(nodes, self.functions), axis=1)
+        entries = picked(rows, beside(columns, self.functions), axis=2)
+        return [entries[function, ...] for function in functions]
 
     def sums(self, function: int, charge: OnGrid) -> HostPerNode:
         """`f @ charge` at every node."""

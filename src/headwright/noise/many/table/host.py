@@ -6,7 +6,7 @@ work than the processor.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,15 +37,19 @@ class Table:
     strips: list[Strip]
 
     def read(
-        self, function: int, nodes: Int[np.ndarray, "k"], columns: Int[np.ndarray, "n"]
-    ) -> Float[np.ndarray, "k n"]:
-        """One function at some nodes, in some columns of the grid."""
-        out = np.empty((nodes.size, columns.size))
+        self,
+        functions: Sequence[int],
+        nodes: Int[np.ndarray, "k"],
+        columns: Int[np.ndarray, "n"],
+    ) -> list[Float[np.ndarray, "k n"]]:
+        """Some functions at some nodes, in some columns of the grid."""
+        found = [np.empty((nodes.size, columns.size)) for _ in functions]
         for strip, number in zip(self.strips, self.grid.used, strict=True):
             start, stop = self.grid.offsets[number : number + 2]
             mine = np.flatnonzero((columns >= start) & (columns < stop))
-            out[:, mine] = strip.read(function, nodes, columns[mine] - start)
-        return out
+            for function, entries in zip(functions, found, strict=True):
+                entries[:, mine] = strip.read(function, nodes, columns[mine] - start)
+        return found
 
     def sums(self, function: int, charge: OnGrid) -> HostPerNode:
         """`f @ charge` at every node."""
