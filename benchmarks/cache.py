@@ -233,40 +233,55 @@ def _each(x, change):
 
 
 def _by_layer(model, calibration: list, held_out: list) -> Iterator[dict]:
-    """Do the signals put the layers in the order of the divergence that each causes alone? On
-    several texts: the beginning of a single one puts them in another order than the next."""
-    from scipy.stats import spearmanr
-    from transformers.cache_utils import Cache, DynamicLayer
+    """Do the signals put the layers in the order of the divergence that each causes alone? For each
+    text, and for the mean of its logarithm over the texts, by which none decides for all.
 
+    The last row has what each layer causes on the calibration texts in place of a signal: so much
+    can be known about the order on another text."""
     from headwright.trained.cache.budgeting import cache_plan
-    from headwright.trained.cache.decoded.decoding import decode
-    from headwright.trained.cache.decoded.planned_cache import PlannedLayer
 
     texts = [row[0].tolist() for row in calibration]
     signals = ("energy", "fisher")
     plans = {x: cache_plan(model, texts, bits=2, signal=x).uniform() for x in signals}
     # The two differ in their ranges by a few margins; what the layers do is measured with one.
     even = plans["fisher"]
-    count = len(even.layers)
+    on_calibration = _alone(model, even, calibration)
+    on_held_out = _alone(model, even, held_out)
 
-    def alone(index):
-        layers = [DynamicLayer() for _ in range(count)]
-        layers[index] = PlannedLayer(even.layers[index], 0, even.turning)
-        return Cache(layers=layers)
-
-    caches = {str(i): lambda i=i: alone(i) for i in range(count)}
-    found = decode(model, held_out, caches)
-    by_text = [_means_by_text(found[str(i)]) for i in range(count)]
-    measured = np.mean(by_text, axis=1)
-    for signal in signals:
-        predicted = [layer.keys.damage.sum() for layer in plans[signal].layers]
-        alone_in_order = [spearmanr(predicted, one).statistic for one in np.transpose(by_text)]
+    predictions = {x: [layer.keys.damage.sum() for layer in plans[x].layers] for x in signals}
+    predictions["measured on the calibration texts"] = np.mean(on_calibration, axis=1)
+    for name, predicted in predictions.items():
         yield {
             "model": "SmolLM2, float32",
-            "plan": f"one layer at a time: {signal}",
+            "plan": f"one layer at a time: {name}",
             "bits": 2.0,
-            "KL": np.sum(measured),
+            "KL": np.sum(np.mean(on_held_out, axis=1)),
             "predicted KL": np.sum(predicted),
-            "rank correlation": spearmanr(predicted, measured).statistic,
-            "of each text": ", ".join(f"{one:.2f}" for one in alone_in_order),
+            "rank correlation": _ranked_alike(predicted, np.log(on_held_out).mean(axis=1)),
+            "of each text": ", ".join(
+                f"{_ranked_alike(predicted, one):.2f}" for one in on_held_out.T
+            ),
         }
+
+
+def _alone(model, plan, texts: list) -> np.ndarray:
+    """Divergence by layer and text, that layer in the plan's bits and all others exact."""
+    from transformers.cache_utils import Cache, DynamicLayer
+
+    from headwright.trained.cache.decoded.decoding import decode
+    from headwright.trained.cache.decoded.planned_cache import PlannedLayer
+
+    def only(index):
+        layers = [DynamicLayer() for _ in plan.layers]
+        layers[index] = PlannedLayer(plan.layers[index], 0, plan.turning)
+        return Cache(layers=layers)
+
+    names = [str(index) for index in range(len(plan.layers))]
+    found = decode(model, texts, {name: lambda name=name: only(int(name)) for name in names})
+    return np.array([_means_by_text(found[name]) for name in names])
+
+
+def _ranked_alike(predicted, measured) -> float:
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(predicted, measured).statistic)
