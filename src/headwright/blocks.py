@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -39,14 +40,34 @@ def near(table: np.ndarray, keys: Array) -> Array:
     return table if on_host(keys) else beside(table, keys)
 
 
-def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> Iterator[_T]:
-    """`function` of each part, in their order. For NumPy arrays a thread takes a part at a time;
-    other libraries have threads of their own."""
-    if not compat.is_numpy_array(like) or len(parts) < 2:
-        yield from map(function, parts)
-        return
-    with one_blas_thread(), ThreadPoolExecutor(min(len(parts), _processors())) as pool:
-        yield from pool.map(function, parts)
+def in_threads(function: Callable[[slice], _T], parts: list[slice], like: Array) -> list[_T]:
+    """`function` of each part, in their order. For NumPy arrays each thread takes a part at a time,
+    this one too; other libraries have threads of their own."""
+    others = min(len(parts), _processors()) - 1
+    if others < 1 or not compat.is_numpy_array(like):
+        return [function(part) for part in parts]
+    waiting = deque(enumerate(parts))
+    found: dict[int, _T] = {}
+
+    def taken() -> tuple[int, slice] | None:
+        with suppress(IndexError):
+            return waiting.popleft()
+        return None
+
+    def work() -> None:
+        try:
+            while (one := taken()) is not None:
+                number, part = one
+                found[number] = function(part)
+        finally:
+            waiting.clear()  # where a part fails, no other is begun
+
+    with one_blas_thread(), ThreadPoolExecutor(others) as pool:
+        working = [pool.submit(work) for _ in range(others)]
+        work()
+        for one in working:
+            one.result()
+    return [found[number] for number in range(len(parts))]
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

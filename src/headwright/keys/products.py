@@ -68,8 +68,9 @@ def product(Q: Heads, rows: Float[Array, "m d"]) -> Float[Array, "h m"]:
         # One query is read from memory along with long rows: NumPy's product takes twice the time.
         if compat.is_numpy_array(rows) and heads == 1 and d >= _LONG:
             parts = blocks(len(rows), _PART, rows)
-            found = in_threads(lambda part: xp.vecdot(rows[part], Q), parts, rows)
-            return np.concatenate(list(found))[None, :]
+            found = np.empty((1, len(rows)), dtype=Q.dtype)
+            in_threads(lambda part: xp.vecdot(rows[part], Q, out=found[0, part]), parts, rows)
+            return found
         return Q @ rows.T
     some = (rows[i : i + _ROWS, :] for i in range(0, int(rows.shape[0]), _ROWS))
     return xp.concat([Q @ xp.astype(block, Q.dtype).T for block in some], axis=1)

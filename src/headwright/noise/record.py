@@ -147,7 +147,8 @@ def stacked(results: list[Moments]) -> Moments:
         if name in _ERRORS:
             gathered[name] = max(column)
         elif name in _ARRAYS and column[0] is not None:
-            gathered[name] = xp.stack(column)
+            # One alone needs no copy.
+            gathered[name] = xp.stack(column) if len(column) > 1 else column[0][None, ...]
         else:
             gathered[name] = getattr(spokesman, name)
     return Moments(**gathered)

@@ -23,8 +23,7 @@ from headwright.noise.many.series import ORDER
 from headwright.result import to_numpy
 from headwright.types import Array, Bool, Float, Int, PerKey
 
-_BLOCK = 1 << 14  # keys in work at once on the host
-_PART = 1 << 16  # and given to a thread
+_PART = 1 << 16  # keys given to a thread
 _TINY = 1e-300
 _COARSE = 4  # lattice intervals taken together when only the range of u is wanted
 
@@ -167,7 +166,7 @@ def _extent(m: PerKey, s: PerKey) -> Extent:
         smallest = [xp.min(x) for x in (means, deviations)]
         return to_numpy(xp.stack([*largest, *smallest]))
 
-    found = np.stack(list(in_threads(ends, _parts(m), m)))
+    found = np.stack(in_threads(ends, _parts(m), m))
     floor, m_high, s_high = found[:, :3].max(axis=0)
     m_low, s_low = found[:, 3:].min(axis=0)
     return Extent(floor, m_low, m_high, s_low, s_high)
@@ -216,8 +215,8 @@ def _numbers(
             found = xp.where(out_of_reach[block], float(layout.last), found)
         return xp.astype(found, xp.int32)
 
-    all_blocks = blocks(int(m.shape[0]), _BLOCK, m)
-    return xp.concat(list(in_threads(number, all_blocks, m)))
+    all_blocks = blocks(int(m.shape[0]), _PART, m)
+    return xp.concat(in_threads(number, all_blocks, m))
 
 
 def _sorted(numbers: Array, last: int) -> tuple[Array, np.ndarray]:

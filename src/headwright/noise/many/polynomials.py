@@ -220,7 +220,7 @@ class Pieces:
 
         numbers = split**2 * count * terms
         at_once = max(1, _ENTRIES // numbers)
-        list(in_threads(expand, blocks(first.size, at_once, functions, numbers), functions))
+        in_threads(expand, blocks(first.size, at_once, functions, numbers), functions)
         place = beside(self.place, functions)
         return picked(xp.reshape(found, (-1, count, terms)), place, axis=0)
 

@@ -139,7 +139,7 @@ class Transfer:
             y = put(y, block, s_apart * per_unit[block, 1:])
             key = put(key, block, xp.reshape(keys, step.shape))
 
-        list(in_threads(place, self._blocks(_PART), cells.m))
+        in_threads(place, self._blocks(_PART), cells.m)
         return x, y, key
 
     def _powers(self, block: slice, one: Any, terms: Terms) -> Float[Array, "t l w"]:
@@ -258,7 +258,7 @@ class Transfer:
             first += values[:, 0, :]
             into.store(self.key[block, :], *finish(first, values[:, 1:, :]))
 
-        list(in_threads(carry, self._blocks(), self.x))
+        in_threads(carry, self._blocks(), self.x)
 
 
 def _powers_in_a_list(x: Places, y: Places, one: Places, rows: list[int]) -> list[Places]:
