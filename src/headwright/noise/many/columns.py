@@ -41,7 +41,8 @@ class Columns:
         device = compat.device(cells.m)
         some = int(cells.keys.shape[0])
         self.weights = weights
-        self.arrays = [xp.zeros((some,), dtype=dtype, device=device) for _ in range(count)]
+        # Rows of one array, which is large enough for large pages of memory.
+        self.arrays = list(xp.zeros((count, some), dtype=dtype, device=device))
         self.member: Bool[Array, "n"] | None = None
         self.upto: Int[Array, "n"] | None = None
         if some < cells.m.shape[0]:
