@@ -434,18 +434,24 @@ def test_the_address_is_printed_when_somebody_answers_there():
             lab.terminate()
 
 
-def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(monkeypatch):
-    """Calls are given up while engines start in place of those that earlier calls lost: none may be
-    forgotten."""
-    begun = []
+@pytest.fixture
+def begun(monkeypatch):
+    """Every process that is started, as it is started."""
+    processes = []
     create = asyncio.create_subprocess_exec
 
     async def counted(*command, **settings):
         process = await create(*command, **settings)
-        begun.append(process)
+        processes.append(process)
         return process
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
+    return processes
+
+
+def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(begun):
+    """Calls are given up while engines start in place of those that earlier calls lost: none may be
+    forgotten."""
 
     async def run():
         pool = EnginePool(2)
@@ -465,6 +471,21 @@ def test_visitors_who_leave_while_an_engine_starts_leave_none_behind(monkeypatch
     assert alive <= 2
     assert status == 200
     assert all(process.returncode is not None for process in begun)
+
+
+def test_an_engine_that_starts_while_the_lab_stops_is_ended(begun):
+    async def run():
+        pool = EnginePool(1)
+        await pool.start()
+        call = asyncio.ensure_future(pool.call("moments", SLOW))
+        await asyncio.sleep(0.1)
+        call.cancel()
+        while len(begun) < 2:  # the one that takes its place; importing takes it a while
+            await asyncio.sleep(0)
+        await pool.stop()
+
+    in_a_loop(run())
+    assert [process.returncode is not None for process in begun] == [True, True]
 
 
 def test_an_engine_that_cannot_start_is_said_so(monkeypatch):
