@@ -216,6 +216,18 @@ def _many(rng: Generator) -> Case:
     return replace(case, K=K, q=case.q - case.q.mean())
 
 
+def _crowd(rng: Generator) -> Case:
+    """Thousands of keys of which only a few differ, with values of equal sizes: whatever is rounded
+    is rounded the same way every time, so that it adds up."""
+    few = _between(rng, 1, 4)
+    which = rng.integers(few, size=_between(rng, 2000, 30_000))
+    K = rng.normal(size=(few, 1))
+    variances = rng.uniform(0.1, 5, few)
+    signs = rng.choice([-1.0, 1.0], (which.size, 2))
+    V = signs * rng.uniform(0.3, 1, (few, 2))[which]
+    return Case(np.ones(1), K[which], V, {"isotropic": variances[which]})
+
+
 def _in_a_call(rng: Generator) -> Case:
     """One of many queries of all lengths, on keys whose noise has all sizes."""
     case = _plain(rng, n=_between(rng, 2, 30), d=3)
@@ -245,10 +257,12 @@ FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "two correlated heads": _heads,
     "two correlated heads, light keys": _light_keys,
     "thousands of keys": _many,
+    "thousands of equal keys": _crowd,
     "one of 30 queries in a call": _in_a_call,
 }
 SLOW_FAMILIES = {
     "thousands of keys",
+    "thousands of equal keys",
     "two correlated heads",
     "two correlated heads, light keys",
 }

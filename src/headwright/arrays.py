@@ -50,3 +50,16 @@ def dot(a: Array, b: Array) -> Array:
     """`a @ b` while other threads run: NumPy's matmul holds the interpreter when its result is
     small."""
     return np.dot(a, b) if compat.is_numpy_array(a) else a @ b
+
+
+def single_is_single(array: Array) -> bool:
+    """Are factors of a product in single precision read with all their digits, by the library and
+    on the device of `array`? Accelerators may take fewer (TF32, bfloat16), if they were told to or
+    because their library likes it."""
+    if compat.is_numpy_array(array):
+        return True
+    xp = compat.array_namespace(array)
+    kind = {"dtype": xp.float32, "device": compat.device(array)}
+    number = 1.0 + 2.0**-23
+    factors = xp.full((8, 16, 16), number, **kind) * xp.eye(16, **kind)
+    return bool(xp.all(factors @ xp.ones((8, 16, 64), **kind) == number))

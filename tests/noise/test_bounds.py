@@ -130,7 +130,7 @@ KNOBS = {
     "polynomials in single precision": ([(budget, "SINGLE_POLYNOMIALS", 1e9)], 1e-10),
     "sums in single precision": ([(budget, "SINGLE_SUMS", 1.0)], 2e-9),
     "faint keys": ([(budget, "FAINT", 1e-3), *FORCED], 1e-7),
-    "light keys": ([(budget, "SINGLE_SUMS", 1e-7), *FORCED], 1e-10),
+    "light keys": ([(budget, "SINGLE_SUMS", 1e-6), *FORCED], 1e-10),
 }
 
 

@@ -11,13 +11,13 @@ approximation may spend. All numbers are for values at most 1 away from their ce
     short polynomials: sums over keys                  3e-11     3e-11         many/integrand
     short polynomials: functions brought to the keys   3e-11     3e-10         many/moments
     both in single precision                           3e-10     1.7e-9        many/polynomials
-    values added up in single precision                -         1e-9          many/moments
+    values added up in single precision                -         2e-9          many/moments
     faint keys, whose values are not added up          -         3e-10         many/groups
     few functions span all r                           -         1e-11         many/directions
     correlations between heads that are ignored        -         1e-10         heads/pair
     rounding of the logits, plain products             2e-11     1.2e-10       keys/centred
     -----------------------------------------------------------------------------------------
-    sum                                                3.9e-10   3.6e-9
+    sum                                                3.9e-10   4.6e-9
     promised                                           1e-9      1e-8
 
 The covariance between two heads has a budget of its own, under the same promise:
@@ -54,7 +54,7 @@ POLYNOMIALS_COVARIANCE = 3e-10
 # Single precision in polynomials may cost this many such units, or it is not used.
 SINGLE_POLYNOMIALS = 5.0
 # And in sums over values this much of the covariance.
-SINGLE_SUMS = 1e-9
+SINGLE_SUMS = 2e-9
 # What keys too faint for their values to be added up may do to the covariance.
 FAINT = 3e-10
 # The average relative error of the weights of such keys, which nothing else would ask for.

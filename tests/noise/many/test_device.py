@@ -7,6 +7,7 @@ from tests.noise.routes import on_a_grid
 from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, TRANSFORM, TRANSFORM_ABSOLUTE
 
 from headwright import blocks
+from headwright.arrays import single_is_single
 from headwright.noise import budget
 from headwright.noise import exact as exact_route
 from headwright.noise.head.integral import head_moments
@@ -26,6 +27,18 @@ def device(monkeypatch):
     """An accelerator whose memory happens to be the processor's, and small."""
     monkeypatch.setattr(blocks, "_HOST", frozenset())
     monkeypatch.setattr(blocks, "_DEVICE", 1 << 14)
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """A library whose products in single precision read eight digits of their factors, as on
+    accelerators that take them for speed."""
+    product = torch.Tensor.__matmul__
+
+    def rounded(x):
+        return x.bfloat16().float() if x.dtype == torch.float32 else x
+
+    monkeypatch.setattr(torch.Tensor, "__matmul__", lambda a, b: product(rounded(a), rounded(b)))
 
 
 def problem(rng, law, n=1500):
@@ -68,14 +81,35 @@ def test_as_many_keys_as_single_precision_is_for(law, where, rng, monkeypatch, r
     order, are off by ten times what is stated and more."""
     m, s, V = problem(rng, law, n=200_000)
     V = V**2
-    with monkeypatch.context() as precise:
-        for name in ("SINGLE_POLYNOMIALS", "SINGLE_SUMS", "FAINT"):
-            precise.setattr(budget, name, 0.0)
-        true = exact_route.one_head(m, s, V)
+    true = all_in_double(monkeypatch, m, s, V)
     if where == "device":
         request.getfixturevalue("device")
         monkeypatch.setattr(blocks, "_DEVICE", 1 << 27)
     agree(exact_route.one_head(*as_torch((m, s, V))), true)
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_products_that_drop_digits_are_not_used(where, rng, monkeypatch, request, coarse):
+    m, s, V = problem(rng, LAWS[0], n=50_000)
+    true = all_in_double(monkeypatch, m, s, V)
+    if where == "device":
+        request.getfixturevalue("device")
+        monkeypatch.setattr(blocks, "_DEVICE", 1 << 27)
+    assert not single_is_single(torch.asarray(m))
+    agree(exact_route.one_head(*as_torch((m, s, V))), true)
+
+
+def test_libraries_that_keep_all_digits():
+    jax = pytest.importorskip("jax.numpy")
+    assert all(single_is_single(x) for x in (np.zeros(1), torch.zeros(1), jax.zeros(1)))
+
+
+def all_in_double(monkeypatch, m, s, V):
+    """On the host."""
+    with monkeypatch.context() as precise:
+        for name in ("SINGLE_POLYNOMIALS", "SINGLE_SUMS", "FAINT"):
+            precise.setattr(budget, name, 0.0)
+        return exact_route.one_head(m, s, V)
 
 
 def test_values_that_are_no_numbers_are_refused(rng, monkeypatch, device):

@@ -26,10 +26,10 @@ from headwright.noise import budget
 from headwright.noise.many.cells import Cells
 from headwright.noise.many.table.device import AnyTable
 from headwright.noise.many.table.host import PSI, R, W
+from headwright.noise.many.value_sums import SINGLE
 from headwright.result import to_numpy
 from headwright.types import Bool, Float, HostPerNode
 
-SINGLE = 1e-6  # relative error of single-precision sums of products
 FAINT_COST = 4.0  # of the covariance, for each unit of weight that is faint
 _MARGIN = 0.7  # of an allowance that a coarse look may spend
 _SMALLEST = 1 << 16  # keys for which groups pay

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import array_api_compat as compat
 import numpy as np
 
-from headwright.arrays import beside, like, picked
+from headwright.arrays import beside, like, picked, single_is_single
 from headwright.blocks import on_host, one_blas_thread
 from headwright.inputs import finite
 from headwright.noise import budget
@@ -32,7 +32,7 @@ from headwright.noise.head.integral import HeadMoments, head_moments
 from headwright.noise.many.cells import Cells, make_cells
 from headwright.noise.many.columns import Columns, Rows, Weights, to_faint_keys, to_keys
 from headwright.noise.many.cost import grid_pays, surely_by_itself
-from headwright.noise.many.groups import FAINT_COST, SINGLE, Group, by_weight, picture
+from headwright.noise.many.groups import FAINT_COST, Group, by_weight, picture
 from headwright.noise.many.integrand import (
     Integrand,
     directions,
@@ -44,7 +44,7 @@ from headwright.noise.many.polynomials import Functions, Terms, choose
 from headwright.noise.many.table.device import DeviceTable
 from headwright.noise.many.table.host import R, W, tables
 from headwright.noise.many.transfer import Transfer
-from headwright.noise.many.value_sums import Around, ValueSums, add_values, look
+from headwright.noise.many.value_sums import SINGLE, Around, ValueSums, add_values, look
 from headwright.result import to_numpy
 from headwright.types import Array, Float, HostMean, OnGrid, PerKey, Values
 
@@ -188,7 +188,8 @@ def _by_grid(V: Values, cells: Cells) -> HeadMoments:
 
     # An accelerator adds up a million rows at once, too many for single precision, and what takes
     # its time is memory.
-    single = [hosted and part.single for part in carried]
+    may = hosted and single_is_single(cells.m)
+    single = [may and part.single for part in carried]
     weights, values = _added(V, around, known, carried, single)
     if any(single) and not _SMALL <= values.farthest <= 1 / _SMALL:
         single = [False for _ in carried]

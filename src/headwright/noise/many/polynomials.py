@@ -15,7 +15,7 @@ import array_api_compat as compat
 import numpy as np
 from scipy.special import factorial
 
-from headwright.arrays import beside, picked, put
+from headwright.arrays import beside, picked, put, single_is_single
 from headwright.blocks import blocks, in_threads
 from headwright.noise import budget
 from headwright.noise.many.cells import Cells
@@ -82,7 +82,7 @@ def choose(
     rounds[0, degree <= 1] = 0.0
     rounding = _EPSILON * float(rounds.sum() + rounded)
     left_out = float(cost[~kept].sum())
-    single = rounding <= budget.SINGLE_POLYNOMIALS
+    single = rounding <= budget.SINGLE_POLYNOMIALS and single_is_single(functions)
     return Terms(
         pairs=np.argwhere(kept.T)[:, ::-1],
         missed=left_out + _tail(whole.sum(axis=0)),

@@ -28,6 +28,12 @@ _ROWS = 4  # a product with three rows takes a BLAS twice as long as with four
 _PARTS = 8  # of all rows, for threads
 _SOME = 500  # values from which their centre is found
 _ROUNDED = 1.2e-7  # relative, of a number in single precision
+# Terms that are added up in single precision. However they are added, the sum of their products is
+# off by at most so much of that of their sizes: a rounding for each term, and a few for what it is
+# made of. Terms may well be equal, and then each of these roundings goes the same way.
+SHORT = 128
+SINGLE = (SHORT + 8) * 2.0**-24
+_LONG = 1 << 11  # terms of a product in double precision
 
 # Over A, A v, all columns of the groups, these times v, and over D v v'.
 Sums = list[Array]
@@ -110,16 +116,34 @@ class _Part:
         count = len(columns)
         nothing = [xp.zeros_like(columns[0])] * (-count % _ROWS)
         rest = xp.stack([*columns, *nothing])
-        ones = xp.ones_like(columns[0])
-        self.sums = self.sums + xp.astype(dot(rest, ones)[:count], double)
-        self.linear = self.linear + xp.astype(dot(rest, values)[:count, :], double)
+        self.sums = self.sums + xp.sum(rest, axis=1, dtype=double)[:count]
+        self.linear = self.linear + _product(rest, values, double)[:count, :]
         values *= xp.sqrt(rest[0, :])[:, None]
-        self.square = self.square + xp.astype(values.T @ values, double)
+        self.square = self.square + _product(values.T, values, double)
 
     def on_host(self) -> Sums:
         """The five sums."""
         sums = (self.weight, self.total, self.sums, self.linear, self.square)
         return [to_numpy(x) for x in sums]
+
+
+def _product(
+    left: Float[Array, "k c"], right: Float[Array, "c v"], double: Any
+) -> Float[Array, "k v"]:
+    """`left @ right`, of which some terms at a time are added up in the precision of the factors,
+    and then in double precision."""
+    xp = compat.array_namespace(right)
+    c, v = right.shape
+    some = _LONG if right.dtype == double else SHORT
+    whole = c - c % some
+    total = xp.zeros((left.shape[0], v), dtype=double, device=compat.device(right))
+    for part, count in ((slice(0, whole), some), (slice(whole, c), c - whole)):
+        if part.start < part.stop:
+            columns = xp.reshape(left[:, part].T, (-1, count, left.shape[0]))
+            rows = xp.reshape(right[part, :], (-1, count, v))
+            products = xp.permute_dims(columns, (0, 2, 1)) @ rows
+            total += xp.sum(products, axis=0, dtype=double)
+    return total
 
 
 def add_values(V: Values, stored: list[Columns] | Rows, around: Around) -> ValueSums:
