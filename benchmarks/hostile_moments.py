@@ -209,6 +209,22 @@ def _light_keys(rng: Generator) -> Case:
     return replace(case, q=queries, parts={"isotropic": variances}, options=options)
 
 
+def _far_apart(rng: Generator) -> Case:
+    """Two heads on hundreds of keys: means and values with heavy tails, deviations of all sizes, so
+    that some keys are far above all others and many have no weight that float64 can hold."""
+    n = _between(rng, 100, 500)
+    d = _between(rng, 2, 4)
+    K = rng.choice([0.1, 0.5, 1.0]) * rng.standard_t(2, size=(n, d))
+    variances = 10.0 ** rng.uniform(rng.choice([-8, -4, -1]), rng.choice([-0.5, 0.0, 0.5]), n)
+    q = rng.normal(size=d)
+    other = rng.choice([-1.0, 1.0]) * q + _size(rng, -3, 1) * rng.normal(size=d)
+    queries = rng.choice([0.3, 1.0, 3.0]) * np.stack([q, other])
+    queries /= max(1.0, float(np.linalg.norm(other)))
+    V = rng.standard_t(2, size=(n, 2))
+    options = {"mix": rng.normal(size=2)}
+    return Case(queries, K, V / np.abs(V).max(), {"isotropic": variances}, options)
+
+
 def _many(rng: Generator) -> Case:
     """Some thousand keys: by the grid, against every key by itself."""
     case = _plain(rng, n=_between(rng, 1000, 3000), d=4)
@@ -256,6 +272,7 @@ FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "a large value on a key out of reach": _hidden_value,
     "two correlated heads": _heads,
     "two correlated heads, light keys": _light_keys,
+    "two correlated heads, keys far apart": _far_apart,
     "thousands of keys": _many,
     "thousands of equal keys": _crowd,
     "one of 30 queries in a call": _in_a_call,
@@ -265,4 +282,5 @@ SLOW_FAMILIES = {
     "thousands of equal keys",
     "two correlated heads",
     "two correlated heads, light keys",
+    "two correlated heads, keys far apart",
 }

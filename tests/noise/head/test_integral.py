@@ -88,3 +88,12 @@ def test_a_common_shift_of_logits_or_values_is_seen_for_what_it_is(rng):
     a, b = head_moments(m, s, V), head_moments(m + 100.0, s, V + 1e3)
     np.testing.assert_allclose(b.mean, a.mean + 1e3, atol=1e3 * ROUNDING + EXACT_MEAN)
     np.testing.assert_allclose(b.covariance, a.covariance, atol=EXACT_COVARIANCE)
+
+
+def test_no_variance_of_a_weight_is_negative(rng):
+    """Heavy tails: rounding of the heavy keys is more than all that a faint one has."""
+    for _ in range(100):
+        m = 3 * rng.standard_t(2, 100)
+        s = 10 ** rng.uniform(-2, 0, 100)
+        h = head_moments(m, s, np.ones((100, 1)))
+        assert (h.weights_square >= h.weights_mean**2).all()

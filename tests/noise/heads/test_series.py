@@ -38,6 +38,11 @@ def law_of(kind, rng, n=60, correlation=0.9):
         m[:, 0] += 15.0
         s = np.full((2, n), 0.1)
         s[:, 0] = [0.01, 0.09]
+    elif kind == "far apart":
+        # Where one head has no weight left, the bound of the other is beyond float64.
+        heavy_tails = np.random.default_rng(32)
+        m = heavy_tails.standard_t(2, n) * np.array([[3.0], [-1.0]])
+        s = 10 ** heavy_tails.uniform(-3, 0.3, n) * np.array([[1.0], [0.4]])
     elif kind == "some alone":
         s = rng.uniform(0.3, 1.5, (2, n))
         correlation = correlation * (np.arange(n) % 3 == 0)
@@ -55,6 +60,7 @@ KINDS = [
     "sharp",
     "radial",
     "one heavy",
+    "far apart",
     "some alone",
     "a few wide",
 ]

@@ -196,9 +196,11 @@ def _of_block(
     common = (R * found.density[:, None, :]) @ R.transpose(0, 2, 1)
     own = (C * D[:, :, None]).transpose(0, 2, 1) @ C
     first, second = errors(found)
+    # E[alpha^2] >= E[alpha]^2, which rounding of a faint key may leave below zero.
+    square = np.maximum(found.square, found.weights**2)
     return HeadMoments(
         weights_mean=laws.to_keys(found.weights),
-        weights_square=laws.to_keys(found.square),
+        weights_square=laws.to_keys(square),
         mean=mean,
         covariance=common + own,
         first=first + budget.MOVED_MEAN * laws.moved,

@@ -36,6 +36,7 @@ WIDEST = 4.0
 _FEW = 64
 _MEMORY = 6e8  # bytes of the tables of all keys
 ROUNDING = 1e-15
+_LARGEST = 300.0  # exponent of a bound that says nothing any more
 
 Both = tuple[HostValues, HostValues]
 
@@ -190,5 +191,5 @@ def _left_out(summed: _Summed, W: OnPairs, table_error: float) -> float:
     everything = L * R * S + by_u * S + by_w * R + by_both
     off = table_error + first.missed_psi[:, None] + second.missed_psi
     alone = first.missed_r[:, None] * (L * S + by_w) + second.missed_r * (L * R + by_u)
-    seen = np.exp(e) * terms + off * everything + alone
+    seen = np.exp(np.minimum(e, _LARGEST)) * terms + off * everything + alone
     return float(np.sum(W * np.where(W > 0, seen, 0.0)))
