@@ -1,6 +1,10 @@
 """When one key gets almost all weight: said in words, and in letters of the author's own."""
 
+import numpy as np
 import pytest
+
+from headwright.homework.judges.condition.examples import MARGIN, J, examples
+from headwright.homework.judges.condition.holds import RATIO
 
 LABEL = "(a) ii. "
 
@@ -57,3 +61,16 @@ def test_conditions(reports, text, status):
 def test_a_condition_in_words_is_quoted(reports):
     report = reports[LABEL + SAID["correct"][0]]
     assert "dominates all others" in report["verdicts"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    "statement", [r"k_j^\top q \gg k_i^\top q", r"\exp(k_j^\top q) \gg \exp(k_i^\top q)"]
+)
+def test_an_example_that_is_just_large_enough_counts(statement, judged_apart):
+    """The examples have leads of exactly `MARGIN`, up to rounding."""
+    text = f"{LABEL} ${statement}$ for every $i \\neq j$"
+    (verdict,) = (v for v in judged_apart([text])[text]["verdicts"] if v["question"] == "a.cond")
+    leads = [one.scores[J] - np.delete(one.scores, J).max() for one in examples()]
+    least = MARGIN if "exp" not in statement else np.log(RATIO)
+    enough = sum(lead >= least - 1e-6 for lead in leads)
+    assert verdict["reason"].startswith(f"in all {enough} examples")

@@ -20,12 +20,11 @@ from headwright.exercise.courses import PART_LETTERS
 from headwright.homework.locating.blocks import Block, blocks_of
 from headwright.homework.locating.evidence import word_evidence
 from headwright.homework.locating.label_evidence import (
-    Numbering,
     Sheet,
     foreign_rows,
     label_evidence,
+    numberings,
 )
-from headwright.homework.locating.numbering import readings
 from headwright.homework.locating.silent import is_silent
 from headwright.homework.locating.walk import AT_LABEL, BELOW_HEADING, BOTH_ASK, best_walk
 from headwright.homework.reading.document import Segment
@@ -100,8 +99,7 @@ def _walked(
         weight = 1.0 if block.asks else SCENE
         content[row] = weight * text_evidence(bank, block.text)
     sheet = Sheet(rows, bank, content, foreign_rows(rows, content))
-    numberings = [Numbering(c, r) for c in bank.courses for r in readings(rows)]
-    tables = [content + LABELS * label_evidence(sheet, one) for one in numberings]
+    tables = [content + LABELS * label_evidence(sheet, one) for one in numberings(rows, bank)]
     between = [_between(before, here) for before, here in itertools.pairwise(blocks)]
     parts = tuple(question.part for question in bank)
     walk = best_walk(between, parts, np.stack([*tables, content]))

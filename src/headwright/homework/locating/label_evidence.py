@@ -7,6 +7,7 @@ ignored costs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from headwright.homework.locating.numbering import (
     Reading,
     letter_runs,
     question_numbers,
+    readings,
 )
 from headwright.homework.reading.document import Segment
 
@@ -45,10 +47,20 @@ CLEAR_TITLE = 0.8
 
 @dataclass(frozen=True)
 class Numbering:
-    """Which course the document may follow, and what numbers its parts there."""
+    """Which course the document may follow, what numbers its parts there, and where the label of
+    each segment then leads to."""
 
     course: Course
     reading: Reading
+    numbers: tuple[QuestionNumber | None, ...]
+
+
+def numberings(segments: Sequence[Segment], bank: Bank) -> list[Numbering]:
+    """Every course, in every reading of the labels."""
+    numbers: dict[Reading, tuple[QuestionNumber | None, ...]] = {
+        reading: tuple(question_numbers(segments, reading)) for reading in readings(segments)
+    }
+    return [Numbering(course, *reading) for course in bank.courses for reading in numbers.items()]
 
 
 @dataclass(frozen=True)
@@ -67,12 +79,11 @@ def label_evidence(sheet: Sheet, numbering: Numbering) -> np.ndarray:
     segments = sheet.segments
     evidence = np.zeros_like(sheet.content)
     asked = np.array([question.id in numbering.course.labels for question in sheet.bank])
-    places = list(question_numbers(segments, numbering.reading))
     titles = _titled_parts(sheet, numbering)
     held: np.ndarray | None = None  # what the last label and the title above it say
     title: np.ndarray | None = None
     introduction = True
-    for row, number in enumerate(places):
+    for row, number in enumerate(numbering.numbers):
         if row in titles:
             title = titles[row]
             held = title
@@ -131,9 +142,16 @@ def _fits(bank: Bank, course: Course, number: QuestionNumber) -> np.ndarray:
     if number.place:
         here = number.among(course)
         fits = [NUMBER_FITS if question.id in here else NUMBER_MISFITS for question in bank]
-    else:
-        fits = [_fit(course.labels.get(question.id, ()), number) for question in bank]
-    return np.array([*fits, NO_QUESTION])
+        return np.array([*fits, NO_QUESTION])
+    return _labels_fit(tuple(course.labels.get(question.id, ()) for question in bank), number)
+
+
+@functools.lru_cache(maxsize=4096)
+def _labels_fit(labels: tuple[tuple[str, ...], ...], number: QuestionNumber) -> np.ndarray:
+    """Documents of a class have few labels, and share them."""
+    fits = np.array([*(_fit(one, number) for one in labels), NO_QUESTION])
+    fits.flags.writeable = False
+    return fits
 
 
 def _fit(labels: Sequence[str], number: QuestionNumber) -> float:

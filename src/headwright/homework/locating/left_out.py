@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from headwright.exercise.bank import Bank
 from headwright.homework.locating.label_evidence import Numbering
-from headwright.homework.locating.numbering import QuestionNumber, question_numbers
+from headwright.homework.locating.numbering import QuestionNumber
 from headwright.homework.locating.silent import is_silent
 from headwright.homework.locating.walk import Walk
 from headwright.homework.reading.document import Segment
@@ -59,11 +59,10 @@ def left_out(
 def _items(
     segments: Sequence[Segment], bank: Bank, numbering: Numbering, walk: Walk
 ) -> Iterator[_Item]:
-    numbers = list(question_numbers(segments, numbering.reading))
     none = len(bank.questions)
-    labelled = [row for row, number in enumerate(numbers) if number is not None]
+    labelled = [row for row, number in enumerate(numbering.numbers) if number is not None]
     for row, after in itertools.pairwise([*labelled, len(segments)]):
-        number = numbers[row]
+        number = numbering.numbers[row]
         assert number is not None
         rows = range(row, _end(segments, row, after))
         spoken = [walk.questions[k] for k in rows if not is_silent(segments[k])]

@@ -18,13 +18,13 @@ import numpy as np
 from headwright.exercise.bank import Bank
 from headwright.homework.locating.evidence import content_evidence
 from headwright.homework.locating.label_evidence import (
-    Numbering,
     Sheet,
     foreign_rows,
     label_evidence,
+    numberings,
 )
 from headwright.homework.locating.left_out import left_out
-from headwright.homework.locating.numbering import readings, without_lists
+from headwright.homework.locating.numbering import without_lists
 from headwright.homework.locating.silent import is_silent
 from headwright.homework.locating.walk import Walk, best_walk, boundaries
 from headwright.homework.meaning.statements import Piece
@@ -66,14 +66,14 @@ def locate(document: Document, bank: Bank, pieces: Sequence[Piece]) -> list[Loca
     content = content_evidence(segments, row_of, pieces, bank)
 
     parts = tuple(question.part for question in bank)
-    numberings = [Numbering(c, r) for c in bank.courses for r in readings(segments)]
     sheet = Sheet(segments, bank, content, foreign_rows(segments, content))
-    tables = [content + label_evidence(sheet, numbering) for numbering in numberings]
+    competing = numberings(segments, bank)
+    tables = [content + label_evidence(sheet, numbering) for numbering in competing]
     tables.append(content)  # numbering may mean nothing at all
     walk = best_walk(boundaries(segments), parts, np.stack(tables))
     blank: dict[int, range] = {}
-    if walk.table < len(numberings):
-        blank = left_out(segments, bank, numberings[walk.table], walk)
+    if walk.table < len(competing):
+        blank = left_out(segments, bank, competing[walk.table], walk)
 
     out: list[Located] = []
     for column, question in enumerate(bank):

@@ -65,8 +65,8 @@ class Scene:
         return constant
 
     def _vector(self, role: str, place: int) -> np.ndarray:
-        stretch = self.lengths.get(place, 1.0) if role == "keys" else 1.0
-        return stretch * self._rows(role)[place][:, None]
+        column = self._rows(role)[place][:, None]
+        return self.lengths[place] * column if role == "keys" and place in self.lengths else column
 
     def _rows(self, role: str) -> np.ndarray:
         return self.instance.V if role == "values" else self.instance.K

@@ -28,6 +28,7 @@ from headwright.homework.scenes.scene import Scene
 RATIO = 90.0  # nine rivals leave 0.9 to key j from a ratio of 81 on
 TINY = 0.01  # what epsilon and delta stand for
 NOT_LARGE = 0.1  # a number that was only said to be positive, arbitrary or small
+_ROUNDING = 1e-9  # relative: an example that is just large enough is so on every machine
 _CLOSE = 0.05  # relative error of numbers that are said to be equal
 _CLOSE_VECTORS = 0.01
 _TURNED = {"<": ">", "<<": ">>", "<=": ">="}
@@ -159,15 +160,16 @@ def _numbers_equal(left: float, right: float) -> bool:
 
 
 def _reaches(infinite: float, finite: float) -> bool:
-    return finite >= MARGIN if infinite > 0 else finite <= -MARGIN
+    return math.copysign(1.0, infinite) * finite >= MARGIN * (1 - _ROUNDING)
 
 
 def _much_larger(larger: float, smaller: float, *, by_ratio: bool) -> bool:
     if math.isinf(smaller):
         return False
     if not by_ratio:
-        return larger - smaller >= MARGIN
-    return larger >= RATIO * smaller if smaller > 0 else larger > RATIO
+        return larger - smaller >= MARGIN * (1 - _ROUNDING)
+    least = RATIO * smaller if smaller > 0 else RATIO
+    return larger >= least * (1 - _ROUNDING)
 
 
 def _vectors_related(relation: str, left: Value, right: Value) -> bool:
