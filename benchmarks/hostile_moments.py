@@ -1,5 +1,5 @@
-"""Families of hostile problems for `adversary_moments`: each is a function from a random generator
-to one problem."""
+"""Families of hostile problems for `adversary_moments` and `adversary_sampled`: each is a function
+from a random generator to one problem."""
 
 from __future__ import annotations
 
@@ -135,6 +135,16 @@ def _huge(rng: Generator) -> Case:
     return replace(case, K=K, parts={"isotropic": variances * noisy})
 
 
+def _rarely(rng: Generator) -> Case:
+    """Keys that overtake the first one once in dozens of draws, or in billions."""
+    n = _between(rng, 2, 30)
+    deviation = _size(rng, -1, 3)
+    apart = rng.uniform(2, 8) * rng.uniform(0.9, 1.3, (n, 1))
+    apart[0] = 0.0
+    V = rng.normal(size=(n, 2))
+    return Case(np.ones(1), -deviation * apart, V, {"isotropic": np.full(n, deviation**2 / 2)})
+
+
 def _radial(rng: Generator) -> Case:
     case = _plain(rng, d=2)
     K = case.K + _size(rng, 0, 9)
@@ -265,6 +275,7 @@ FAMILIES: dict[str, Callable[[Generator], Case]] = {
     "noise of any size": _noise_of_any_size,
     "wide ranges of deviations": _wide,
     "huge logits": _huge,
+    "keys that rarely overtake each other": _rarely,
     "radial noise, common channel": _radial,
     "factors nearly orthogonal to the query": _factors,
     "masks, biases and scales": _masked,

@@ -99,8 +99,8 @@ LEADING = 5e-3
 # Promised for the key-cache prediction against the law of all keys, behind a soft cap (where it is
 # sampled) too.
 PREDICTED = 0.05
-# An integral over two normal numbers by the trapezoidal rule, against the exact engine for values
-# of size one.
+# Integrals by a general rule: over one normal number, relative; over two by the trapezoidal rule,
+# against the exact engine for values of size one.
 QUADRATURE = 1e-7
 # Spread of 2000 repeated samples (known to 2-3 %) against a standard error to first order in 1 /
 # (200 rows).

@@ -46,7 +46,7 @@ def joint_winners(problem: Problem, *, samples: Any, seed: int) -> Moments:
     if small.dimension == 1 and small.shared is None:
         return _one_number(problem, sharp)
     points = point_set(small.dimension, samples=samples, seed=seed)
-    return estimate(problem, small, points, weigh=sharp.weights)
+    return estimate(problem, small, points, in_limit=sharp.weights)
 
 
 def leading(problem: Problem) -> CentredLaw:

@@ -2,7 +2,8 @@
 a d-dimensional key. Any law of the keys, correlated ones too.
 
 The standard error is taken between independent replicates (`normals`), so it is as honest for
-scrambled Sobol points, whose error falls almost like 1/samples, as for plain ones. Reweighting and
+scrambled Sobol points, whose error falls almost like 1/samples, as for plain ones. What is too rare
+to be drawn is added to it (`unseen`). Reweighting and
 control variates were not taken: the exact engine is the variance reduction.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from headwright import inputs
 from headwright.noise import budget
 from headwright.noise.problem import Problem, in_double, value_covariance
-from headwright.noise.record import Moments, in_precision
+from headwright.noise.record import Moments, in_precision, largest
 from headwright.noise.rounding import rounding
 from headwright.noise.sampling.noisy_keys import DrawnWeights, NoisyKeys, noisy_keys
 from headwright.noise.sampling.normals import (
@@ -29,10 +30,12 @@ from headwright.noise.sampling.normals import (
     point_set,
     power_of_two,
 )
+from headwright.noise.sampling.unseen import Unseen, unseen
 from headwright.result import to_numpy
 from headwright.types import Array, Float, Mean
 
 MEMORY = 256 * 2**20
+_TOO_RARE = ", and an estimate of what is too rare to be drawn"
 
 Progress = Callable[[int, int], None]  # called with samples done, samples in all
 # Normal numbers -> weights of the noisy keys and the rest
@@ -90,22 +93,25 @@ def estimate(
     small: NoisyKeys,
     points: PointSet,
     *,
-    weigh: Weigh = NoisyKeys.weights,
+    in_limit: Weigh | None = None,
     memory: float = MEMORY,
     progress: Progress | None = None,
 ) -> Moments:
-    """Moments over a set of points. `weigh` turns normal numbers into weights: softmax, or its
-    limit."""
+    """Moments over a set of points, by softmax or by what takes its place at infinite sharpness."""
     xp = problem.xp
     origin = xp.sum(problem.mix) * xp.mean(problem.values, axis=0)
     sums: list[list[Array]] = [[] for _ in range(points.replicates)]
+    weigh = in_limit or NoisyKeys.weights
     drawn = weights_drawn(small, points, weigh=weigh, memory=memory, progress=progress)
     for replicate, alpha in drawn:
         new = _sums(problem, small, alpha, origin)
         old = sums[replicate] or [0.0] * len(new)
         sums[replicate] = [total + term for total, term in zip(old, new, strict=True)]
     stacked = [xp.stack(one) / points.size for one in zip(*sums, strict=True)]
-    return _moments(problem, small, _Averages(origin, *stacked), points)
+    averages = _Averages(origin, *stacked)
+    mean_weights = to_numpy(xp.mean(averages.weights, axis=0))
+    rare = unseen(small, mean_weights, points.samples, limit=in_limit is not None)
+    return _moments(problem, small, averages, points, rare)
 
 
 def weights_drawn(
@@ -162,7 +168,9 @@ def _sums(problem: Problem, small: NoisyKeys, alpha: Array, origin: Array) -> li
     ]
 
 
-def _moments(problem: Problem, small: NoisyKeys, seen: _Averages, points: PointSet) -> Moments:
+def _moments(
+    problem: Problem, small: NoisyKeys, seen: _Averages, points: PointSet, rare: Unseen
+) -> Moments:
     """The record, from averages over replicates."""
     xp = problem.xp
     output = xp.mean(seen.output, axis=0)
@@ -176,7 +184,10 @@ def _moments(problem: Problem, small: NoisyKeys, seen: _Averages, points: PointS
         noise = [value_covariance(problem, one) for one in squares]
         covariance = covariance + xp.stack(noise)
 
-    errors = _errors(problem.mix, seen, covariance)
+    standard = _errors(problem.mix, seen, covariance)
+    spread = math.sqrt(max(0.0, largest(xp.mean(covariance, axis=0))))
+    missed = _missed(problem, rare, spread)
+    errors = [sum(both) for both in zip(standard, missed, strict=True)]
     drawn = f"{points.samples} {points.kind} samples in {points.replicates} replicates"
     averages = [xp.mean(x, axis=0) for x in seen[3:]]
     weights = weights_moments(problem, small, *averages)
@@ -185,7 +196,7 @@ def _moments(problem: Problem, small: NoisyKeys, seen: _Averages, points: PointS
         covariance=xp.mean(covariance, axis=0),
         error=max(errors),
         method="sampled",
-        message=f"{drawn}; standard errors",
+        message=f"{drawn}; standard errors{_TOO_RARE if missed[0] > standard[0] else ''}",
         mean_error=errors[0],
         covariance_error=errors[1],
         **weights,
@@ -227,10 +238,27 @@ def _errors(mix: Array, seen: _Averages, covariance: Array) -> tuple[float, floa
     return standard_error(seen.output), standard_error(covariance), weights, variances
 
 
+def _missed(problem: Problem, rare: Unseen, spread: float) -> tuple[float, float, float, float]:
+    """The same for what no draw may have seen. Where head h is x away from the value of its leader,
+    the output is a + mix_h x away from its mean: on average a is `mix_h away_h`, give or take
+    `spread`."""
+    mix = np.abs(to_numpy(problem.mix))
+    weights = float(mix @ rare.weights)
+    mean = mix * rare.mean
+    squares = mix**2 @ rare.square + 2 * mean @ (mix * rare.away + spread)
+    variances = 2 * float(mix.sum()) * weights
+    noise = 0.0 if problem.value_noise is None else largest(problem.value_noise)
+    return float(mean.sum()), float(squares) + variances * noise, weights, variances
+
+
 def standard_error(replicates: Float[Array, "R *entries"]) -> float:
     """The largest standard error of an average over independent replicates (axis 0)."""
     if 0 in replicates.shape:
         return 0.0
     xp = compat.array_namespace(replicates)
-    deviations = xp.std(replicates, axis=0, correction=1)
-    return float(xp.max(deviations)) / math.sqrt(replicates.shape[0])
+    size = largest(replicates)
+    if not 0.0 < size < math.inf:
+        return size
+    # Squares of squares of values may be beyond double precision.
+    deviations = xp.std(replicates / size, axis=0, correction=1)
+    return size * float(xp.max(deviations)) / math.sqrt(replicates.shape[0])
