@@ -76,11 +76,22 @@ def exact_moments(problem: Problem, *, seed: int = 0) -> Moments:
         heads = [_head(problem, rows, law, values) for rows in _distinct(problem)]
     refuse_too_far(max(h.moments.farthest for h in heads))
 
-    pairs = [between(problem, law, g, h) for g, h in combinations(heads, 2)]
+    pairs = _pairs(problem, heads, law)
     found = _result(problem, heads, pairs)
-    if any(pair.moments is None for pair in pairs):
+    if pairs and pairs[-1].moments is None:
         return with_sampled_covariance(problem, found, seed)
     return found
+
+
+def _pairs(problem: Problem, heads: list[Head], law: LogitsByHead) -> list[Pair]:
+    """What any two heads have to do with each other; the last pair is the first one that is out of
+    reach: the covariance is sampled then, whatever the others are."""
+    pairs = []
+    for first, second in combinations(heads, 2):
+        pairs.append(between(problem, law, first, second))
+        if pairs[-1].moments is None:
+            break
+    return pairs
 
 
 def logits_law(problem: Problem) -> LogitsByHead:

@@ -8,7 +8,7 @@ from tests.tolerances import EXACT_COVARIANCE, EXACT_MEAN, SIGMAS
 import headwright as hw
 from headwright.noise import exact as exact_route
 from headwright.noise.head import tabulated
-from headwright.noise.heads import pair
+from headwright.noise.heads import between, pair
 
 
 @pytest.fixture
@@ -93,6 +93,20 @@ def test_too_many_correlated_keys_are_sampled_and_say_so(law, rng, monkeypatch):
     assert drawn.status == "sampled covariance"
     assert np.abs(drawn.covariance - exact.covariance).max() <= drawn.covariance_error
     np.testing.assert_array_equal(drawn.mean, exact.mean)
+
+
+def test_pairs_after_one_out_of_reach_are_not_tried(law, rng, monkeypatch):
+    keys, V = law
+    tried = []
+
+    def out_of_reach(problem, law, first, second):
+        tried.append((first, second))
+        return between.Pair(first, second, None)
+
+    monkeypatch.setattr(exact_route, "between", out_of_reach)
+    drawn = hw.moments(rng.normal(size=(4, 4)), keys, V)
+    assert drawn.status == "sampled covariance"
+    assert len(tried) == 1
 
 
 def test_sixteen_heads(rng):
