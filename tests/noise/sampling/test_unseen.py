@@ -10,6 +10,7 @@ from scipy.stats import norm
 from tests.tolerances import QUADRATURE, SIGMAS
 
 import headwright as hw
+from headwright.errors import InputError
 from headwright.keys import CorrelatedKeys, GaussianKeys
 from headwright.noise.sampling import unseen
 
@@ -119,6 +120,13 @@ def test_noise_of_the_values_is_missed_with_the_key(rng):
     )
     off = np.abs(exact.covariance - drawn.covariance).max()
     assert off <= SIGMAS * (drawn.covariance_error + exact.covariance_error)
+
+
+def test_a_covariance_that_is_no_number_is_refused():
+    """In a sentence, and without a warning before it."""
+    keys = GaussianKeys([[0.0], [-5.0]], isotropic=1.0)
+    with pytest.raises(InputError, match="a covariance beyond them"):
+        hw.moments([1.0], keys, [[1e200], [2.0]], method="sampled", samples=64)
 
 
 @pytest.mark.parametrize("family", adversary_sampled.SAMPLED)

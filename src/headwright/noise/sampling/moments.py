@@ -3,8 +3,8 @@ a d-dimensional key. Any law of the keys, correlated ones too.
 
 The standard error is taken between independent replicates (`normals`), so it is as honest for
 scrambled Sobol points, whose error falls almost like 1/samples, as for plain ones. What is too rare
-to be drawn is added to it (`unseen`). Reweighting and
-control variates were not taken: the exact engine is the variance reduction.
+to be drawn is added to it (`unseen`). Reweighting and control variates were not taken: the exact
+engine is the variance reduction.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def _with_rounding(problem: Problem, found: Moments) -> Moments:
     return replace(found, mean_error=mean, covariance_error=covariance, error=error)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is no number in the end is refused there
 def estimate(
     problem: Problem,
     small: NoisyKeys,
